@@ -1,0 +1,225 @@
+"""Message definitions: from Kafka's JSON grammar to a typed form.
+
+The grammar (JSON with ``//`` comments) is the one Apache Kafka's own message generator reads;
+see the README beside its ``common/message`` definitions. A definition of ours holds every
+version that was ever released.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.codec.errors import DefinitionError
+from harness.codec.versions import NO_VERSIONS, VersionRange
+
+ZERO_UUID = uuid.UUID(int=0)
+INT_RANGES = {
+    "int8": (-(2**7), 2**7 - 1),
+    "int16": (-(2**15), 2**15 - 1),
+    "uint16": (0, 2**16 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "uint32": (0, 2**32 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+}
+SCALARS = frozenset({*INT_RANGES, "bool", "float64", "uuid", "string", "bytes", "records"})
+_COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
+_KNOWN_KEYS = frozenset(
+    {
+        *("name", "type", "versions", "nullableVersions", "taggedVersions", "tag", "default"),
+        *("ignorable", "mapKey", "entityType", "flexibleVersions", "zeroCopy", "about", "fields"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec:
+    """One field; ``kind`` is a scalar's name, ``array`` or ``struct``."""
+
+    name: str  # snake_case, the attribute's name
+    kind: str
+    element: str  # of an array: a scalar's name or "struct"
+    struct: StructSpec | None  # of a struct or an array of structs
+    versions: VersionRange
+    nullable: VersionRange
+    tagged: VersionRange
+    tag: int
+    default: Any  # None where null; arrays and structs: see default_is_null
+    ignorable: bool
+    flexible: VersionRange | None  # overrides the message's (string and bytes only)
+
+    @property
+    def default_is_null(self) -> bool:
+        return self.default is None
+
+
+@dataclass(slots=True)
+class StructSpec:
+    """A named list of fields."""
+
+    name: str
+    versions: VersionRange
+    fields: list[FieldSpec] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSpec:
+    """A whole message: its root struct and the versions it exists in."""
+
+    name: str
+    type: str  # request, response, header, data
+    api_key: int | None
+    valid: VersionRange
+    flexible: VersionRange
+    unstable_highest: bool
+    root: StructSpec
+    structs: dict[str, StructSpec]  # all but the root, by name
+
+
+def snake_case(name: str) -> str:
+    """``TopicId`` -> ``topic_id``."""
+    split = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", split).lower()
+
+
+def parse_definition(text: str, where: str) -> MessageSpec:
+    """The typed form of one definition file; ``where`` names it in errors (DefinitionError)."""
+    try:
+        raw, _ = json.JSONDecoder().raw_decode(_COMMENT_LINE.sub("", text).strip())
+    except json.JSONDecodeError as error:
+        raise DefinitionError(f"{where}: not JSON: {error}") from error
+    return _Parser(where, raw).message()
+
+
+class _Parser:
+    def __init__(self, where: str, raw: dict[str, Any]) -> None:
+        self.where, self.raw = where, raw
+        self.structs: dict[str, StructSpec] = {}
+        self.common = {s["name"]: s for s in raw.get("commonStructs", [])}
+
+    def fail(self, place: str, problem: str) -> DefinitionError:
+        return DefinitionError(f"{self.where}: {place}: {problem}")
+
+    def versions(
+        self, raw: dict[str, Any], key: str, place: str, default: VersionRange
+    ) -> VersionRange:
+        if key not in raw:
+            return default
+        try:
+            return VersionRange.parse(raw[key])
+        except (ValueError, TypeError) as error:
+            raise self.fail(f"{place}.{key}", str(error)) from error
+
+    def message(self) -> MessageSpec:
+        raw = self.raw
+        for key in ("name", "type", "validVersions"):
+            if key not in raw:
+                raise self.fail("message", f"{key} is missing")
+        valid = self.versions(raw, "validVersions", "message", NO_VERSIONS)
+        root = StructSpec(raw["name"], valid)
+        root.fields = self.fields(raw.get("fields", []), raw["name"])
+        return MessageSpec(
+            name=raw["name"],
+            type=raw["type"],
+            api_key=raw.get("apiKey"),
+            valid=valid,
+            flexible=self.versions(raw, "flexibleVersions", "message", NO_VERSIONS),
+            unstable_highest=bool(raw.get("latestVersionUnstable", False)),
+            root=root,
+            structs=self.structs,
+        )
+
+    def fields(self, raws: list[dict[str, Any]], place: str) -> list[FieldSpec]:
+        specs = [self.field(raw, f"{place}.{raw.get('name', '?')}") for raw in raws]
+        names = [spec.name for spec in specs]
+        if len(set(names)) != len(names):
+            raise self.fail(place, "two fields have the same name")
+        tags = sorted(spec.tag for spec in specs if spec.tagged)
+        if tags != list(range(len(tags))):
+            raise self.fail(place, f"tags must be unique and count from 0, not {tags}")
+        return specs
+
+    def field(self, raw: dict[str, Any], place: str) -> FieldSpec:
+        unknown = set(raw) - _KNOWN_KEYS
+        if unknown:
+            raise self.fail(place, f"unknown attribute {min(unknown)!r}")
+        if "name" not in raw or "type" not in raw:
+            raise self.fail(place, "name or type is missing")
+        tagged = self.versions(raw, "taggedVersions", place, NO_VERSIONS)
+        if bool(tagged) != ("tag" in raw):
+            raise self.fail(place, "tag and taggedVersions belong together")
+        kind, element, struct = self.type_of(raw, place)
+        nullable = self.versions(raw, "nullableVersions", place, NO_VERSIONS)
+        return FieldSpec(
+            name=snake_case(raw["name"]),
+            kind=kind,
+            element=element,
+            struct=struct,
+            versions=self.versions(raw, "versions", place, tagged),
+            nullable=nullable,
+            tagged=tagged,
+            tag=int(raw.get("tag", -1)),
+            default=self.default(raw, kind, nullable, place),
+            ignorable=bool(raw.get("ignorable", False)),
+            flexible=self.versions(raw, "flexibleVersions", place, NO_VERSIONS)
+            if "flexibleVersions" in raw
+            else None,
+        )
+
+    def type_of(self, raw: dict[str, Any], place: str) -> tuple[str, str, StructSpec | None]:
+        name = raw["type"]
+        array = name.startswith("[]")
+        base = name[2:] if array else name
+        if base in SCALARS:
+            return ("array", base, None) if array else (base, "", None)
+        struct = self.struct(base, raw, place)
+        return ("array", "struct", struct) if array else ("struct", "", struct)
+
+    def struct(self, name: str, raw: dict[str, Any], place: str) -> StructSpec:
+        if name in self.structs and "fields" not in raw:
+            return self.structs[name]
+        source = raw if "fields" in raw else self.common.get(name)
+        if source is None:
+            raise self.fail(
+                place, f"type {name!r} is no scalar, has no fields and is no common struct"
+            )
+        if name in self.structs:
+            raise self.fail(place, f"struct {name!r} is defined twice")
+        spec = StructSpec(name, self.versions(source, "versions", place, NO_VERSIONS))
+        self.structs[name] = spec  # before its fields: a struct may contain itself
+        spec.fields = self.fields(source["fields"], f"{place}.{name}")
+        return spec
+
+    def default(self, raw: dict[str, Any], kind: str, nullable: VersionRange, place: str) -> Any:
+        value = raw.get("default")
+        if value == "null":
+            if not nullable:
+                raise self.fail(place, 'default "null" on a field that is never nullable')
+            return None
+        try:
+            return _default_of(kind, value)
+        except (ValueError, TypeError) as error:
+            raise self.fail(f"{place}.default", str(error)) from error
+
+
+def _default_of(kind: str, value: Any) -> Any:
+    if kind in INT_RANGES:
+        number = int(value, 0) if isinstance(value, str) and value else int(value or 0)
+        low, high = INT_RANGES[kind]
+        if not low <= number <= high:
+            raise ValueError(f"{number} is outside {kind}")
+        return number
+    if kind == "bool":
+        return value in (True, "true")
+    if kind == "float64":
+        return float(value or 0)
+    if kind == "records":
+        return None
+    if kind == "string":
+        return str(value or "")
+    if value:
+        raise ValueError(f"a {kind} can only be empty or null by default, not {value!r}")
+    return {"uuid": ZERO_UUID, "bytes": b"", "array": [], "struct": ...}[kind]

@@ -1,0 +1,98 @@
+"""Headers before bodies: which version, and both together as one payload.
+
+A request whose version is unknown still has a header that can be read: the api key, version and
+correlation id stand at the same place in all header versions.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from harness.codec.apis import API_VERSIONS_KEY, APIS, Api, api_of
+from harness.codec.errors import CodecError, UnknownApiError, UnsupportedVersionError
+from harness.codec.message_codec import decode, decode_prefix, encode
+from harness.codec.messages import RequestHeader, ResponseHeader
+from harness.codec.structs import Message
+
+DEFAULT_CLIENT_ID = "kafka-conformance"
+_FIXED = struct.Struct(">hhi")
+
+
+class RequestRefused(CodecError):
+    """The header names an API or version that is not known; ``header`` holds what could be read."""
+
+    header: RequestHeader
+
+
+class RefusedApi(RequestRefused, UnknownApiError):
+    """No such API key."""
+
+
+class RefusedVersion(RequestRefused, UnsupportedVersionError):
+    """The API exists, but not at this version."""
+
+
+def encode_request(
+    message: Message,
+    version: int,
+    correlation_id: int,
+    client_id: str | None = DEFAULT_CLIENT_ID,
+    header_tags: dict[int, bytes] | None = None,
+) -> bytes:
+    """Header and body of a request, without the length in front."""
+    api = api_of(type(message))
+    header = RequestHeader(
+        request_api_key=api.key,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=client_id,
+        unknown_tagged_fields=header_tags,
+    )
+    return encode(header, api.request_header_version(version)) + encode(message, version)
+
+
+def decode_request_header(payload: bytes) -> tuple[RequestHeader, int]:
+    """The header at the start of a request, and where its body begins.
+
+    Raises RefusedApi and RefusedVersion (with ``.header``: key, version, correlation id), and
+    DecodeError when the bytes are no header.
+    """
+    if len(payload) < _FIXED.size:
+        return decode_prefix(RequestHeader, 1, payload)  # raises, and says where
+    key, version, correlation_id = _FIXED.unpack_from(payload)
+    known = RequestHeader(
+        request_api_key=key, request_api_version=version, correlation_id=correlation_id
+    )
+    api = APIS.get(key)
+    if api is None:
+        raise _refused(RefusedApi(f"unknown api key {key}"), known)
+    if version not in api.valid_versions:
+        if key == API_VERSIONS_KEY and version > api.valid_versions.highest:
+            known = decode_prefix(RequestHeader, 2, payload)[0]
+        raise _refused(
+            RefusedVersion(f"{api.name} has versions {api.valid_versions}, not {version}"), known
+        )
+    return decode_prefix(RequestHeader, api.request_header_version(version), payload)
+
+
+def _refused(error: RequestRefused, header: RequestHeader) -> RequestRefused:
+    error.header = header
+    return error
+
+
+def encode_response(
+    message: Message,
+    version: int,
+    correlation_id: int,
+    header_tags: dict[int, bytes] | None = None,
+) -> bytes:
+    """Header and body of a response, without the length in front."""
+    header = ResponseHeader(correlation_id=correlation_id, unknown_tagged_fields=header_tags)
+    header_version = api_of(type(message)).response_header_version(version)
+    return encode(header, header_version) + encode(message, version)
+
+
+def decode_response(api: Api, version: int, payload: bytes) -> tuple[int, Message]:
+    """(correlation id, message) of a response to ``api`` at ``version``; strict."""
+    header, body = decode_prefix(ResponseHeader, api.response_header_version(version), payload)
+    return header.correlation_id, decode(api.response, version, payload[body:])

@@ -1,0 +1,119 @@
+"""What one version of a struct looks like on the wire: which fields, in which order and form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
+
+FIXED_FORMATS = {
+    "bool": "?",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "float64": "d",
+}
+_FIXED_SIZES = {"?": 1, "b": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8}
+STRING_LIMIT_BYTES = 32767  # KIP-482: compact strings keep the limit of the int16 length
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A field at one version."""
+
+    field: FieldSpec
+    compact: bool  # lengths as unsigned varint + 1
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A struct at one version; ``absent`` fields cannot be carried by it."""
+
+    struct: StructSpec
+    version: int
+    flexible: bool
+    plain: tuple[Slot, ...]
+    tagged: dict[int, Slot]
+    absent: tuple[FieldSpec, ...]
+
+
+@cache
+def _layout(message: _ById, struct: _ById, version: int) -> Layout:
+    spec, own = message.value, struct.value
+    assert isinstance(spec, MessageSpec)
+    assert isinstance(own, StructSpec)
+    flexible = version in spec.flexible
+    plain, tagged, absent = [], {}, []
+    for field in own.fields:
+        compact = flexible if field.flexible is None else version in field.flexible
+        slot = Slot(field, compact, version in field.nullable)
+        if version in field.tagged:
+            tagged[field.tag] = Slot(field, True, slot.nullable)
+        elif version in field.versions:
+            plain.append(slot)
+        else:
+            absent.append(field)
+    return Layout(own, version, flexible, tuple(plain), dict(sorted(tagged.items())), tuple(absent))
+
+
+class _ById:
+    """Specs are mutable while they are built, so they are cached by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: MessageSpec | StructSpec) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.value is self.value
+
+
+def layout(message: MessageSpec, struct: StructSpec, version: int) -> Layout:
+    """The layout of ``struct``, which is part of ``message``, at ``version``."""
+    return _layout(_ById(message), _ById(struct), version)
+
+
+def minimum_bytes(message: MessageSpec, slot: Slot, version: int) -> int:
+    """The fewest bytes that an element of this array can take, at least 1.
+
+    A count of more elements than the remaining bytes can hold is refused before anything is
+    allocated.
+    """
+    field = slot.field
+    if field.element in FIXED_FORMATS:
+        return _FIXED_SIZES[FIXED_FORMATS[field.element]]
+    if field.element == "uuid":
+        return 16
+    if field.element != "struct":
+        return 1 if slot.compact else (2 if field.element == "string" else 4)
+    assert field.struct is not None
+    return max(1, _struct_minimum(message, field.struct, version))
+
+
+def _struct_minimum(message: MessageSpec, struct: StructSpec, version: int) -> int:
+    own = layout(message, struct, version)
+    total = 1 if own.flexible else 0
+    for slot in own.plain:
+        kind = slot.field.kind
+        if kind in FIXED_FORMATS:
+            total += _FIXED_SIZES[FIXED_FORMATS[kind]]
+        elif kind == "uuid":
+            total += 16
+        elif kind == "struct" and not slot.nullable:
+            assert slot.field.struct is not None
+            total += _struct_minimum(message, slot.field.struct, version)
+        elif kind == "string" and not slot.compact:
+            total += 2
+        elif kind in ("bytes", "records", "array") and not slot.compact:
+            total += 4
+        else:
+            total += 1
+    return total

@@ -1,0 +1,74 @@
+"""The door: ``encode`` and ``decode`` for every loaded message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from harness.codec.errors import CodecError, DecodeError, UnsupportedVersionError
+from harness.codec.generate_decoder import generate_decoder
+from harness.codec.generate_encoder import generate_encoder
+from harness.codec.interpreter_decode import Reader
+from harness.codec.interpreter_encode import Writer
+from harness.codec.structs import Message
+
+M = TypeVar("M", bound=Message)
+_decoders: dict[tuple[type[Message], int], Callable[[bytes, int, int], Any]] = {}
+_encoders: dict[tuple[type[Message], int], Callable[[bytearray, Message], None]] = {}
+
+
+def encode(message: Message, version: int) -> bytes:
+    """The body of ``message`` at ``version``.
+
+    Raises EncodeError, naming the field, when a value does not fit or this version cannot carry
+    it (unless the field is ignorable), and UnsupportedVersionError.
+    """
+    cls = type(message)
+    write = _encoders.get((cls, version))
+    if write is None:
+        _require_version(cls, version)
+        write = _encoders[cls, version] = generate_encoder(cls, version)
+    out = bytearray()
+    try:
+        write(out, message)
+    except Exception as error:
+        Writer(message, version).write()  # raises the precise error
+        raise CodecError(f"encoders of {cls.__name__} v{version} disagree") from error
+    return bytes(out)
+
+
+def decode(cls: type[M], version: int, data: bytes) -> M:
+    """The message whose body is exactly ``data``; bytes left over are a DecodeError."""
+    message, end = decode_prefix(cls, version, data)
+    if end != len(data):
+        raise DecodeError(
+            f"{len(data) - end} bytes left over after the message",
+            message=cls.__name__,
+            version=version,
+            path="",
+            offset=end,
+        )
+    return message
+
+
+def decode_prefix(cls: type[M], version: int, data: bytes, offset: int = 0) -> tuple[M, int]:
+    """The message that begins at ``offset``, and the offset behind it.
+
+    Raises DecodeError with message, version, field path and byte offset.
+    """
+    read = _decoders.get((cls, version))
+    if read is None:
+        _require_version(cls, version)
+        read = _decoders[cls, version] = generate_decoder(cls, version)
+    try:
+        message, end = read(data, offset, len(data))
+    except Exception as error:
+        Reader(cls, version, data, offset).read()  # raises the precise error
+        raise CodecError(f"decoders of {cls.__name__} v{version} disagree") from error
+    return message, end
+
+
+def _require_version(cls: type[Message], version: int) -> None:
+    valid = cls.message_spec.valid
+    if version not in valid:
+        raise UnsupportedVersionError(f"{cls.__name__} has versions {valid}, not {version}")

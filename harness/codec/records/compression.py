@@ -1,0 +1,166 @@
+"""The compression codecs of record batches, by their ids in the attributes.
+
+Wheels do the work and are imported on first use. Decompression is bounded: the caller names a
+limit, and nothing much larger than the true output is ever allocated.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from harness.codec.errors import CodecError
+
+CODEC_IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+CODEC_NAMES = {number: name for name, number in CODEC_IDS.items()}
+_XERIAL_HEADER = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_BLOCK_BYTES = 32 * 1024
+_GZIP_WINDOW = 31  # zlib's code for a gzip wrapper
+_FIRST_BUFFER_BYTES = 64 * 1024
+
+
+class CompressionError(CodecError):
+    """The compressed bytes cannot be read, or would grow beyond the limit."""
+
+
+def compress(codec_id: int, data: bytes) -> bytes:
+    """``data`` in the framing that Kafka's Java client writes. KeyError for an unknown codec."""
+    return _COMPRESSORS[codec_id](data)
+
+
+def decompress(codec_id: int, data: bytes, limit_bytes: int) -> bytes:
+    """The bytes that were compressed; CompressionError when broken or above ``limit_bytes``."""
+    reader = _DECOMPRESSORS.get(codec_id)
+    if reader is None:
+        raise CompressionError(f"unknown compression codec {codec_id}")
+    return reader(data, limit_bytes)
+
+
+def _cramjam() -> Any:
+    try:
+        import cramjam
+    except ImportError as error:
+        raise CompressionError(
+            "snappy, lz4 and zstd need the package cramjam: pip install cramjam"
+        ) from error
+    return cramjam
+
+
+def _none(data: bytes, limit_bytes: int) -> bytes:
+    if len(data) > limit_bytes:
+        raise CompressionError(f"more than {limit_bytes} bytes")
+    return data
+
+
+def _gunzip(data: bytes, limit_bytes: int) -> bytes:
+    """Members may follow one another (RFC 1952)."""
+    out = bytearray()
+    rest = data
+    while rest:
+        member = zlib.decompressobj(_GZIP_WINDOW)
+        try:
+            out += member.decompress(rest, limit_bytes + 1 - len(out))
+        except zlib.error as error:
+            raise CompressionError(f"gzip: {error}") from error
+        if len(out) > limit_bytes:
+            raise CompressionError(f"gzip: more than {limit_bytes} bytes")
+        if not member.eof:
+            raise CompressionError("gzip: the data ends inside a member")
+        rest = member.unused_data
+    if not data:
+        raise CompressionError("gzip: empty")
+    return bytes(out)
+
+
+def _gzip(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=_GZIP_WINDOW)
+    return packer.compress(data) + packer.flush()
+
+
+def _snappy(data: bytes) -> bytes:
+    """The xerial stream: a header, then blocks of 32 KiB with their lengths."""
+    pack = _cramjam().snappy.compress_raw
+    out = bytearray(_XERIAL_HEADER)
+    for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
+        block = bytes(pack(data[start : start + _XERIAL_BLOCK_BYTES]))
+        out += struct.pack(">i", len(block)) + block
+    return bytes(out)
+
+
+def _unsnappy(data: bytes, limit_bytes: int) -> bytes:
+    """A xerial stream, or one raw block without header (other clients write that)."""
+    if not data.startswith(_XERIAL_MAGIC):
+        return _raw_snappy(data, limit_bytes)
+    out = bytearray()
+    at = len(_XERIAL_HEADER)
+    while at < len(data):
+        if at + 4 > len(data):
+            raise CompressionError("snappy: the data ends inside a block length")
+        (length,) = struct.unpack_from(">i", data, at)
+        at += 4
+        if not 0 <= length <= len(data) - at:
+            raise CompressionError(f"snappy: a block of {length} bytes, {len(data) - at} are left")
+        out += _raw_snappy(data[at : at + length], limit_bytes - len(out))
+        at += length
+    return bytes(out)
+
+
+def _raw_snappy(data: bytes, limit_bytes: int) -> bytes:
+    snappy = _cramjam().snappy
+    try:
+        size = snappy.decompress_raw_len(data)
+        if size > limit_bytes:
+            raise CompressionError(f"snappy: more than {limit_bytes} bytes")
+        return bytes(snappy.decompress_raw(data))
+    except _cramjam().DecompressionError as error:
+        raise CompressionError(f"snappy: {error}") from error
+
+
+def _lz4(data: bytes) -> bytes:
+    """Blocks are independent: Kafka's reader refuses linked ones."""
+    packer = _cramjam().lz4.Compressor(content_checksum=False, block_linked=False)
+    packer.compress(data)
+    return bytes(packer.finish())
+
+
+def _zstd(data: bytes) -> bytes:
+    return bytes(_cramjam().zstd.compress(data))
+
+
+def _growing(module: str) -> Callable[[bytes, int], bytes]:
+    """Try buffers of growing size, so that a small input cannot claim a huge one."""
+
+    def read(data: bytes, limit_bytes: int) -> bytes:
+        into = getattr(_cramjam(), module).decompress_into
+        size = min(limit_bytes, max(_FIRST_BUFFER_BYTES, 4 * len(data)))
+        while True:
+            buffer = bytearray(size)
+            try:
+                return bytes(buffer[: into(data, buffer)])
+            except _cramjam().DecompressionError as error:
+                if "whole buffer" not in str(error):
+                    raise CompressionError(f"{module}: {error}") from error
+                if size >= limit_bytes:
+                    raise CompressionError(f"{module}: more than {limit_bytes} bytes") from error
+                size = min(limit_bytes, size * 4)
+
+    return read
+
+
+_COMPRESSORS: dict[int, Callable[[bytes], bytes]] = {
+    0: bytes,
+    1: _gzip,
+    2: _snappy,
+    3: _lz4,
+    4: _zstd,
+}
+_DECOMPRESSORS: dict[int, Callable[[bytes, int], bytes]] = {
+    0: _none,
+    1: _gunzip,
+    2: _unsnappy,
+    3: _growing("lz4"),
+    4: _growing("zstd"),
+}

@@ -1,0 +1,84 @@
+"""``messages.pyi`` from the definitions: what editors and type checkers see of the messages.
+
+``python -m harness.codec.stubs`` writes it, with ``--check`` it only says whether it is current.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
+from harness.codec.messages import message_class, message_names
+
+STUB = Path(__file__).with_name("messages.pyi")
+_PYTHON_TYPES = {"bool": "bool", "float64": "float", "uuid": "UUID", "string": "str"}
+_PREAMBLE = '''"""Generated from schemas/ by ``python -m harness.codec.stubs``; do not edit."""
+
+from uuid import UUID
+
+from harness.codec.structs import Message, Struct
+
+def message_names() -> tuple[str, ...]: ...
+def message_class(name: str) -> type[Message]: ...
+'''
+
+
+def stub_text() -> str:
+    """The whole stub file."""
+    classes = [_message(message_class(name).message_spec) for name in message_names()]
+    return "\n".join([_PREAMBLE, *classes])
+
+
+def _message(spec: MessageSpec) -> str:
+    lines = [f"class {spec.name}(Message):"]
+    for name, struct in spec.structs.items():
+        lines += [f"    class {name}(Struct):", *_members(spec, struct, 2)]
+    return "\n".join([*lines, *_members(spec, spec.root, 1)]) + "\n"
+
+
+def _members(spec: MessageSpec, struct: StructSpec, depth: int) -> list[str]:
+    pad = "    " * depth
+    typed = {field.name: _type(spec, field) for field in struct.fields}
+    lines = [f"{pad}{name}: {type_}" for name, type_ in typed.items()]
+    lines += [f"{pad}def __init__(", f"{pad}    self,", f"{pad}    *,"]
+    lines += [f"{pad}    {name}: {type_} = ...," for name, type_ in typed.items()]
+    lines += [
+        f"{pad}    unknown_tagged_fields: dict[int, bytes] | None = ...,",
+        f"{pad}) -> None: ...",
+    ]
+    return lines
+
+
+def _type(spec: MessageSpec, field: FieldSpec) -> str:
+    if field.kind == "array":
+        inner = f"{spec.name}.{field.struct.name}" if field.struct else _scalar(field.element)
+        base = f"list[{inner}]"
+    elif field.kind == "struct":
+        assert field.struct is not None
+        base = f"{spec.name}.{field.struct.name}"
+    else:
+        base = _scalar(field.kind)
+    nullable = bool(field.nullable) or field.kind == "records"
+    return f"{base} | None" if nullable else base
+
+
+def _scalar(kind: str) -> str:
+    return _PYTHON_TYPES.get(kind, "bytes" if kind in ("bytes", "records") else "int")
+
+
+def main(arguments: list[str]) -> int:
+    """Write the stub, or with ``--check`` exit 1 when it is stale."""
+    text = stub_text()
+    if arguments == ["--check"]:
+        current = STUB.exists() and STUB.read_text("utf-8") == text
+        verdict = "current" if current else "stale: run this without --check"
+        sys.stdout.write(f"messages.pyi is {verdict}
+")
+        return 0 if current else 1
+    STUB.write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,278 @@
+"""Checks: what a test wraps each of its expectations in, one requirement id each.
+
+The pytest plugin opens a case before a test and closes it after; in between the test says
+``with requirement("PROD-011"): ...`` and each such block leaves one record. A requirement has a
+verdict only where a check was recorded for that very id.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness.conformance.catalogue import Catalogue, load_catalogue
+from harness.conformance.outcome import (
+    Inconclusive,
+    NotApplicable,
+    NotSupported,
+    Outcome,
+    classify_in_check,
+    classify_outside,
+    register_broker_fault,
+    register_missing_capability,
+)
+from harness.conformance.record import CheckRecord
+from harness.conformance.verdict import Verdict
+
+__all__ = [
+    "CheckMisuse",
+    "Inconclusive",
+    "NotApplicable",
+    "NotSupported",
+    "Recorder",
+    "begin_case",
+    "finish_case",
+    "register_broker_fault",
+    "register_missing_capability",
+    "requirement",
+    "with_evidence",
+]
+
+
+class CheckMisuse(RuntimeError):
+    """Checks were used against their rules: no open case, an undeclared id, two cases at once."""
+
+
+class Recorder:
+    """Records the checks of one case at a time.
+
+    Rules:
+        - A body that ends is passed. An AssertionError or a registered broker fault is failed
+          for a MUST, warning for a SHOULD, and passed with the reason kept for a MAY. All
+          exceptions go on to the test.
+        - After a failed check of the case, checks of other ids are inconclusive: whatever the
+          broker does now, it does in a state that was not expected.
+        - At the end every declared id without a record gets one that says why there is none.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        elapsed_s: Callable[[], float] = time.perf_counter,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._catalogue = catalogue
+        self._elapsed_s = elapsed_s
+        self._now = now
+        self._case: str | None = None
+        self._declared: tuple[str, ...] = ()
+        self._records: list[CheckRecord] = []
+        self._attempt = 1
+        self._api: tuple[int | None, int | None] = (None, None)
+        self._failed_id: str | None = None
+        self._broken: tuple[BaseException | None, str] = (None, "")
+        self._accounted: BaseException | None = None
+
+    def begin_case(
+        self,
+        case: str,
+        requirements: Sequence[str],
+        *,
+        api_key: int | None = None,
+        api_version: int | None = None,
+        attempt: int = 1,
+    ) -> None:
+        """Open a case.
+
+        Args:
+            case: pytest node id without the folder.
+            requirements: the ids that the test declares to judge.
+            api_key, api_version: what its checks are about, unless a check says otherwise.
+            attempt: 1, and one more for each retry.
+
+        Raises:
+            CheckMisuse: another case is still open, or no id or one id twice is declared.
+            UnknownRequirementError: an id is not in the catalogue.
+        """
+        if self._case is not None:
+            raise CheckMisuse(f"case {case} begins while {self._case} is still open")
+        if not requirements or len(set(requirements)) != len(requirements):
+            raise CheckMisuse(f"case {case} declares no requirement, or one twice")
+        for id in requirements:
+            self._catalogue.requirement(id)
+        self._case, self._declared, self._attempt = case, tuple(requirements), attempt
+        self._records, self._api = [], (api_key, api_version)
+        self._failed_id, self._broken, self._accounted = None, (None, ""), None
+
+    @contextmanager
+    def requirement(
+        self, id: str, *, api_key: int | None = None, api_version: int | None = None
+    ) -> Iterator[None]:
+        """One check for one requirement; the body holds what must be true.
+
+        Args:
+            id: one of the ids that the test declares.
+            api_key, api_version: what this check is about, default as the case says.
+
+        Raises:
+            CheckMisuse: no case is open, or the test does not declare this id (which is also
+                recorded as harness_error).
+            UnknownRequirementError: the id is not in the catalogue.
+        """
+        level = self._catalogue.requirement(id).level
+        started_s = self._elapsed_s()
+        api = (
+            self._api[0] if api_key is None else api_key,
+            self._api[1] if api_version is None else api_version,
+        )
+        self._require_declared(id)
+        try:
+            yield
+        except BaseException as error:
+            outcome = self._outcome_of(error, level)
+            self._add(id, outcome, started_s, api)
+            self._accounted = error
+            if outcome.did_not_hold:
+                self._broken = (error, id)
+            if outcome.verdict is Verdict.FAILED:
+                self._failed_id = self._failed_id or id
+            raise
+        self._add(id, Outcome(Verdict.PASSED), started_s, api)
+
+    def finish_case(self, exception: BaseException | None) -> list[CheckRecord]:
+        """Close the case and return its records, those of unchecked ids included.
+
+        Args:
+            exception: what ended the test, None when it ran to its end.
+
+        Raises:
+            CheckMisuse: no case is open.
+        """
+        if self._case is None:
+            raise CheckMisuse("no case is open: nothing to finish")
+        recorded = {record.requirement for record in self._records}
+        open_ids = [id for id in self._declared if id not in recorded]
+        if open_ids:
+            self._add_all(open_ids, self._outcome_at_end(exception))
+        elif exception is not None and exception is not self._accounted:
+            # All were checked, yet the test did not come to its end: that may not get lost.
+            self._add_all(self._declared, classify_outside(exception))
+        self._case = None
+        return self._records
+
+    def _require_declared(self, id: str) -> None:
+        if self._case is None:
+            raise CheckMisuse(f"check for {id} outside of any case")
+        if id in self._declared:
+            return
+        reason = f"the test has a check for {id} but does not declare to judge it"
+        outcome = Outcome(Verdict.HARNESS_ERROR, reason)
+        self._accounted = CheckMisuse(reason)
+        self._add(id, outcome, self._elapsed_s(), self._api)
+        raise self._accounted
+
+    def _outcome_of(self, error: BaseException, level: str) -> Outcome:
+        if error is self._broken[0]:
+            return _after(self._broken[1])
+        return classify_in_check(error, level)
+
+    def _outcome_at_end(self, exception: BaseException | None) -> Outcome:
+        if self._failed_id is not None:
+            return _after(self._failed_id)
+        if exception is None:
+            return Outcome(Verdict.HARNESS_ERROR, "the test recorded no check for it")
+        if exception is self._broken[0]:
+            return _after(self._broken[1])
+        return classify_outside(exception)
+
+    def _add_all(self, ids: Sequence[str], outcome: Outcome) -> None:
+        for id in ids:
+            self._add(id, outcome, self._elapsed_s(), self._api)
+
+    def _add(
+        self, id: str, outcome: Outcome, started_s: float, api: tuple[int | None, int | None]
+    ) -> None:
+        assert self._case is not None
+        kept = outcome
+        if self._failed_id not in (None, id) and outcome.verdict is not Verdict.HARNESS_ERROR:
+            kept = _after(self._failed_id)
+        requirement = self._catalogue.requirement(id)
+        self._records.append(
+            CheckRecord(
+                requirement=id,
+                area=requirement.area,
+                level=requirement.level,
+                case=self._case,
+                check=len(self._records) + 1,
+                attempt=self._attempt,
+                api_key=api[0],
+                api_version=api[1],
+                verdict=kept.verdict,
+                reason=kept.reason,
+                capability_missing=kept.capability_missing,
+                duration_ms=(self._elapsed_s() - started_s) * 1000,
+                evidence=None,
+                at=self._now().isoformat(),
+            )
+        )
+
+
+def _after(broken_id: str | None) -> Outcome:
+    return Outcome(Verdict.INCONCLUSIVE, f"the check for {broken_id} did not hold before it")
+
+
+_recorder: Recorder | None = None
+
+
+def _the_recorder() -> Recorder:
+    global _recorder
+    if _recorder is None:
+        _recorder = Recorder(load_catalogue())
+    return _recorder
+
+
+def begin_case(
+    case: str,
+    requirements: Sequence[str],
+    *,
+    api_key: int | None = None,
+    api_version: int | None = None,
+    attempt: int = 1,
+) -> None:
+    """Open a case in this process's recorder; see `Recorder.begin_case`."""
+    _the_recorder().begin_case(
+        case, requirements, api_key=api_key, api_version=api_version, attempt=attempt
+    )
+
+
+@contextmanager
+def requirement(
+    id: str, *, api_key: int | None = None, api_version: int | None = None
+) -> Iterator[None]:
+    """One check for one requirement of the open case; see `Recorder.requirement`."""
+    with _the_recorder().requirement(id, api_key=api_key, api_version=api_version):
+        yield
+
+
+def finish_case(exception: BaseException | None) -> list[CheckRecord]:
+    """Close the open case; see `Recorder.finish_case`."""
+    return _the_recorder().finish_case(exception)
+
+
+def with_evidence(records: Sequence[CheckRecord], evidence: Path | str) -> list[CheckRecord]:
+    """Point the records that are not plainly passed to their evidence.
+
+    Args:
+        evidence: path relative to the run's folder.
+    """
+    return [
+        record
+        if record.verdict is Verdict.PASSED and not record.reason
+        else replace(record, evidence=str(evidence))
+        for record in records
+    ]

@@ -1,0 +1,291 @@
+"""The run journal: append-only JSON Lines that survive being killed at any byte.
+
+One header, one plan, one line a check, one footer. Each line is handed to the operating system
+as soon as it is written, so a killed run loses at most the line it was writing; the reader says
+which line is torn and whether the footer is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.conformance.record import (
+    RUN_SHAPE,
+    CheckRecord,
+    Footer,
+    PlannedCase,
+    RecordError,
+    RunHeader,
+)
+
+JOURNAL_VERSION = 1
+JOURNAL_NAME = "journal.jsonl"
+
+
+class JournalError(ValueError):
+    """A journal breaks its own rules; the message says which file, which line and what."""
+
+
+class EmptyJournal(JournalError):
+    """There is no whole header: the run died before it wrote one."""
+
+
+class DuplicateHeader(JournalError):
+    """A second header: two runs wrote into one file."""
+
+
+class MisplacedLine(JournalError):
+    """A line stands where it may not: no header first, a second plan, something after the end."""
+
+
+class CorruptLine(JournalError):
+    """A line that is not the last one is unreadable, or a readable one has not the right form."""
+
+
+class ForeignCheck(JournalError):
+    """A check line belongs to another run than the header."""
+
+
+class ChecksCountMismatch(JournalError):
+    """The footer counts other than what the file holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """What a journal holds.
+
+    Attributes:
+        header: who was judged.
+        plan: the cases that were to run; empty while the run had not come to that.
+        checks: in the order in which they were written.
+        footer: None when the run did not come to its end.
+        torn_line: number (from 1) of the cut last line, None when there is none.
+    """
+
+    header: RunHeader
+    plan: tuple[PlannedCase, ...] = ()
+    checks: tuple[CheckRecord, ...] = ()
+    footer: Footer | None = None
+    torn_line: int | None = None
+
+    @property
+    def finished(self) -> bool:
+        """The run wrote its footer."""
+        return self.footer is not None
+
+    @property
+    def defect(self) -> str | None:
+        """What is not whole about it, in words, None when it is."""
+        if self.footer is not None:
+            return None
+        if self.torn_line is None:
+            return "it has no footer: the run did not come to its end"
+        return f"it has no footer and line {self.torn_line} is torn: the run was killed"
+
+
+class JournalWriter:
+    """Writes one journal, in order: header, plan, checks, footer.
+
+    Raises:
+        FileExistsError: the file is already there; a journal is never continued.
+        MisplacedLine: a line out of order.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._file = path.open("xb", buffering=0)
+        self._header: RunHeader | None = None
+        self._plan: tuple[PlannedCase, ...] | None = None
+        self._checks: list[CheckRecord] = []
+        self._footer: Footer | None = None
+
+    def write_header(self, header: RunHeader) -> None:
+        """Write the first line."""
+        self._require(self._header is None, "header", "one is written already")
+        head = {"type": "header", "journal_version": JOURNAL_VERSION}
+        self._write({**head, **RunHeader.from_json(header.to_json()).to_json()})
+        self._header = header
+
+    def write_plan(self, cases: Iterable[PlannedCase]) -> None:
+        """Write what is going to run."""
+        self._require(self._header is not None, "plan", "the header comes first")
+        self._require(self._plan is None, "plan", "one is written already")
+        plan = tuple(cases)
+        self._write({"type": "plan", "cases": [case.to_json() for case in plan]})
+        self._plan = plan
+
+    def write_check(self, record: CheckRecord) -> None:
+        """Write one check."""
+        self._require(self._plan is not None, "check", "the plan comes first")
+        self._require(self._footer is None, "check", "the footer is written already")
+        assert self._header is not None
+        line = {"type": "check", **self._header.run_fields(), **record.to_json()}
+        self._write(line)
+        self._checks.append(record)
+
+    def write_footer(self, finished_at: str, exit: int) -> None:
+        """Write the last line; the number of checks is counted here."""
+        self._require(self._plan is not None, "footer", "the plan comes first")
+        self._require(self._footer is None, "footer", "one is written already")
+        footer = Footer(finished_at=finished_at, checks=len(self._checks), exit=exit)
+        self._write({"type": "footer", **footer.to_json()})
+        os.fsync(self._file.fileno())
+        self._footer = footer
+
+    def journal(self) -> Journal:
+        """What has been written so far."""
+        if self._header is None:
+            raise EmptyJournal(f"{self.path}: nothing is written yet")
+        return Journal(
+            header=self._header,
+            plan=self._plan or (),
+            checks=tuple(self._checks),
+            footer=self._footer,
+        )
+
+    def close(self) -> None:
+        """Close the file; without a footer the run stays incomplete."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _require(self, holds: bool, line: str, why: str) -> None:
+        if not holds:
+            raise MisplacedLine(f"{self.path}: a {line} line may not come here: {why}")
+
+    def _write(self, line: dict[str, Any]) -> None:
+        data = json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        written = self._file.write(data)
+        while written < len(data):
+            data = data[written:]
+            written = self._file.write(data)
+
+
+def read_journal(path: Path) -> Journal:
+    """Read a journal that may have been cut off at any byte.
+
+    Returns:
+        what is there; `Journal.footer` and `Journal.torn_line` say what is not.
+
+    Raises:
+        EmptyJournal: not even the header is whole.
+        JournalError: anything else than a cut end is wrong (see the subclasses).
+        OSError: the file cannot be read.
+    """
+    lines = path.read_bytes().split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    reader = _Reader(path)
+    for number, line in enumerate(lines, start=1):
+        reader.take(number, line, last=number == len(lines))
+    return reader.result()
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._header: RunHeader | None = None
+        self._run_fields: dict[str, Any] = {}
+        self._plan: tuple[PlannedCase, ...] | None = None
+        self._checks: list[CheckRecord] = []
+        self._footer: Footer | None = None
+        self._torn: int | None = None
+
+    def take(self, number: int, line: bytes, *, last: bool) -> None:
+        where = f"{self._path}: line {number}"
+        try:
+            values = json.loads(line)
+        except ValueError as error:
+            if last and self._footer is None:
+                self._torn = number
+                return
+            raise CorruptLine(f"{where} is not JSON: {error}") from error
+        if self._footer is not None:
+            raise MisplacedLine(f"{where} comes after the footer")
+        kind = values.pop("type", None) if isinstance(values, dict) else None
+        takers = {
+            "header": self._take_header,
+            "plan": self._take_plan,
+            "check": self._take_check,
+            "footer": self._take_footer,
+        }
+        if kind not in takers:
+            raise CorruptLine(f"{where} is no header, plan, check or footer")
+        if kind != "header" and self._header is None:
+            raise MisplacedLine(f"{where} is a {kind} line, but a journal begins with its header")
+        try:
+            takers[kind](values, where)
+        except RecordError as error:
+            raise CorruptLine(f"{where}: {error}") from error
+
+    def _take_header(self, values: dict[str, Any], where: str) -> None:
+        if self._header is not None:
+            raise DuplicateHeader(f"{where} is a second header: two runs wrote into one file")
+        version = values.pop("journal_version", None)
+        if version != JOURNAL_VERSION:
+            raise CorruptLine(f"{where}: journal_version is {version!r}, not {JOURNAL_VERSION}")
+        self._header = RunHeader.from_json(values)
+        self._run_fields = self._header.run_fields()
+
+    def _take_plan(self, values: dict[str, Any], where: str) -> None:
+        if self._plan is not None:
+            raise MisplacedLine(f"{where} is a second plan")
+        cases = values.get("cases")
+        if values.keys() != {"cases"} or not isinstance(cases, list):
+            raise RecordError('the plan holds exactly "cases", a list')
+        self._plan = tuple(PlannedCase.from_json(case) for case in cases)
+
+    def _take_check(self, values: dict[str, Any], where: str) -> None:
+        self._require_plan(where, "check")
+        for name in RUN_SHAPE:
+            if name not in values:
+                raise RecordError(f'a check lacks "{name}"')
+            if values.pop(name) != self._run_fields[name]:
+                raise ForeignCheck(f'{where}: "{name}" is not that of the header')
+        self._checks.append(CheckRecord.from_json(values))
+
+    def _take_footer(self, values: dict[str, Any], where: str) -> None:
+        self._require_plan(where, "footer")
+        footer = Footer.from_json(values)
+        if footer.checks != len(self._checks):
+            raise ChecksCountMismatch(
+                f"{where}: the footer counts {footer.checks} checks, "
+                f"the file holds {len(self._checks)}"
+            )
+        self._footer = footer
+
+    def _require_plan(self, where: str, kind: str) -> None:
+        if self._plan is None:
+            raise MisplacedLine(f"{where} is a {kind} line before the plan")
+
+    def result(self) -> Journal:
+        if self._header is None:
+            raise EmptyJournal(f"{self._path}: no whole header: the run died before it began")
+        return Journal(
+            header=self._header,
+            plan=self._plan or (),
+            checks=tuple(self._checks),
+            footer=self._footer,
+            torn_line=self._torn,
+        )
+
+
+def journals_in(out_dir: Path) -> Sequence[Path]:
+    """The journals of all runs in an output folder, sorted by path."""
+    return sorted((out_dir / "runs").glob(f"*/{JOURNAL_NAME}"))

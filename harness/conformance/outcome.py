@@ -1,0 +1,129 @@
+"""From an exception to a verdict: whose fault was it, and what does that say?"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from harness.conformance.verdict import Verdict
+
+REASON_LIMIT_CHARS = 4000
+
+_DOES_NOT_HOLD = {
+    "MUST": Verdict.FAILED,
+    "SHOULD": Verdict.WARNING,
+    "MAY": Verdict.PASSED,  # both ways conform; the reason says which way it went
+}
+
+
+class Inconclusive(Exception):
+    """Asked, and the answer proves nothing; say why."""
+
+
+class NotSupported(Exception):
+    """The broker's own ApiVersions says that it does not do this; say what."""
+
+
+class NotApplicable(Exception):
+    """The target does not let us ask."""
+
+    def __init__(self, capability: str, reason: str | None = None) -> None:
+        super().__init__(reason or f'the target lacks the capability "{capability}"')
+        self.capability = capability
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A verdict with its reason.
+
+    Attributes:
+        verdict: what the check came to.
+        reason: why, empty only for a plain pass.
+        capability_missing: for not_applicable.
+        did_not_hold: the expectation was seen broken, at whatever level.
+    """
+
+    verdict: Verdict
+    reason: str = ""
+    capability_missing: str | None = None
+    did_not_hold: bool = False
+
+
+_broker_faults: tuple[type[BaseException], ...] = ()
+_missing_capabilities: tuple[type[BaseException], ...] = (NotApplicable,)
+
+
+def register_broker_fault(*types: type[BaseException]) -> None:
+    """Say which exceptions mean that the broker misbehaved.
+
+    This room may not import the client, so whoever wires both together tells.
+    """
+    global _broker_faults
+    _broker_faults = tuple(dict.fromkeys((*_broker_faults, *types)))
+
+
+def register_missing_capability(*types: type[BaseException]) -> None:
+    """Say which exceptions mean not_applicable; each carries the name in ``capability``."""
+    global _missing_capabilities
+    _missing_capabilities = tuple(dict.fromkeys((*_missing_capabilities, *types)))
+
+
+def classify_in_check(error: BaseException, level: str) -> Outcome:
+    """Judge an exception that a check's body raised.
+
+    An assertion or a registered broker fault says that the promise does not hold.
+    """
+    if isinstance(error, (AssertionError, *_broker_faults)):
+        return Outcome(_DOES_NOT_HOLD[level], describe(error), did_not_hold=True)
+    return _own_words(error) or Outcome(Verdict.HARNESS_ERROR, describe(error))
+
+
+def classify_outside(error: BaseException) -> Outcome:
+    """Judge an exception that ended a test outside of any check, for an id without a check.
+
+    A broker fault there proves nothing about the id. An assertion there is our mistake: every
+    expectation belongs into a check.
+    """
+    if isinstance(error, _broker_faults):
+        return Outcome(Verdict.INCONCLUSIVE, f"outside of any check: {describe(error)}")
+    own = _own_words(error)
+    if own is not None:
+        return own
+    return Outcome(Verdict.HARNESS_ERROR, f"outside of any check: {describe(error)}")
+
+
+def _own_words(error: BaseException) -> Outcome | None:
+    if isinstance(error, Inconclusive):
+        return Outcome(Verdict.INCONCLUSIVE, describe(error))
+    if isinstance(error, NotSupported):
+        return Outcome(Verdict.NOT_SUPPORTED, describe(error))
+    if isinstance(error, _missing_capabilities):
+        capability = getattr(error, "capability", None)
+        if not isinstance(capability, str) or not capability:
+            reason = f"{type(error).__name__} names no capability: {error}"
+            return Outcome(Verdict.HARNESS_ERROR, reason)
+        return Outcome(Verdict.NOT_APPLICABLE, describe(error), capability)
+    return None
+
+
+def describe(error: BaseException) -> str:
+    """The message of an exception, with its type unless that is plain, cut at a limit.
+
+    An exception without a message is described by where it was raised.
+    """
+    text = str(error).strip() or _place(error)
+    if not isinstance(error, (AssertionError, Inconclusive, NotSupported, NotApplicable)):
+        text = f"{type(error).__name__}: {text}"
+    if len(text) > REASON_LIMIT_CHARS:
+        cut = len(text) - REASON_LIMIT_CHARS
+        text = f"{text[:REASON_LIMIT_CHARS]} ... ({cut} more characters)"
+    return text
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return "no message"
+    last = frames[-1]
+    return f"no message, raised in {PurePath(last.filename).name} line {last.lineno}: {last.line}"

@@ -1,0 +1,48 @@
+"""The seven verdicts and how several of them join into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What one check, or a whole requirement, came to.
+
+    The members stand in joining order: the worst first.
+    """
+
+    HARNESS_ERROR = "harness_error"
+    """We failed: nothing was learned about the broker, and the run is not whole."""
+    FAILED = "failed"
+    """A MUST does not hold."""
+    INCONCLUSIVE = "inconclusive"
+    """Asked, and the answer proves nothing."""
+    WARNING = "warning"
+    """A SHOULD does not hold."""
+    PASSED = "passed"
+    """The promise was observed to hold (or it is a MAY, where both ways conform)."""
+    NOT_SUPPORTED = "not_supported"
+    """The broker itself says so, in its ApiVersions answer."""
+    NOT_APPLICABLE = "not_applicable"
+    """This target does not let us ask; the missing capability is named."""
+
+
+_BADNESS = {verdict: -place for place, verdict in enumerate(Verdict)}
+
+JUDGED = frozenset(Verdict) - {Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE}
+"""The verdicts that come from having asked the broker."""
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Join verdicts: the worst one stands for all.
+
+    A requirement that passed at some API versions and is unsupported at others joins to passed.
+
+    Raises:
+        ValueError: there is nothing to join; what did not run has no verdict.
+    """
+    joined = max(verdicts, key=_BADNESS.__getitem__, default=None)
+    if joined is None:
+        raise ValueError("no verdicts to join: a requirement without any check has no verdict")
+    return joined

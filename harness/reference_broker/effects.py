@@ -1,0 +1,25 @@
+"""What state objects ask the world to do, returned in the order in which it must happen."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from harness.ids import PartitionIndex
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionGrew:
+    """Records became readable: fetches that wait for this partition look again."""
+
+    topic_id: UUID
+    partition_index: PartitionIndex
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDeleted:
+    """The topic is gone: fetches that wait for any of its partitions answer with the error."""
+
+    topic_id: UUID
+    partition_count: int
+
+
+Effect = PartitionGrew | TopicDeleted

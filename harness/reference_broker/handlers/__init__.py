@@ -1,0 +1,1 @@
+"""One file per API key: validate the request, ask the state, answer. No sockets, no clock."""

@@ -1,0 +1,118 @@
+"""Configuration names with their types, defaults and limits, and how their text is read."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+ConfigValue = int | float | bool | str | tuple[str, ...]
+ConfigType = Literal["int", "long", "double", "boolean", "string", "list"]
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_RANGES = {"int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
+_BOOLEANS = {"true": True, "false": False}
+
+
+class ConfigError(ValueError):
+    """A configuration name or value that cannot be used; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDefinition:
+    """One configuration: `default` is text, as a user would write it.
+
+    `broker_setting` names the broker setting that gives a topic its default, if there is one.
+    `also` is a value outside the limits that is legal all the same.
+    """
+
+    name: str
+    type: ConfigType
+    default: str
+    at_least: float | None = None
+    at_most: float | None = None
+    choices: tuple[str, ...] = ()
+    broker_setting: str | None = None
+    also: float | None = None
+
+    def parse(self, text: str) -> ConfigValue:
+        """The typed value of `text`. Raises ConfigError when it is no value of this type."""
+        value = _READERS[self.type](self, text.strip())
+        self._check_limits(value, text)
+        return value
+
+    def _check_limits(self, value: ConfigValue, text: str) -> None:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value != self.also:
+            if self.at_least is not None and value < self.at_least:
+                raise ConfigError(
+                    f"Invalid value {text} for configuration {self.name}: "
+                    f"must be at least {self.at_least:g}"
+                )
+            if self.at_most is not None and value > self.at_most:
+                raise ConfigError(
+                    f"Invalid value {text} for configuration {self.name}: "
+                    f"must be no more than {self.at_most:g}"
+                )
+        if self.choices:
+            for item in value if isinstance(value, tuple) else (value,):
+                if item not in self.choices:
+                    raise ConfigError(
+                        f"Invalid value {item} for configuration {self.name}: "
+                        f"must be one of {', '.join(self.choices)}"
+                    )
+
+
+def _read_integer(definition: ConfigDefinition, text: str) -> ConfigValue:
+    low, high = _RANGES[definition.type]
+    if not _INTEGER.fullmatch(text) or not low <= int(text) <= high:
+        raise ConfigError(
+            f"Invalid value {text} for configuration {definition.name}: "
+            f"not a number of type {definition.type.upper()}"
+        )
+    return int(text)
+
+
+def _read_double(definition: ConfigDefinition, text: str) -> ConfigValue:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise ConfigError(
+            f"Invalid value {text} for configuration {definition.name}: not a number of type DOUBLE"
+        )
+    return value
+
+
+def _read_boolean(definition: ConfigDefinition, text: str) -> ConfigValue:
+    value = _BOOLEANS.get(text.lower())
+    if value is None:
+        raise ConfigError(
+            f"Invalid value {text} for configuration {definition.name}: "
+            "expected true or false"
+        )
+    return value
+
+
+def _read_string(definition: ConfigDefinition, text: str) -> ConfigValue:
+    return text
+
+
+def _read_list(definition: ConfigDefinition, text: str) -> ConfigValue:
+    if not text:
+        return ()
+    items = tuple(item.strip() for item in text.split(","))
+    if len(set(items)) != len(items):
+        raise ConfigError(
+            f"Invalid value {text} for configuration {definition.name}: an item is named twice"
+        )
+    return items
+
+
+_READERS = {
+    "int": _read_integer,
+    "long": _read_integer,
+    "double": _read_double,
+    "boolean": _read_boolean,
+    "string": _read_string,
+    "list": _read_list,
+}

@@ -1,0 +1,88 @@
+"""The batches of one partition, in memory, found by offset, size or time without reading them."""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+from harness.ids import LeaderEpoch, Offset
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """One record batch exactly as readers get it, with the facts that lookups need."""
+
+    base_offset: Offset
+    last_offset: Offset
+    leader_epoch: LeaderEpoch
+    max_timestamp: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LogSlice:
+    """`records` are whole batches; `available_bytes` is what lies between the offset and the end,
+    at most the limit asked for: what counts against a fetch's min_bytes."""
+
+    records: bytes
+    available_bytes: int
+
+
+_NOTHING = LogSlice(b"", 0)
+
+
+class PartitionLog:
+    """An append-only list of batches. Owns the start and end offset."""
+
+    __slots__ = (
+        "_base_offsets", "_batches", "_end_positions", "_running_max", "end_offset", "start_offset"
+    )
+
+    def __init__(self) -> None:
+        self._batches: list[StoredBatch] = []
+        self._base_offsets: list[Offset] = []
+        self._end_positions: list[int] = []  # bytes up to and including each batch
+        self._running_max: list[int] = []  # largest timestamp up to and including each batch
+        self.start_offset = Offset(0)
+        self.end_offset = Offset(0)
+
+    def append(self, batch: StoredBatch) -> None:
+        """Take the next batch; its base offset is the present end offset."""
+        assert batch.base_offset == self.end_offset
+        self._batches.append(batch)
+        self._base_offsets.append(batch.base_offset)
+        self._end_positions.append(self.size_bytes + len(batch.data))
+        before = self._running_max[-1] if self._running_max else batch.max_timestamp
+        self._running_max.append(max(before, batch.max_timestamp))
+        self.end_offset = Offset(batch.last_offset + 1)
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all batches together."""
+        return self._end_positions[-1] if self._end_positions else 0
+
+    def read(self, offset: Offset, limit_bytes: int, at_least_one: bool) -> LogSlice:
+        """Whole batches from the one that contains `offset`, together at most `limit_bytes`.
+
+        With `at_least_one` the first batch comes even when it is larger (KIP-74). `offset` lies
+        between the start offset and the end offset, both included.
+        """
+        if offset >= self.end_offset:
+            return _NOTHING
+        first = bisect_right(self._base_offsets, offset) - 1
+        start_position = self._end_positions[first] - len(self._batches[first].data)
+        stop = bisect_right(self._end_positions, start_position + max(limit_bytes, 0))
+        if stop <= first:
+            if not at_least_one:
+                return _NOTHING
+            stop = first + 1
+        records = b"".join(batch.data for batch in self._batches[first:stop])
+        available = min(self.size_bytes - start_position, max(limit_bytes, len(records)))
+        return LogSlice(records, available)
+
+    def first_batch_reaching(self, timestamp: int) -> StoredBatch | None:
+        """The first batch that holds a record of `timestamp` or later."""
+        index = bisect_left(self._running_max, timestamp)
+        return self._batches[index] if index < len(self._batches) else None
+
+    def max_timestamp(self) -> int | None:
+        """The largest timestamp of all batches, None for an empty log."""
+        return self._running_max[-1] if self._running_max else None

@@ -1,0 +1,225 @@
+"""Apache Kafka as a local process: one KRaft node, broker and controller, from released jars."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.java import JavaError, JavaHome, find_java
+from harness.targets.artifacts import fetch_release
+from harness.targets.cache import cache_dir
+from harness.targets.class_archive import WRITE_TIMEOUT_MS, ClassArchive
+from harness.targets.download import Progress
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.kafka_config import HOST, LOG4J2, cluster_id, server_properties
+from harness.targets.process import ChildProcess, reserve_log
+from harness.targets.ready import wait_until_ready
+from harness.targets.target import (
+    BROKER_CONFIG,
+    CREATE_TOPICS,
+    OWN_BROKER,
+    Address,
+    Target,
+)
+
+JAVA_MINIMUM = 17
+JVM_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+START_TIMEOUT_MS = 60_000
+PORT_ATTEMPTS = 5
+PORT_TAKEN = ("Address already in use", "java.net.BindException")
+
+
+class _PortTaken(Exception):
+    """Somebody else took a chosen port between the choice and the bind."""
+
+
+@dataclass(frozen=True)
+class _Java:
+    """What a start needs besides ports: runtime, classpath, class archive."""
+
+    home: JavaHome
+    classpath: str
+    archive: ClassArchive
+
+
+def free_ports() -> tuple[int, int]:
+    """Two different ports of 127.0.0.1 that are free now (another may take them any time)."""
+    with socket.socket() as one, socket.socket() as two:
+        one.bind((HOST, 0))
+        two.bind((HOST, 0))
+        return one.getsockname()[1], two.getsockname()[1]
+
+
+class KafkaProcess(Target):
+    """A single node of a released Apache Kafka (KRaft, combined), all on 127.0.0.1.
+
+    Kafka's own defaults hold (topics are created automatically, say) except for those of
+    :data:`harness.targets.kafka_config.SMALL_NODE`; ``settings`` by Kafka's names win.
+    The data folder is temporary and goes with the process.
+    """
+
+    implementation = "Apache Kafka"
+    capabilities = frozenset({CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG})
+
+    def __init__(
+        self,
+        release: str,
+        *,
+        log_dir: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
+        choose_ports: Callable[[], tuple[int, int]] = free_ports,
+        write_archive: bool = True,
+    ) -> None:
+        """``progress`` is told of downloads. ``write_archive``: whether the stop may take some
+        seconds, once, to leave a class archive for quicker starts."""
+        super().__init__(log_dir)
+        self.spec = f"kafka:{release}"
+        self.release = release
+        self.settings = dict(settings or {})
+        self.data_dir: Path | None = None
+        self._progress = progress
+        self._choose_ports = choose_ports
+        self._write_archive = write_archive
+        self._child: ChildProcess | None = None
+        self._log_path: Path | None = None
+        self._archive: ClassArchive | None = None
+
+    @property
+    def log_path(self) -> Path | None:
+        return self._log_path
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the broker, None when it is not started."""
+        return self._child.pid if self._child else None
+
+    def is_alive(self) -> bool:
+        return self._child is not None and self._child.is_alive()
+
+    def describe_failure(self) -> str | None:
+        if self._child is None or self._child.is_alive():
+            return None
+        return (
+            f"Kafka {self.release} ended with status {self._child.exit_code()}; "
+            f"its log {self._log_path} ends with\n{self._child.tail()}"
+        )
+
+    def start(self) -> list[Address]:
+        if self.is_alive():
+            return self.addresses
+        self.stop()
+        java = self._java()
+        for attempt in range(1, PORT_ATTEMPTS + 1):
+            try:
+                self._launch(java)
+                return self.addresses
+            except _PortTaken as problem:
+                self._end()
+                if attempt == PORT_ATTEMPTS:
+                    raise TargetStartError(
+                        f"{self.spec}: the chosen ports were taken {attempt} times: {problem}"
+                    ) from problem
+            except TargetStartError:
+                archive_was_used = java.archive.is_usable() and not self.is_alive()
+                self._end()
+                if not archive_was_used or attempt == PORT_ATTEMPTS:
+                    raise
+                java.archive.discard()  # it may be the culprit: once more without it
+            except BaseException:
+                self._end()
+                raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _java(self) -> _Java:
+        jars = fetch_release(self.release, self._progress)
+        try:
+            home = find_java(JAVA_MINIMUM)
+        except JavaError as problem:
+            raise TargetError(f"{self.spec}: {problem}") from problem
+        folder = cache_dir() / "class-archives"
+        archive = ClassArchive(folder, f"kafka-{self.release}", home, JVM_FLAGS, jars)
+        return _Java(home, os.pathsep.join(map(str, jars)), archive)
+
+    def _launch(self, java: _Java) -> None:
+        """One attempt: returns when the broker answers, raises when it does not."""
+        ports = self._choose_ports()
+        cluster = cluster_id()
+        self._log_path = reserve_log(self._log_folder(), f"kafka-{self.release}")
+        self.data_dir = Path(tempfile.mkdtemp(prefix="kafka-conformance-data-"))
+        properties = server_properties(self.data_dir, *ports, self.settings)
+        (self.data_dir / "server.properties").write_text(properties)
+        (self.data_dir / "log4j2.properties").write_text(LOG4J2)
+        archive_flags = java.archive.read_flags()
+        if not archive_flags and self._write_archive and java.archive.claim():
+            self._archive = java.archive
+            archive_flags = java.archive.write_flags()
+        self._child = ChildProcess(
+            self._command(java, cluster, archive_flags), self._log_path, remove=self.data_dir
+        )
+        address = Address(HOST, ports[0])
+        wait_until_ready(address, START_TIMEOUT_MS, self._check_running, cluster_id=cluster)
+        self.addresses = [address]
+
+    def _command(self, java: _Java, cluster: str, archive_flags: list[str]) -> list[str]:
+        """Format the data folder with all features, then become the broker: one process group."""
+        assert self.data_dir is not None
+        properties = str(self.data_dir / "server.properties")
+        logging = f"-Dlog4j2.configurationFile={self.data_dir / 'log4j2.properties'}"
+        jvm = [str(java.home.executable), *JVM_FLAGS, logging, "-Dlog4j2.disableJmx=true"]
+        tool = [*jvm, *java.archive.read_flags(), "-cp", java.classpath, "kafka.tools.StorageTool"]
+        tool += ["format", "-t", cluster, "-c", properties]
+        broker = [*jvm, *archive_flags, "-cp", java.classpath, "kafka.Kafka", properties]
+        return ["/bin/sh", "-c", f"{shlex.join(tool)} && exec {shlex.join(broker)}"]
+
+    def _check_running(self) -> None:
+        """Called while waiting: raises at once when the process has ended."""
+        assert self._child is not None
+        code = self._child.exit_code()
+        if code is None:
+            return
+        if any(words in self._child.log_text() for words in PORT_TAKEN):
+            raise _PortTaken(f"the log is {self._log_path}")
+        raise TargetStartError(
+            f"Kafka {self.release} ended with status {code} before it answered; "
+            f"its log {self._log_path} ends with\n{self._child.tail()}"
+        )
+
+    def stop(self) -> None:
+        try:
+            if self._archive is not None and self.is_alive() and self.addresses:
+                self._end_for_archive(self._archive)
+        finally:
+            self._end()
+
+    def _end_for_archive(self, archive: ClassArchive) -> None:
+        """A normal end, at which the JVM writes the archive; without success no harm is done."""
+        assert self._child is not None
+        if self._child.terminate(WRITE_TIMEOUT_MS) is not None:
+            archive.keep()
+
+    def _end(self) -> None:
+        """Kill and clear away; whatever was left undone at a failed start too."""
+        if self._child is not None:
+            self._child.kill()
+        if self._archive is not None:
+            self._archive.release()
+            self._archive = None
+        if self.data_dir is not None:
+            shutil.rmtree(self.data_dir, ignore_errors=True)
+            self.data_dir = None
+        self.addresses = []
+
+    def _another(self, settings: dict[str, str]) -> KafkaProcess:
+        return KafkaProcess(
+            self.release,
+            log_dir=self._log_folder(),
+            settings={**self.settings, **settings},
+            write_archive=False,
+        )

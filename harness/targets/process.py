@@ -1,0 +1,171 @@
+"""Child processes behind a warden: started, watched, and ended for sure, with a log that stays.
+
+The warden (:mod:`harness.targets.warden`) holds a pipe to this process. When we end, by
+whatever cause, the pipe closes and the warden kills the child's whole process group. Warden and
+child run in sessions of their own, so Ctrl-C in a terminal reaches only us, and we stop them in
+our order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.targets import warden
+from harness.targets.errors import TargetStartError
+
+END_TIMEOUT_MS = 30_000
+REPORT_TIMEOUT_MS = 30_000
+TAIL_LIMIT_BYTES = 64 * 1024
+
+
+class ChildProcess:
+    """One command under a warden.
+
+    ``log_path`` gets stdout and stderr of the child, appended. ``remove`` names a folder that
+    the warden deletes when the child is gone, even if we are gone too.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        log_path: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        remove: Path | None = None,
+    ) -> None:
+        """Start the command. Raises TargetStartError when it cannot be executed."""
+        self.command = [os.fspath(word) for word in command]
+        self.log_path = log_path
+        self._log_start = log_path.stat().st_size if log_path.exists() else 0
+        report_r, report_w = os.pipe()
+        try:
+            self._warden = self._start_warden(report_w, environment, remove)
+        finally:
+            os.close(report_w)
+        try:
+            self.pid = self._read_report(report_r)
+        except BaseException:
+            self.kill()
+            raise
+        finally:
+            os.close(report_r)
+
+    def _start_warden(
+        self, report_fd: int, environment: Mapping[str, str] | None, remove: Path | None
+    ) -> subprocess.Popen[bytes]:
+        # By its file and isolated: whatever folder named "harness" lies in the working
+        # directory, and whatever PYTHONPATH says, this warden runs.
+        words = [sys.executable, "-I", "-S", warden.__file__, "--report-fd", str(report_fd)]
+        if remove is not None:
+            words += ["--remove", os.fspath(remove)]
+        with self.log_path.open("ab") as log:
+            return subprocess.Popen(
+                [*words, "--", *self.command],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=None if environment is None else dict(environment),
+                pass_fds=(report_fd,),
+                start_new_session=True,
+            )
+
+    def _read_report(self, report_fd: int) -> int:
+        """The child's pid as the warden tells it."""
+        ready, _, _ = select.select([report_fd], [], [], REPORT_TIMEOUT_MS / 1000)
+        line = os.read(report_fd, 4096).decode(errors="replace").strip() if ready else ""
+        kind, _, rest = line.partition(" ")
+        if kind == "pid":
+            return int(rest)
+        reason = rest or f"its warden gave no report within {REPORT_TIMEOUT_MS} ms"
+        raise TargetStartError(
+            f"cannot start {self.command[0]!r}: {reason}. The log is {self.log_path}"
+        )
+
+    @property
+    def warden_pid(self) -> int:
+        """Process id of the warden."""
+        return self._warden.pid
+
+    def exit_code(self) -> int | None:
+        """Exit status of the child (128 + n after signal n), None while it runs."""
+        return self._warden.poll()
+
+    def is_alive(self) -> bool:
+        """Whether the child still runs."""
+        return self.exit_code() is None
+
+    def wait(self, timeout_ms: int) -> int | None:
+        """Wait for the child's own end; its exit status, or None at the deadline."""
+        try:
+            return self._warden.wait(timeout_ms / 1000)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def terminate(self, timeout_ms: int) -> int | None:
+        """Ask the child to end by SIGTERM; its exit status, or None if it runs on."""
+        if self.is_alive():
+            try:
+                os.kill(self.pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+        return self.wait(timeout_ms)
+
+    def kill(self) -> None:
+        """End the child and its process group now. Doing it twice is fine."""
+        if self._warden.stdin is not None and not self._warden.stdin.closed:
+            self._warden.stdin.close()
+        if self.wait(END_TIMEOUT_MS) is not None:
+            return
+        # The warden hangs (a stopped process, say): its parent-death signal ends the child.
+        self._warden.kill()
+        self._warden.wait()
+
+    def log_text(self) -> str:
+        """What this child has written so far (its last 64 KiB)."""
+        try:
+            with self.log_path.open("rb") as log:
+                end = log.seek(0, os.SEEK_END)
+                log.seek(max(self._log_start, end - TAIL_LIMIT_BYTES))
+                return log.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def tail(self, lines: int = 20) -> str:
+        """The last lines of the child's log, indented, ready for an error message."""
+        last = self.log_text().splitlines()[-lines:]
+        return "\n".join(f"    {line}" for line in last) or "    (the log is empty)"
+
+
+def reserve_log(folder: Path, name: str) -> Path:
+    """A new empty file ``NAME.log`` or ``NAME-2.log``, ... in ``folder``, made in one step.
+
+    Several processes may share the folder. Raises OSError when it cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        path = folder / (f"{name}.log" if number == 1 else f"{name}-{number}.log")
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError("itertools.count ended")
+
+
+class Deadline:
+    """A point in time by the monotonic clock, some milliseconds from now."""
+
+    def __init__(self, timeout_ms: float) -> None:
+        self._at = time.monotonic() + timeout_ms / 1000
+
+    def left_ms(self) -> int:
+        """Milliseconds left, 0 when it has passed."""
+        return max(0, round((self._at - time.monotonic()) * 1000))

@@ -1,0 +1,212 @@
+"""A small process that stands between us and a broker, so that no broker outlives us.
+
+``python -m harness.targets.warden [--report-fd N] [--remove DIR] -- COMMAND ...``
+
+The warden starts COMMAND in a session of its own and then waits for whatever comes first:
+
+- end of file on standard input, of which the parent holds the other end: the parent is gone,
+  however it died (the kernel closes its pipes even after SIGKILL);
+- another parent id: a forked sibling may have kept the pipe open although the parent is gone;
+- SIGTERM, SIGINT or SIGHUP to the warden;
+- the end of COMMAND itself.
+
+In each case the whole process group of COMMAND gets SIGKILL, the folder given with ``--remove``
+is deleted, and the warden exits with COMMAND's exit status (128 + n after signal n). Should the
+warden itself be killed with SIGKILL, Linux ends COMMAND through its parent-death signal.
+
+``--report-fd N``: one line is written to that descriptor, ``pid 123`` or ``error REASON``.
+
+Only the standard library, and as little of it as possible: this has to start in milliseconds.
+"""
+
+import errno
+import os
+import select
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+USAGE = "usage: warden [--report-fd N] [--remove DIR] -- COMMAND [ARGUMENT ...]"
+EXIT_USAGE = 2
+EXIT_NOT_STARTED = 127
+PARENT_CHECK_S = 1.0
+PR_SET_PDEATHSIG = 1
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Arguments:
+    """What the command line asks for: report_fd (None: no report), remove (None: nothing)."""
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        """Raises ValueError (OSError: no such descriptor) when it is not as in USAGE."""
+        words = list(argv)
+        self.report_fd: int | None = None
+        self.remove: str | None = None
+        while words and words[0] != "--":
+            option = words.pop(0)
+            if option not in ("--report-fd", "--remove") or not words or words[0] == "--":
+                raise ValueError(option)
+            value = words.pop(0)
+            if option == "--report-fd":
+                self.report_fd = int(value)
+                os.set_inheritable(self.report_fd, False)  # ours, not the command's
+            else:
+                self.remove = value
+        self.command = words[1:]
+        if not self.command:
+            raise ValueError("no command")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command of ``argv`` under guard; returns the exit status for the warden."""
+    try:
+        arguments = Arguments(argv)
+    except (ValueError, OSError) as problem:
+        sys.stderr.write(f"warden: bad command line ({problem})\n{USAGE}\n")
+        return EXIT_USAGE
+    parent = os.getppid()
+    wake = _signals_as_bytes()
+    child = _start(arguments)
+    if child is None:
+        status = EXIT_NOT_STARTED
+    else:
+        status = _guard(child, parent, wake)
+    if arguments.remove is not None:
+        _remove(arguments.remove)
+    return status
+
+
+def _signals_as_bytes() -> int:
+    """Make signals readable: returns a descriptor that carries each signal's number as a byte."""
+    readable, writable = os.pipe()
+    os.set_blocking(readable, False)
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    for number in (*ENDING_SIGNALS, signal.SIGCHLD):
+        signal.signal(number, lambda *_: None)
+    return readable
+
+
+def _start(arguments: Arguments) -> int | None:
+    """Fork and exec the command; returns its pid, or None when it could not be started."""
+    failure_r, failure_w = os.pipe()  # closed by a successful exec, else carries the errno
+    death_signal = _parent_death_signal()
+    warden = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(failure_r)
+        _become(arguments, failure_w, death_signal, warden)
+    os.close(failure_w)
+    code = os.read(failure_r, 16)
+    os.close(failure_r)
+    if code:
+        os.waitpid(child, 0)
+        _report(arguments, f"error {os.strerror(int(code))}: {arguments.command[0]}")
+        return None
+    _report(arguments, f"pid {child}")
+    return child
+
+
+def _become(
+    arguments: Arguments, failure_fd: int, death_signal: object, warden: int
+) -> NoReturn:
+    """In the forked child: leave the warden's session and turn into the command."""
+    try:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        for number in (*ENDING_SIGNALS, signal.SIGCHLD, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        if callable(death_signal):
+            death_signal(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != warden:  # it died before the death signal was armed
+            os._exit(EXIT_NOT_STARTED)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.execvp(arguments.command[0], arguments.command)
+    except OSError as problem:
+        os.write(failure_fd, str(problem.errno or errno.EIO).encode())
+    finally:
+        os._exit(EXIT_NOT_STARTED)
+
+
+def _parent_death_signal() -> object:
+    """prctl of the C library on Linux (loaded before the fork), else None."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None, use_errno=True).prctl
+    except (ImportError, OSError, AttributeError):
+        return None
+
+
+def _report(arguments: Arguments, line: str) -> None:
+    if arguments.report_fd is None:
+        if line.startswith("error"):
+            sys.stderr.write(f"warden: {line}\n")
+        return
+    try:
+        os.write(arguments.report_fd, line.encode() + b"\n")
+        os.close(arguments.report_fd)
+    except OSError:  # nobody listens any more: end of file on stdin is about to say so
+        pass
+
+
+def _guard(child: int, parent: int, wake: int) -> int:
+    """Wait for an end (see the module's text), then end the group; the exit status."""
+    watched = [0, wake]
+    while True:
+        status = _ended(child)
+        if status is not None:
+            break
+        ready, _, _ = select.select(watched, [], [], PARENT_CHECK_S)
+        if os.getppid() != parent or (0 in ready and _end_of_file(0)):
+            break
+        if wake in ready and _asked_to_end(wake):
+            break
+    _kill_group(child)
+    if status is None:
+        _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _ended(child: int) -> int | None:
+    pid, status = os.waitpid(child, os.WNOHANG)
+    return status if pid == child else None
+
+
+def _end_of_file(descriptor: int) -> bool:
+    try:
+        return not os.read(descriptor, 4096)
+    except BlockingIOError:
+        return False
+    except OSError:  # stdin closed or a terminal that has gone: nobody can end us otherwise
+        return True
+
+
+def _asked_to_end(wake: int) -> bool:
+    try:
+        return any(number in ENDING_SIGNALS for number in os.read(wake, 4096))
+    except BlockingIOError:
+        return False
+
+
+def _kill_group(child: int) -> None:
+    """SIGKILL to every process of the group that the command leads."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # all gone; macOS says EPERM for zombies
+        pass
+
+
+def _remove(folder: str) -> None:
+    import shutil  # only here: it is the heaviest import of this file
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,77 @@
+"""The door of this room: results in, a report out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .aggregate import aggregate
+from .as_html import matrix_html
+from .as_json import matrix_json
+from .as_markdown import matrix_markdown
+from .dataset import find_datasets
+from .matrix import Matrix, read_matrix
+from .place import placed
+from .session import require_java, require_pyspark, spark_session
+
+RENDERINGS: Final[Mapping[str, Callable[[Matrix], str]]] = {
+    "matrix.json": matrix_json,
+    "matrix.md": matrix_markdown,
+    "index.html": matrix_html,
+}
+
+
+@dataclass(frozen=True)
+class ReportPaths:
+    """Where the files of a report lie; `incomplete` names the runs that did not come to their end.
+
+    The three Parquet paths are folders, as Spark writes them.
+    """
+
+    folder: Path
+    requirements: Path
+    areas: Path
+    runs: Path
+    json: Path
+    markdown: Path
+    html: Path
+    incomplete: tuple[str, ...]
+
+
+def build_report(
+    result_dirs: Sequence[Path], out: Path, master: str = "local[*]"
+) -> ReportPaths:
+    """Aggregates all runs below `result_dirs` with Spark and writes the report into `out`.
+
+    For each target the newest run counts. `out` is replaced when it holds an earlier report, and
+    nothing is left there when this fails. The same results give the same JSON, Markdown and HTML.
+
+    Raises ReportError: no results, unreadable or foreign Parquet, an unknown verdict, no Java or
+    PySpark, a master that doesn't answer, an `out` that holds something else.
+    """
+    require_pyspark()
+    datasets = find_datasets(list(result_dirs))
+    require_java()
+    with placed(out) as folder:
+        with spark_session(master) as spark:
+            aggregate(spark, datasets, folder)
+        empty_runs = [run for dataset in datasets for run in dataset.empty_runs]
+        matrix = read_matrix(folder, empty_runs)
+        for name, render in RENDERINGS.items():
+            (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")
+    return _paths(out, matrix)
+
+
+def _paths(out: Path, matrix: Matrix) -> ReportPaths:
+    return ReportPaths(
+        folder=out,
+        requirements=out / "requirements.parquet",
+        areas=out / "areas.parquet",
+        runs=out / "runs.parquet",
+        json=out / "matrix.json",
+        markdown=out / "matrix.md",
+        html=out / "index.html",
+        incomplete=matrix.incomplete,
+    )

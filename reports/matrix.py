@@ -1,0 +1,183 @@
+"""The matrix as plain values: what every rendering is made from. Read from Spark's own output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from .verdicts import LEVELS, WORST_FIRST
+
+
+@dataclass(frozen=True)
+class Note:
+    """What one or more checks of a part said beside their verdict; empty strings say nothing."""
+
+    verdict: str
+    reason: str
+    capability_missing: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One case at one API version (None: not about a version), all its attempts joined."""
+
+    case: str
+    api_version: int | None
+    verdict: str
+    checks: int
+    attempts: int
+    unstable: bool
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One requirement on one target."""
+
+    verdict: str
+    checks: int
+    unstable: bool
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One requirement; `cells` by target, a target that has no check of it is not in there."""
+
+    id: str
+    area: str
+    level: str
+    statement: str
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class AreaCount:
+    """Requirements per verdict of one area on one target; `level` None is the whole area."""
+
+    area: str
+    target: str
+    level: str | None
+    verdict: str
+    requirements: int
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run says of itself about one target; `counts` if the target's column is from it."""
+
+    run: str
+    target: str
+    counts: bool
+    run_complete: bool
+    implementation: str
+    release: str
+    suite_version: str
+    catalogue_version: str
+    seed: int | None
+    first_check_at: str
+    last_check_at: str
+    checks: int
+    requirements: int
+    retried_checks: int
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Everything that a page says. `empty_runs` ended before their first check."""
+
+    targets: tuple[str, ...]
+    rows: tuple[Row, ...]
+    areas: tuple[AreaCount, ...]
+    runs: tuple[Run, ...]
+    empty_runs: tuple[str, ...] = field(default=())
+
+    @property
+    def counted_runs(self) -> dict[str, Run]:
+        """The run of each target's column."""
+        return {run.target: run for run in self.runs if run.counts}
+
+    @property
+    def incomplete_runs(self) -> tuple[Run, ...]:
+        return tuple(run for run in self.runs if not run.run_complete)
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """Ids of all runs without an end, counted or not, sorted."""
+        return tuple(sorted({run.run for run in self.incomplete_runs} | set(self.empty_runs)))
+
+    @property
+    def catalogue_versions(self) -> tuple[str, ...]:
+        """Of the runs that count; more than one means that columns were judged by other words."""
+        return tuple(sorted({run.catalogue_version for run in self.counted_runs.values()}))
+
+
+def read_matrix(folder: Path, empty_runs: Iterable[str] = ()) -> Matrix:
+    """The matrix from `requirements.parquet`, `areas.parquet` and `runs.parquet` in `folder`."""
+    runs = [Run(**row) for row in read_table(folder / "runs.parquet")]
+    return Matrix(
+        targets=tuple(sorted({run.target for run in runs})),
+        rows=_rows(read_table(folder / "requirements.parquet")),
+        areas=_areas(read_table(folder / "areas.parquet")),
+        runs=tuple(sorted(runs, key=lambda run: (run.target, not run.counts))),
+        empty_runs=tuple(sorted(empty_runs)),
+    )
+
+
+def read_table(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a Parquet folder that Spark wrote, in the order in which it sorted them."""
+    files = sorted(folder.glob("*.parquet"))
+    return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
+
+
+def _rows(table: list[dict[str, Any]]) -> tuple[Row, ...]:
+    cells: dict[str, dict[str, Cell]] = {}
+    words: dict[str, dict[str, Any]] = {}
+    for row in table:
+        words[row["requirement"]] = row
+        cells.setdefault(row["requirement"], {})[row["target"]] = _cell(row)
+    rows = (
+        Row(name, said["area"], said["level"], said["statement"], cells[name])
+        for name, said in words.items()
+    )
+    return tuple(sorted(rows, key=lambda row: (row.area, row.id)))
+
+
+def _cell(row: Mapping[str, Any]) -> Cell:
+    parts = (
+        Part(**{**part, "notes": tuple(_note(note) for note in part["notes"])})
+        for part in row["parts"]
+    )
+    return Cell(row["verdict"], row["checks"], row["unstable"], tuple(parts))
+
+
+def _note(note: Mapping[str, Any]) -> Note:
+    return Note(note["verdict"], note["reason"], note["capability_missing"], note["evidence"])
+
+
+def _areas(table: list[dict[str, Any]]) -> tuple[AreaCount, ...]:
+    names = [word.name for word in WORST_FIRST]
+    areas = (
+        AreaCount(
+            row["area"],
+            row["target"],
+            row["level"],
+            row["verdict"],
+            row["requirements"],
+            {name: row[name] for name in names},
+        )
+        for row in table
+    )
+    return tuple(sorted(areas, key=_area_order))
+
+
+def _area_order(area: AreaCount) -> tuple[str, str, int, str]:
+    level = area.level or ""
+    known = LEVELS.index(level) + 1 if level in LEVELS else (0 if area.level is None else 9)
+    return (area.area, area.target, known, level)

@@ -1,0 +1,67 @@
+"""A report appears as a whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from .errors import ReportError
+
+REPORT_FILES: Final = frozenset(
+    {
+        "requirements.parquet",
+        "areas.parquet",
+        "runs.parquet",
+        "matrix.json",
+        "matrix.md",
+        "index.html",
+    }
+)
+
+
+@contextmanager
+def placed(out: Path) -> Iterator[Path]:
+    """A new folder beside `out` to write a report into; it becomes `out` when the block ends well.
+
+    An earlier report in `out` is replaced. Raises ReportError, before anything is written, when
+    `out` is a file or holds something that is no report, or can't be written.
+    """
+    out = out.absolute()
+    _refuse_foreign(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    except OSError as error:
+        raise ReportError(
+            f"the output can't be written: {error.strerror}",
+            str(out),
+            "choose a folder below one that you may write to",
+        ) from error
+    try:
+        new = work / "new"
+        new.mkdir()
+        yield new
+        _refuse_foreign(out)
+        if out.exists():
+            out.rename(work / "old")
+        new.rename(out)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _refuse_foreign(out: Path) -> None:
+    advice = "choose a folder of its own for the report, for example R/report"
+    if out.is_dir():
+        foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in REPORT_FILES)
+        if foreign:
+            raise ReportError(
+                f"the output folder holds something that is no report: {', '.join(foreign[:5])}",
+                str(out),
+                advice,
+            )
+    elif out.exists() or out.is_symlink():
+        raise ReportError("the output is not a folder", str(out), advice)

@@ -1,0 +1,53 @@
+"""The seven verdicts, worst first, as a reader of a report meets them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+LEVELS: Final = ("MUST", "SHOULD", "MAY")
+
+
+@dataclass(frozen=True)
+class VerdictWord:
+    """One verdict: its name in the data, a sign beside the word, and what it says to a reader."""
+
+    name: str
+    sign: str
+    meaning: str
+
+    @property
+    def words(self) -> str:
+        return self.name.replace("_", " ")
+
+
+WORST_FIRST: Final = (
+    VerdictWord(
+        "harness_error",
+        "‼",
+        "The harness itself went wrong. It says nothing about the broker, and is never green.",
+    ),
+    VerdictWord("failed", "✗", "The broker broke the requirement; the reason says how."),
+    VerdictWord(
+        "inconclusive",
+        "?",
+        "The test couldn't decide, for example because an earlier check of it failed.",
+    ),
+    VerdictWord("warning", "!", "A SHOULD that this broker doesn't hold. Legal, but unusual."),
+    VerdictWord("passed", "✓", "Asked and kept."),
+    VerdictWord(
+        "not_supported",
+        "–",
+        "The broker's own ApiVersions answer says that it doesn't have this API or version.",
+    ),
+    VerdictWord(
+        "not_applicable",
+        "○",
+        "This target doesn't let us ask: a capability is missing, which is named.",
+    ),
+)
+
+NOT_RUN: Final = VerdictWord(
+    "not_run", "·", "The run that counts for this target holds no check of this requirement."
+)
+
+BY_NAME: Final = {word.name: word for word in WORST_FIRST}
+QUIET: Final = frozenset({"passed", "not_supported", "not_applicable"})

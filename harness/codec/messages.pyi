@@ -2,12 +2,12 @@
 
 from uuid import UUID
 
-from harness.codec.structs import Message, Struct
+from harness.codec.structs import Message, Request, Struct
 
 def message_names() -> tuple[str, ...]: ...
 def message_class(name: str) -> type[Message]: ...
 
-class ApiVersionsRequest(Message):
+class ApiVersionsRequest(Request[ApiVersionsResponse]):
     client_software_name: str
     client_software_version: str
     cluster_id: str | None
@@ -79,7 +79,7 @@ class ApiVersionsResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class CreateTopicsRequest(Message):
+class CreateTopicsRequest(Request[CreateTopicsResponse]):
     class CreatableTopic(Struct):
         name: str
         num_partitions: int
@@ -177,7 +177,7 @@ class CreateTopicsResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class DeleteTopicsRequest(Message):
+class DeleteTopicsRequest(Request[DeleteTopicsResponse]):
     class DeleteTopicState(Struct):
         name: str | None
         topic_id: UUID
@@ -225,7 +225,7 @@ class DeleteTopicsResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class FetchRequest(Message):
+class FetchRequest(Request[FetchResponse]):
     class ReplicaState(Struct):
         replica_id: int
         replica_epoch: int
@@ -423,7 +423,7 @@ class FetchResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class FindCoordinatorRequest(Message):
+class FindCoordinatorRequest(Request[FindCoordinatorResponse]):
     key: str
     key_type: int
     coordinator_keys: list[str]
@@ -475,7 +475,7 @@ class FindCoordinatorResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class InitProducerIdRequest(Message):
+class InitProducerIdRequest(Request[InitProducerIdResponse]):
     transactional_id: str | None
     transaction_timeout_ms: int
     producer_id: int
@@ -513,7 +513,7 @@ class InitProducerIdResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class ListOffsetsRequest(Message):
+class ListOffsetsRequest(Request[ListOffsetsResponse]):
     class ListOffsetsTopic(Struct):
         name: str
         partitions: list[ListOffsetsRequest.ListOffsetsPartition]
@@ -591,7 +591,7 @@ class ListOffsetsResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class MetadataRequest(Message):
+class MetadataRequest(Request[MetadataResponse]):
     class MetadataRequestTopic(Struct):
         topic_id: UUID
         name: str | None
@@ -689,7 +689,7 @@ class MetadataResponse(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
-class ProduceRequest(Message):
+class ProduceRequest(Request[ProduceResponse]):
     class TopicProduceData(Struct):
         name: str
         topic_id: UUID

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
 
@@ -57,6 +57,15 @@ class Message(Struct):
     message_spec: ClassVar[MessageSpec]
 
 
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Request(Message, Generic[R_co]):
+    """Base of requests; its parameter is the class of the response (for type checkers)."""
+
+    __slots__ = ()
+
+
 _MAKERS: dict[type[Struct], dict[str, Any]] = {}
 
 
@@ -69,7 +78,7 @@ def _short(value: Any) -> str:
 def build_message_class(spec: MessageSpec) -> type[Message]:
     """The class of a message; its nested structs are attributes of it."""
     nested = {name: _build(struct, Struct, spec.name) for name, struct in spec.structs.items()}
-    root = _build(spec.root, Message, "")
+    root = _build(spec.root, Request if spec.type == "request" else Message, "")
     assert issubclass(root, Message)
     root.message_spec = spec
     for name, made in nested.items():

@@ -17,7 +17,7 @@ _PREAMBLE = '''"""Generated from schemas/ by ``python -m harness.codec.stubs``; 
 
 from uuid import UUID
 
-from harness.codec.structs import Message, Struct
+from harness.codec.structs import Message, Request, Struct
 
 def message_names() -> tuple[str, ...]: ...
 def message_class(name: str) -> type[Message]: ...
@@ -31,7 +31,9 @@ def stub_text() -> str:
 
 
 def _message(spec: MessageSpec) -> str:
-    lines = [f"class {spec.name}(Message):"]
+    answer = spec.name.removesuffix("Request") + "Response"
+    base = f"Request[{answer}]" if spec.type == "request" else "Message"
+    lines = [f"class {spec.name}({base}):"]
     for name, struct in spec.structs.items():
         lines += [f"    class {name}(Struct):", *_members(spec, struct, 2)]
     return "\n".join([*lines, *_members(spec, spec.root, 1)]) + "\n"
@@ -73,8 +75,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
         current = STUB.exists() and STUB.read_text("utf-8") == text
         verdict = "current" if current else "stale: run this without --check"
-        sys.stdout.write(f"messages.pyi is {verdict}
-")
+        sys.stdout.write(f"messages.pyi is {verdict}\n")
         return 0 if current else 1
     STUB.write_text(text, "utf-8")
     return 0

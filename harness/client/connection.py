@@ -1,0 +1,227 @@
+"""One raw connection to a broker: exact versions, pipelining, deliberately wrong bytes.
+
+Synchronous; every wait has a deadline. Nothing is negotiated or retried: what the caller asks for
+is what goes over the wire.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections import deque
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self, TypeVar, cast
+
+from harness.client.errors import ConnectionClosed, ResponseTimeout, WireViolation
+from harness.client.transcript import Transcript
+from harness.codec import CodecError
+from harness.codec.apis import Api, api_of
+from harness.codec.frame import LENGTH_BYTES, frame
+from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_request
+from harness.codec.structs import Message, Request
+
+Address = tuple[str, int]
+M = TypeVar("M", bound=Message)
+DEFAULT_TIMEOUT_MS = 10_000
+FRAME_LIMIT_BYTES = 256 * 1024 * 1024
+_READ_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """A request that is to be answered."""
+
+    api: Api
+    version: int
+    correlation_id: int
+
+
+class Connection:
+    """A socket to ``address``; use as a context manager."""
+
+    def __init__(
+        self,
+        address: Address,
+        client_id: str | None = DEFAULT_CLIENT_ID,
+        timeout_ms: float = DEFAULT_TIMEOUT_MS,
+    ) -> None:
+        """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent."""
+        self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
+        self.transcript = Transcript(f"to {address[0]}:{address[1]}")
+        self._buffer = bytearray()
+        self._awaited: deque[_Awaited] = deque()
+        self._next_correlation_id = 1
+        try:
+            self._socket = socket.create_connection(address, timeout_ms / 1000)
+        except TimeoutError as error:
+            raise ResponseTimeout(f"no connection to {address} in {timeout_ms:.0f} ms") from error
+        except OSError as error:
+            raise ConnectionClosed(
+                f"cannot connect to {address[0]}:{address[1]}: {error}"
+            ) from error
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.transcript.add("connected")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close our side; twice is fine."""
+        self._socket.close()
+
+    def reset(self) -> None:
+        """Close with RST instead of FIN."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._socket.close()
+
+    # -- requests and responses ------------------------------------------------------------
+
+    def ask(self, message: Request[M], version: int) -> M:
+        """Send one request and return its response, decoded strictly at the same version.
+
+        Raises ConnectionClosed, ResponseTimeout, WireViolation.
+        """
+        self.send(message, version)
+        return cast(M, self.receive())
+
+    def send(
+        self,
+        message: Message,
+        version: int,
+        *,
+        correlation_id: int | None = None,
+        client_id: str | None = "",
+        header_tags: dict[int, bytes] | None = None,
+    ) -> int:
+        """Send without waiting; returns the correlation id. ``client_id`` "": the usual one."""
+        if correlation_id is None:
+            correlation_id = self._next_correlation_id
+            self._next_correlation_id += 1
+        client = self.client_id if client_id == "" else client_id
+        self.send_frame(encode_request(message, version, correlation_id, client, header_tags))
+        self.expect_answer(api_of(type(message)), version, correlation_id)
+        return correlation_id
+
+    def expect_answer(self, api: Api, version: int, correlation_id: int) -> None:
+        """Tell ``receive`` that what ``send_frame`` or ``send_bytes`` sent gets an answer."""
+        self._awaited.append(_Awaited(api, version, correlation_id))
+
+    def forget_answer(self) -> None:
+        """The request sent last gets no answer (Produce with acks=0)."""
+        self._awaited.pop()
+
+    def receive(self, timeout_ms: float | None = None) -> Message:
+        """The next response; it must answer the oldest request that is not answered."""
+        if not self._awaited:
+            raise LookupError("no request is waiting for an answer")
+        payload = self.receive_frame(timeout_ms)
+        awaited = self._awaited.popleft()
+        try:
+            correlation_id, message = decode_response(awaited.api, awaited.version, payload)
+        except CodecError as error:
+            raise WireViolation(f"{awaited.api.name} v{awaited.version} answer: {error}") from error
+        if correlation_id != awaited.correlation_id:
+            raise WireViolation(
+                f"answer with correlation id {correlation_id}; "
+                f"{awaited.correlation_id} is the oldest open request"
+            )
+        return message
+
+    # -- bytes ---------------------------------------------------------------------------------
+
+    def send_frame(self, payload: bytes) -> None:
+        """Send ``payload`` with its length in front."""
+        self.transcript.add("sent", payload)
+        self._send_all(frame(payload))
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self.transcript.add("sent raw bytes", data)
+        self._send_all(data)
+
+    def _send_all(self, data: bytes) -> None:
+        self._socket.settimeout(self.timeout_ms / 1000)
+        try:
+            self._socket.sendall(data)
+        except TimeoutError as error:
+            raise ResponseTimeout("the broker does not read what we send") from error
+        except OSError as error:
+            self.transcript.add("closed by the broker")
+            raise ConnectionClosed(f"the broker closed the connection: {error}") from error
+
+    def receive_frame(self, timeout_ms: float | None = None) -> bytes:
+        """The next frame's payload. Raises ConnectionClosed, ResponseTimeout, WireViolation."""
+        deadline = self._deadline(timeout_ms)
+        (length,) = struct.unpack(">i", self._take(LENGTH_BYTES, deadline))
+        if not 0 <= length <= FRAME_LIMIT_BYTES:
+            raise WireViolation(f"a frame of length {length}")
+        payload = self._take(length, deadline)
+        awaited = self._awaited[0] if self._awaited else None
+        self.transcript.add(
+            "received",
+            payload,
+            awaited.api if awaited else None,
+            awaited.version if awaited else -1,
+        )
+        return payload
+
+    def expect_closed(self, timeout_ms: float | None = None) -> None:
+        """The broker must close without sending anything more.
+
+        Raises WireViolation when bytes come, ResponseTimeout when the connection stays open.
+        """
+        deadline = self._deadline(timeout_ms)
+        try:
+            data = bytes(self._buffer) or self._read(deadline)
+        except ConnectionClosed:
+            return
+        except ResponseTimeout:
+            raise ResponseTimeout("the broker neither answered nor closed the connection") from None
+        self.transcript.add("received instead of a close", data)
+        raise WireViolation(f"{len(data)} bytes came where the connection had to be closed")
+
+    def expect_silence(self, for_ms: float) -> None:
+        """Nothing may come, and the connection must stay open, for ``for_ms``."""
+        try:
+            data = bytes(self._buffer) or self._read(self._deadline(for_ms))
+        except ResponseTimeout:
+            return
+        self.transcript.add("received instead of silence", data)
+        raise WireViolation(f"{len(data)} bytes came where nothing was to be sent")
+
+    def _deadline(self, timeout_ms: float | None) -> float:
+        return time.monotonic() + (self.timeout_ms if timeout_ms is None else timeout_ms) / 1000
+
+    def _take(self, count: int, deadline: float) -> bytes:
+        while len(self._buffer) < count:
+            self._buffer += self._read(deadline)
+        data = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return data
+
+    def _read(self, deadline: float) -> bytes:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise ResponseTimeout("no answer before the deadline")
+        self._socket.settimeout(left)
+        try:
+            data = self._socket.recv(_READ_BYTES)
+        except TimeoutError:
+            raise ResponseTimeout("no answer before the deadline") from None
+        except OSError as error:
+            self.transcript.add("closed by the broker")
+            raise ConnectionClosed(f"the broker closed the connection: {error}") from error
+        if not data:
+            self.transcript.add("closed by the broker")
+            raise ConnectionClosed("the broker closed the connection")
+        return data

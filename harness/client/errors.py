@@ -1,0 +1,19 @@
+"""What a broker can do to a client."""
+
+from __future__ import annotations
+
+
+class BrokerMisbehaved(Exception):
+    """Base: what was seen on the wire is the broker's doing, not ours."""
+
+
+class ConnectionClosed(BrokerMisbehaved):
+    """The broker closed or reset the connection (or refused it) while more was expected."""
+
+
+class ResponseTimeout(BrokerMisbehaved):
+    """Nothing, or not enough, came within the deadline."""
+
+
+class WireViolation(BrokerMisbehaved):
+    """Bytes came that break the protocol: wrong correlation id, undecodable, unexpected."""

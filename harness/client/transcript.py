@@ -1,0 +1,98 @@
+"""What went over a connection, kept as evidence: bounded, decoded only when somebody looks."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harness.codec import CodecError
+from harness.codec.apis import API_VERSIONS_KEY, Api, api_for_key
+from harness.codec.header import decode_request_header, decode_response
+from harness.codec.message_codec import decode_prefix
+
+KEPT_EVENTS = 200
+_SHOWN_BYTES = 512
+_HEX_COLUMNS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened on a connection."""
+
+    at_ms: float  # since the transcript began
+    what: str  # connected, sent, received, closed, ...
+    data: bytes = b""
+    api: Api | None = None  # of a received response
+    version: int = -1
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The last events of one connection, oldest first."""
+
+    name: str
+    clock: Callable[[], float] = time.monotonic
+    events: deque[Event] = field(default_factory=lambda: deque(maxlen=KEPT_EVENTS))
+    dropped: int = 0
+    began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    def add(self, what: str, data: bytes = b"", api: Api | None = None, version: int = -1) -> None:
+        """Note an event; the oldest is dropped (and counted) when there are too many."""
+        if len(self.events) == KEPT_EVENTS:
+            self.dropped += 1
+        self.events.append(Event((self.clock() - self.began) * 1000, what, data, api, version))
+
+    def render(self) -> str:
+        """Readable text: each event decoded where possible, and its bytes in hex."""
+        lines = [f"connection {self.name}"]
+        if self.dropped:
+            lines.append(f"  ({self.dropped} earlier events are not kept)")
+        for event in self.events:
+            lines.append(f"  {event.at_ms:9.1f} ms  {event.what}, {len(event.data)} bytes")
+            if event.data:
+                lines += [f"      {_decoded(event)}", *_hex(event.data)]
+        return "\n".join(lines)
+
+
+def _decoded(event: Event) -> str:
+    try:
+        return _request(event.data) if event.what == "sent" else _response(event)
+    except CodecError as error:
+        return f"(not decodable: {error})"
+
+
+def _request(data: bytes) -> str:
+    header, start = decode_request_header(data)
+    api = api_for_key(header.request_api_key)
+    body, _ = decode_prefix(api.request, header.request_api_version, data, start)
+    return (
+        f"{api.name} v{header.request_api_version} correlation={header.correlation_id} "
+        f"client={header.client_id!r} {body!r}"
+    )
+
+
+def _response(event: Event) -> str:
+    if event.api is None:
+        return "(unasked)"
+    version = event.version
+    if event.api.key == API_VERSIONS_KEY and version not in event.api.valid_versions:
+        version = 0
+    correlation_id, body = decode_response(event.api, version, event.data)
+    return f"{event.api.name} v{version} correlation={correlation_id} {body!r}"
+
+
+def _hex(data: bytes) -> list[str]:
+    shown = data[:_SHOWN_BYTES]
+    lines = []
+    for start in range(0, len(shown), _HEX_COLUMNS):
+        part = shown[start : start + _HEX_COLUMNS]
+        text = "".join(chr(b) if 32 <= b < 127 else "." for b in part)
+        lines.append(f"      {start:06x}  {part.hex(' '):<{_HEX_COLUMNS * 3}} {text}")
+    if len(data) > _SHOWN_BYTES:
+        lines.append(f"      ... {len(data) - _SHOWN_BYTES} more bytes")
+    return lines

@@ -101,6 +101,7 @@ def _run(executable: Path, *arguments: str) -> str:
             errors="replace",
             timeout=RUN_TIMEOUT_S,
             stdin=subprocess.DEVNULL,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise JavaError(f"cannot be run: {problem}") from problem
@@ -149,9 +150,7 @@ def _cache_dir() -> Path:
 
 def _scripted_home(java: JavaHome, folder: Path) -> Path:
     """Make the home beside its final place, then rename: others see all of it or nothing."""
-    script = SPARK_SCRIPT.format(
-        module=SPARK_MODULE, executable=shlex.quote(str(java.executable))
-    )
+    script = SPARK_SCRIPT.format(module=SPARK_MODULE, executable=shlex.quote(str(java.executable)))
     key = hashlib.sha256(f"{java.home}\0{java.release}\0{script}".encode()).hexdigest()[:16]
     home = folder.expanduser().absolute() / f"spark-{key}"
     if (home / "bin" / "java").exists():

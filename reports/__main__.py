@@ -24,11 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         paths = build_report(given.dirs, given.out, given.master)
     except ReportError as error:
-        print(f"error: {error}", file=sys.stderr)
+        sys.stderr.write(f"error: {error}\n")
         return 2
-    print(paths.html)
+    sys.stdout.write(f"{paths.html}\n")
     if paths.incomplete:
-        print(f"INCOMPLETE: {', '.join(paths.incomplete)}", file=sys.stderr)
+        sys.stderr.write(f"INCOMPLETE: {', '.join(paths.incomplete)}\n")
         return 3
     return 0
 

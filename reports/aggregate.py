@@ -7,11 +7,12 @@ files and the output folder must lie where the driver and all executors can reac
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from .arrow import pa, pq
 from .dataset import Dataset
 from .errors import ReportError
 from .schema import spark_ddl
@@ -25,9 +26,12 @@ SQL_FOLDER: Final = Path(__file__).parent / "sql"
 TABLES: Final = ("runs", "requirements", "areas")
 
 
-def aggregate(spark: SparkSession, datasets: Sequence[Dataset], folder: Path) -> None:
+def aggregate(
+    spark: SparkSession, datasets: Sequence[Dataset], folder: Path, statements: Mapping[str, str]
+) -> None:
     """Writes `runs.parquet`, `requirements.parquet` and `areas.parquet` into `folder`.
 
+    `statements` words the requirements by id; one that is not in it has the empty statement.
     Raises ReportError when Spark can't read the files or when a verdict is not one of the seven.
     """
     from py4j.protocol import Py4JError
@@ -36,11 +40,8 @@ def aggregate(spark: SparkSession, datasets: Sequence[Dataset], folder: Path) ->
     where = ", ".join(str(dataset.root) for dataset in datasets)
     try:
         _name_verdict_ranks(spark)
-        checks = reduce(lambda one, other: one.unionByName(other), _tables(spark, datasets))
-        checks.createOrReplaceTempView("checks")
-        _refuse_unknown_verdicts(spark, where)
-        for name in TABLES:
-            _write(spark, name, folder / f"{name}.parquet")
+        with _statements_named(spark, statements, folder):
+            _aggregate(spark, datasets, folder)
     except (PySparkException, Py4JError) as error:
         raise ReportError(
             f"Spark can't aggregate the results: {_first_lines(error)}",
@@ -50,20 +51,41 @@ def aggregate(spark: SparkSession, datasets: Sequence[Dataset], folder: Path) ->
         ) from error
 
 
+def _aggregate(spark: SparkSession, datasets: Sequence[Dataset], folder: Path) -> None:
+    _checks(spark, datasets).createOrReplaceTempView("checks")
+    _refuse_unknown_verdicts(spark, ", ".join(str(dataset.root) for dataset in datasets))
+    for name in TABLES:
+        _write(spark, name, folder / f"{name}.parquet")
+
+
+@contextmanager
+def _statements_named(
+    spark: SparkSession, statements: Mapping[str, str], folder: Path
+) -> Iterator[None]:
+    """The view `statements`; a file carries the texts, so that none has to be quoted in SQL."""
+    file = folder / "statements.parquet"
+    columns = {"requirement": list(statements), "statement": list(statements.values())}
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    pq.write_table(pa.table(columns, schema=schema), file)
+    try:
+        table = spark.read.schema("requirement STRING, statement STRING").parquet(spark_path(file))
+        table.createOrReplaceTempView("statements")
+        yield
+    finally:
+        file.unlink()
+
+
 def _first_lines(error: Exception) -> str:
     """The error and its causes without the stack traces."""
     lines = [line for line in str(error).splitlines() if not re.match(r"\s+at |\s*$", line)]
     return "\n".join(lines[:8])
 
 
-def _tables(spark: SparkSession, datasets: Sequence[Dataset]) -> list[DataFrame]:
-    """One table a dataset: Spark derives the run from the folders below one base path."""
-    return [
-        spark.read.schema(spark_ddl())
-        .option("basePath", spark_path(dataset.root))
-        .parquet(*(spark_path(file) for file in dataset.files))
-        for dataset in datasets
-    ]
+def _checks(spark: SparkSession, datasets: Sequence[Dataset]) -> DataFrame:
+    """All check lines. The run's id stands in the rows, so folder names are not interpreted."""
+    files = [spark_path(run.file) for dataset in datasets for run in dataset.runs]
+    reader = spark.read.schema(spark_ddl()).option("recursiveFileLookup", "true")
+    return reader.parquet(*files)
 
 
 def spark_path(path: Path) -> str:
@@ -73,10 +95,9 @@ def spark_path(path: Path) -> str:
 
 def _name_verdict_ranks(spark: SparkSession) -> None:
     """The view `verdict_ranks`: verdict and rank, 1 is the worst."""
-    rows = ", ".join(f"('{word.name}', {rank})" for rank, word in enumerate(WORST_FIRST, start=1))
-    spark.sql(f"SELECT * FROM VALUES {rows} AS t(verdict, rank)").createOrReplaceTempView(
-        "verdict_ranks"
-    )
+    names = [word.name for word in WORST_FIRST]
+    ranks = "SELECT pos + 1 AS rank, col AS verdict FROM (SELECT posexplode(:names))"
+    spark.sql(ranks, args={"names": names}).createOrReplaceTempView("verdict_ranks")
 
 
 def _refuse_unknown_verdicts(spark: SparkSession, where: str) -> None:

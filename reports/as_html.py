@@ -10,7 +10,7 @@ from typing import Final
 
 from .matrix import AreaCount, Matrix, Row
 from .verdicts import BY_NAME, NOT_RUN, WORST_FIRST
-from .wording import catalogue_warning, fold, incomplete_warnings, note_words
+from .wording import catalogue_warning, fold, incomplete_warnings, note_words, time_words
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -29,7 +29,7 @@ def matrix_html(matrix: Matrix) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(word=_word, fold=fold, note_words=note_words)
+    environment.globals.update(word=_word, fold=fold, note_words=note_words, time_words=time_words)
     script = (TEMPLATES / "matrix.js").read_text(encoding="utf-8")
     return environment.get_template("index.html").render(
         matrix=matrix,

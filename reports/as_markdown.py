@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from .matrix import AreaCount, Cell, Matrix, Row, Run
 from .verdicts import BY_NAME, NOT_RUN, QUIET, WORST_FIRST
-from .wording import catalogue_warning, fold, incomplete_warnings, note_words
+from .wording import catalogue_warning, fold, incomplete_warnings, note_words, time_words
 
 
 def matrix_markdown(matrix: Matrix) -> str:
@@ -70,7 +70,7 @@ def _run_facts(run: Run) -> list[str]:
         run.suite_version,
         run.catalogue_version,
         "" if run.seed is None else str(run.seed),
-        run.last_check_at,
+        time_words(run.last_check_at),
     ]
 
 

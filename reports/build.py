@@ -41,12 +41,18 @@ class ReportPaths:
 
 
 def build_report(
-    result_dirs: Sequence[Path], out: Path, master: str = "local[*]"
+    result_dirs: Sequence[Path],
+    out: Path,
+    master: str = "local[*]",
+    *,
+    statements: Mapping[str, str] | None = None,
 ) -> ReportPaths:
     """Aggregates all runs below `result_dirs` with Spark and writes the report into `out`.
 
     For each target the newest run counts. `out` is replaced when it holds an earlier report, and
     nothing is left there when this fails. The same results give the same JSON, Markdown and HTML.
+    `statements` words the requirements by id (the results don't carry them); a requirement that
+    is not in it has an empty statement.
 
     Raises ReportError: no results, unreadable or foreign Parquet, an unknown verdict, no Java or
     PySpark, a master that doesn't answer, an `out` that holds something else.
@@ -56,9 +62,8 @@ def build_report(
     require_java()
     with placed(out) as folder:
         with spark_session(master) as spark:
-            aggregate(spark, datasets, folder)
-        empty_runs = [run for dataset in datasets for run in dataset.empty_runs]
-        matrix = read_matrix(folder, empty_runs)
+            aggregate(spark, datasets, folder, statements or {})
+        matrix = read_matrix(folder, [run for dataset in datasets for run in dataset.runs])
         for name, render in RENDERINGS.items():
             (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")
     return _paths(out, matrix)

@@ -1,14 +1,13 @@
 """Finds the result files of the given folders and looks at their footers before Spark starts."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from .arrow import pa, pq
 from .errors import ReportError
-from .schema import COLUMNS, PARTITION, SCHEMA_VERSION, SCHEMA_VERSION_KEY
+from .schema import COLUMNS, PARTITION, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
 
 RESULTS_FOLDER: Final = "results"
 RUN_AGAIN: Final = "leave the folder out, or make it again from the run's journal"
@@ -16,15 +15,22 @@ GIVE_A_RUN: Final = "give a folder that `kafka-conformance run --out` wrote, or 
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """One dataset: `root` holds run=<id> folders; `files` are its part files, sorted.
+class ResultFile:
+    """One run's Parquet file and what its footer says; `planned_cases` None: it doesn't say."""
 
-    `empty_runs` are the ids of runs that hold no check at all.
-    """
+    file: Path
+    run: str
+    target: str
+    rows: int
+    planned_cases: int | None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset: `root` holds run=<id> folders, `runs` are the files in them, sorted."""
 
     root: Path
-    files: tuple[Path, ...]
-    empty_runs: tuple[str, ...]
+    runs: tuple[ResultFile, ...]
 
 
 def find_datasets(result_dirs: list[Path]) -> list[Dataset]:
@@ -37,7 +43,7 @@ def find_datasets(result_dirs: list[Path]) -> list[Dataset]:
         raise ReportError("no result folder is given", "the arguments", GIVE_A_RUN)
     roots = dict.fromkeys(_root_of(folder) for folder in result_dirs)
     datasets = [_dataset(root) for root in roots]
-    if all(len(dataset.files) == len(dataset.empty_runs) for dataset in datasets):
+    if all(run.rows == 0 for dataset in datasets for run in dataset.runs):
         raise ReportError(
             "the results hold no check at all",
             ", ".join(str(root) for root in roots),
@@ -56,29 +62,35 @@ def _root_of(folder: Path) -> Path:
 
 
 def _dataset(root: Path) -> Dataset:
-    files: list[Path] = []
-    empty_runs: list[str] = []
-    for run in sorted(root.glob(f"{PARTITION}=*")):
-        parts = sorted(run.glob("*.parquet"))
+    runs: list[ResultFile] = []
+    for folder in sorted(root.glob(f"{PARTITION}=*")):
+        parts = sorted(part for part in folder.glob("*.parquet") if part.name[0] not in "._")
         if not parts:
-            raise ReportError("the run's folder holds no Parquet file", str(run), RUN_AGAIN)
-        if sum(_rows_of(part) for part in parts) == 0:
-            empty_runs.append(run.name.removeprefix(f"{PARTITION}="))
-        files += parts
-    return Dataset(root, tuple(files), tuple(empty_runs))
+            raise ReportError("the run's folder holds no Parquet file", str(folder), RUN_AGAIN)
+        runs += (_result_file(part) for part in parts)
+    return Dataset(root, tuple(runs))
 
 
-def _rows_of(part: Path) -> int:
+def _result_file(part: Path) -> ResultFile:
     try:
         with pq.ParquetFile(part) as parquet:
-            _check_schema(parquet.schema_arrow, part)
-            return int(parquet.metadata.num_rows)
+            schema, rows = parquet.schema_arrow, int(parquet.metadata.num_rows)
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ReportError(f"not a readable Parquet file: {reason}", str(part), RUN_AGAIN) from error
+    _check_schema(schema, part)
+    try:
+        about = json.loads(schema.metadata[RUN_KEY])
+        run, target = str(about["header"]["run"]), str(about["header"]["target"])
+        planned = len(about["plan"]) if about["plan"] else None
+    except (KeyError, TypeError, ValueError) as error:
+        raise ReportError(
+            f"the file doesn't say which run it is: {error!r}", str(part), RUN_AGAIN
+        ) from error
+    return ResultFile(part, run, target, rows, planned)
 
 
-def _check_schema(found: pa.Schema, part: Path) -> None:
+def _check_schema(found: Any, part: Path) -> None:
     stated = (found.metadata or {}).get(SCHEMA_VERSION_KEY, b"").decode("utf-8", "replace")
     if stated != SCHEMA_VERSION:
         raise ReportError(
@@ -87,11 +99,9 @@ def _check_schema(found: pa.Schema, part: Path) -> None:
             str(part),
             "use the release of kafka-conformance that wrote them, or make them again",
         )
-    types = {field.name: field.type for field in found}
+    types = {field.name: str(field.type) for field in found}
     for column in COLUMNS:
         there = types.get(column.name)
-        if there is None and column.name == PARTITION:
-            continue  # the folder's name says it
         if there != column.arrow_type:
             raise ReportError(
                 f"column {column.name!r} is {there or 'missing'}, expected {column.arrow_type}",

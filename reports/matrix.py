@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
+from .arrow import pq
+from .dataset import ResultFile
 from .verdicts import LEVELS, WORST_FIRST
 
 
@@ -84,19 +84,29 @@ class Run:
     first_check_at: str
     last_check_at: str
     checks: int
+    cases: int
     requirements: int
     retried_checks: int
+    planned_cases: int | None = None
+
+
+@dataclass(frozen=True)
+class EmptyRun:
+    """A run that ended before its first check."""
+
+    run: str
+    target: str
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Everything that a page says. `empty_runs` ended before their first check."""
+    """Everything that a page says. `empty_runs` left no check; a target may have no other run."""
 
     targets: tuple[str, ...]
     rows: tuple[Row, ...]
     areas: tuple[AreaCount, ...]
     runs: tuple[Run, ...]
-    empty_runs: tuple[str, ...] = field(default=())
+    empty_runs: tuple[EmptyRun, ...] = ()
 
     @property
     def counted_runs(self) -> dict[str, Run]:
@@ -110,7 +120,11 @@ class Matrix:
     @property
     def incomplete(self) -> tuple[str, ...]:
         """Ids of all runs without an end, counted or not, sorted."""
-        return tuple(sorted({run.run for run in self.incomplete_runs} | set(self.empty_runs)))
+        return tuple(
+            sorted(
+                {run.run for run in self.incomplete_runs} | {run.run for run in self.empty_runs}
+            )
+        )
 
     @property
     def catalogue_versions(self) -> tuple[str, ...]:
@@ -118,15 +132,25 @@ class Matrix:
         return tuple(sorted({run.catalogue_version for run in self.counted_runs.values()}))
 
 
-def read_matrix(folder: Path, empty_runs: Iterable[str] = ()) -> Matrix:
-    """The matrix from `requirements.parquet`, `areas.parquet` and `runs.parquet` in `folder`."""
-    runs = [Run(**row) for row in read_table(folder / "runs.parquet")]
+def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
+    """The matrix from `requirements.parquet`, `areas.parquet` and `runs.parquet` in `folder`.
+
+    `found` are the result files that it was made from: they know plans, and runs without a check.
+    """
+    files = list(found)
+    planned = {(file.run, file.target): file.planned_cases for file in files}
+    runs = [
+        Run(**row, planned_cases=planned.get((row["run"], row["target"])))
+        for row in read_table(folder / "runs.parquet")
+    ]
+    empty = {EmptyRun(file.run, file.target) for file in files if file.rows == 0}
+    targets = {run.target for run in runs} | {run.target for run in empty}
     return Matrix(
-        targets=tuple(sorted({run.target for run in runs})),
+        targets=tuple(sorted(targets)),
         rows=_rows(read_table(folder / "requirements.parquet")),
         areas=_areas(read_table(folder / "areas.parquet")),
         runs=tuple(sorted(runs, key=lambda run: (run.target, not run.counts))),
-        empty_runs=tuple(sorted(empty_runs)),
+        empty_runs=tuple(sorted(empty, key=lambda run: (run.target, run.run))),
     )
 
 

@@ -46,9 +46,15 @@ def placed(out: Path) -> Iterator[Path]:
         new.mkdir()
         yield new
         _refuse_foreign(out)
-        if out.exists():
+        had_one = out.exists()
+        if had_one:
             out.rename(work / "old")
-        new.rename(out)
+        try:
+            new.rename(out)
+        except OSError:
+            if had_one:
+                (work / "old").rename(out)
+            raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -6,10 +6,10 @@ A copy on purpose: the Parquet files are all that reports and harness share.
 from dataclasses import dataclass
 from typing import Final
 
-import pyarrow as pa
-
 SCHEMA_VERSION: Final = "1"
 SCHEMA_VERSION_KEY: Final = b"kafka_conformance.results_schema_version"
+# File metadata: the run's header (with run and target), plan and footer as one JSON object.
+RUN_KEY: Final = b"kafka_conformance.run"
 PARTITION: Final = "run"
 
 
@@ -19,33 +19,33 @@ class Column:
 
     name: str
     sql_type: str
-    arrow_type: pa.DataType
+    arrow_type: str
     nullable: bool = False
 
 
 COLUMNS: Final = (
-    Column("run", "STRING", pa.string()),
-    Column("suite_version", "STRING", pa.string()),
-    Column("catalogue_version", "STRING", pa.string()),
-    Column("seed", "BIGINT", pa.int64()),
-    Column("target", "STRING", pa.string()),
-    Column("implementation", "STRING", pa.string()),
-    Column("release", "STRING", pa.string()),
-    Column("requirement", "STRING", pa.string()),
-    Column("area", "STRING", pa.string()),
-    Column("level", "STRING", pa.string()),
-    Column("case", "STRING", pa.string()),
-    Column("check", "INT", pa.int32()),
-    Column("attempt", "INT", pa.int32()),
-    Column("api_key", "INT", pa.int32(), nullable=True),
-    Column("api_version", "INT", pa.int32(), nullable=True),
-    Column("verdict", "STRING", pa.string()),
-    Column("reason", "STRING", pa.string()),
-    Column("capability_missing", "STRING", pa.string(), nullable=True),
-    Column("duration_ms", "DOUBLE", pa.float64()),
-    Column("evidence", "STRING", pa.string(), nullable=True),
-    Column("at", "STRING", pa.string()),
-    Column("run_complete", "BOOLEAN", pa.bool_()),
+    Column("run", "STRING", "string"),
+    Column("suite_version", "STRING", "string"),
+    Column("catalogue_version", "STRING", "string"),
+    Column("seed", "BIGINT", "int64"),
+    Column("target", "STRING", "string"),
+    Column("implementation", "STRING", "string"),
+    Column("release", "STRING", "string"),
+    Column("requirement", "STRING", "string"),
+    Column("area", "STRING", "string"),
+    Column("level", "STRING", "string"),
+    Column("case", "STRING", "string"),
+    Column("check", "INT", "int32"),
+    Column("attempt", "INT", "int32"),
+    Column("api_key", "INT", "int32", nullable=True),
+    Column("api_version", "INT", "int32", nullable=True),
+    Column("verdict", "STRING", "string"),
+    Column("reason", "STRING", "string"),
+    Column("capability_missing", "STRING", "string", nullable=True),
+    Column("duration_ms", "DOUBLE", "double"),
+    Column("evidence", "STRING", "string", nullable=True),
+    Column("at", "STRING", "string"),
+    Column("run_complete", "BOOLEAN", "bool"),
 )
 
 

@@ -118,7 +118,9 @@ def settings(master: str, folder: Path) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.as_uri()}",
+        # A report is short: the quick compiler alone makes it twice as fast.
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.as_uri()} "
+        "-XX:TieredStopAtLevel=1",
         "spark.local.dir": str(folder / "scratch"),
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
@@ -193,7 +195,8 @@ def _java_gateway(conf: dict[str, str], log: IO[str]) -> Iterator[Any]:
     SparkContext._gateway = SparkContext._jvm = None
     try:
         options = SparkConf(loadDefaults=False).setAll(list(conf.items()))
-        gateway = launch_gateway(options, {"stdout": log, "stderr": log})
+        launch: Any = launch_gateway  # has no types
+        gateway = launch(options, {"stdout": log, "stderr": log})
     except Exception as error:
         SparkContext._gateway, SparkContext._jvm = before
         raise _cannot_start(conf["spark.master"], error, log) from error

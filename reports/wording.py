@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from .matrix import Cell, Matrix, Note, Part
+from .matrix import Cell, Matrix, Note, Part, Run
 from .verdicts import QUIET
 
 
@@ -22,7 +23,7 @@ class FoldedParts:
 
 
 def fold(cell: Cell) -> list[FoldedParts]:
-    """The parts of a cell, loudest verdict order kept out of it: sorted as the cell's parts are.
+    """The parts of a cell in their order, those that say the same folded into one.
 
     Parts fold when verdict, notes and case are equal. Of parts that need no attention, cases that
     differ only in their parameters (`[...]`) fold too.
@@ -63,11 +64,19 @@ def note_words(note: Note) -> str:
     return " · ".join(words for words in (missing, note.reason) if words)
 
 
+def time_words(at: str) -> str:
+    """An ISO 8601 time to the second in UTC; what can't be read as one stays as it is."""
+    try:
+        return f"{datetime.fromisoformat(at).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except ValueError:
+        return at
+
+
 def incomplete_warnings(matrix: Matrix) -> list[str]:
     """One sentence for each run that did not come to its end, those that count first."""
     counted = [
-        f"Run {run.run} of {run.target} is incomplete: it ended before its last check, "
-        "so what is missing in this column was not judged."
+        f"Run {run.run} of {run.target} is incomplete: it did not come to its end, or planned "
+        f"cases left no check{_planned(run)}. What is missing in this column was not judged."
         for run in matrix.incomplete_runs
         if run.counts
     ]
@@ -77,10 +86,16 @@ def incomplete_warnings(matrix: Matrix) -> list[str]:
         if not run.counts
     ]
     empty = [
-        f"Run {run} is incomplete: it holds no check at all, so its target is not known."
+        f"Run {run.run} of {run.target} is incomplete: it ended before its first check."
         for run in matrix.empty_runs
     ]
     return counted + superseded + empty
+
+
+def _planned(run: Run) -> str:
+    if run.planned_cases is None:
+        return ""
+    return f" ({run.cases} of {run.planned_cases} planned cases did)"
 
 
 def catalogue_warning(matrix: Matrix) -> str | None:

@@ -92,7 +92,7 @@ class Connection:
         Raises ConnectionClosed, ResponseTimeout, WireViolation.
         """
         self.send(message, version)
-        return cast(M, self.receive())
+        return cast("M", self.receive())
 
     def send(
         self,

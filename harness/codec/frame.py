@@ -57,3 +57,7 @@ class FrameSplitter:
         if self.broken and not payloads:
             raise self.broken
         return payloads
+
+    def rest(self) -> bytes:
+        """The bytes that no frame was made of: an unfinished one, or those after a bad length."""
+        return bytes(self._buffer)

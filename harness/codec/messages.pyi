@@ -23,16 +23,16 @@ class ApiVersionsRequest(Request[ApiVersionsResponse]):
     ) -> None: ...
 
 class ApiVersionsResponse(Message):
-    class ApiVersion(Struct):
-        api_key: int
-        min_version: int
-        max_version: int
+    class FinalizedFeatureKey(Struct):
+        name: str
+        max_version_level: int
+        min_version_level: int
         def __init__(
             self,
             *,
-            api_key: int = ...,
-            min_version: int = ...,
-            max_version: int = ...,
+            name: str = ...,
+            max_version_level: int = ...,
+            min_version_level: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class SupportedFeatureKey(Struct):
@@ -47,16 +47,16 @@ class ApiVersionsResponse(Message):
             max_version: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class FinalizedFeatureKey(Struct):
-        name: str
-        max_version_level: int
-        min_version_level: int
+    class ApiVersion(Struct):
+        api_key: int
+        min_version: int
+        max_version: int
         def __init__(
             self,
             *,
-            name: str = ...,
-            max_version_level: int = ...,
-            min_version_level: int = ...,
+            api_key: int = ...,
+            min_version: int = ...,
+            max_version: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     error_code: int
@@ -80,6 +80,26 @@ class ApiVersionsResponse(Message):
     ) -> None: ...
 
 class CreateTopicsRequest(Request[CreateTopicsResponse]):
+    class CreatableTopicConfig(Struct):
+        name: str
+        value: str | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class CreatableReplicaAssignment(Struct):
+        partition_index: int
+        broker_ids: list[int]
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            broker_ids: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class CreatableTopic(Struct):
         name: str
         num_partitions: int
@@ -96,26 +116,6 @@ class CreateTopicsRequest(Request[CreateTopicsResponse]):
             configs: list[CreateTopicsRequest.CreatableTopicConfig] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class CreatableReplicaAssignment(Struct):
-        partition_index: int
-        broker_ids: list[int]
-        def __init__(
-            self,
-            *,
-            partition_index: int = ...,
-            broker_ids: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class CreatableTopicConfig(Struct):
-        name: str
-        value: str | None
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            value: str | None = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     topics: list[CreateTopicsRequest.CreatableTopic]
     timeout_ms: int
     validate_only: bool
@@ -129,6 +129,22 @@ class CreateTopicsRequest(Request[CreateTopicsResponse]):
     ) -> None: ...
 
 class CreateTopicsResponse(Message):
+    class CreatableTopicConfigs(Struct):
+        name: str
+        value: str | None
+        read_only: bool
+        config_source: int
+        is_sensitive: bool
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
+            read_only: bool = ...,
+            config_source: int = ...,
+            is_sensitive: bool = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class CreatableTopicResult(Struct):
         name: str
         topic_id: UUID
@@ -149,22 +165,6 @@ class CreateTopicsResponse(Message):
             num_partitions: int = ...,
             replication_factor: int = ...,
             configs: list[CreateTopicsResponse.CreatableTopicConfigs] | None = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class CreatableTopicConfigs(Struct):
-        name: str
-        value: str | None
-        read_only: bool
-        config_source: int
-        is_sensitive: bool
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            value: str | None = ...,
-            read_only: bool = ...,
-            config_source: int = ...,
-            is_sensitive: bool = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -226,26 +226,16 @@ class DeleteTopicsResponse(Message):
     ) -> None: ...
 
 class FetchRequest(Request[FetchResponse]):
-    class ReplicaState(Struct):
-        replica_id: int
-        replica_epoch: int
-        def __init__(
-            self,
-            *,
-            replica_id: int = ...,
-            replica_epoch: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class FetchTopic(Struct):
+    class ForgottenTopic(Struct):
         topic: str
         topic_id: UUID
-        partitions: list[FetchRequest.FetchPartition]
+        partitions: list[int]
         def __init__(
             self,
             *,
             topic: str = ...,
             topic_id: UUID = ...,
-            partitions: list[FetchRequest.FetchPartition] = ...,
+            partitions: list[int] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class FetchPartition(Struct):
@@ -270,16 +260,26 @@ class FetchRequest(Request[FetchResponse]):
             high_watermark: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class ForgottenTopic(Struct):
+    class FetchTopic(Struct):
         topic: str
         topic_id: UUID
-        partitions: list[int]
+        partitions: list[FetchRequest.FetchPartition]
         def __init__(
             self,
             *,
             topic: str = ...,
             topic_id: UUID = ...,
-            partitions: list[int] = ...,
+            partitions: list[FetchRequest.FetchPartition] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class ReplicaState(Struct):
+        replica_id: int
+        replica_epoch: int
+        def __init__(
+            self,
+            *,
+            replica_id: int = ...,
+            replica_epoch: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     cluster_id: str | None
@@ -313,16 +313,58 @@ class FetchRequest(Request[FetchResponse]):
     ) -> None: ...
 
 class FetchResponse(Message):
-    class FetchableTopicResponse(Struct):
-        topic: str
-        topic_id: UUID
-        partitions: list[FetchResponse.PartitionData]
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
         def __init__(
             self,
             *,
-            topic: str = ...,
-            topic_id: UUID = ...,
-            partitions: list[FetchResponse.PartitionData] = ...,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class AbortedTransaction(Struct):
+        producer_id: int
+        first_offset: int
+        def __init__(
+            self,
+            *,
+            producer_id: int = ...,
+            first_offset: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class SnapshotId(Struct):
+        end_offset: int
+        epoch: int
+        def __init__(
+            self,
+            *,
+            end_offset: int = ...,
+            epoch: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class LeaderIdAndEpoch(Struct):
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class EpochEndOffset(Struct):
+        epoch: int
+        end_offset: int
+        def __init__(
+            self,
+            *,
+            epoch: int = ...,
+            end_offset: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class PartitionData(Struct):
@@ -353,58 +395,16 @@ class FetchResponse(Message):
             records: bytes | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class EpochEndOffset(Struct):
-        epoch: int
-        end_offset: int
+    class FetchableTopicResponse(Struct):
+        topic: str
+        topic_id: UUID
+        partitions: list[FetchResponse.PartitionData]
         def __init__(
             self,
             *,
-            epoch: int = ...,
-            end_offset: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class LeaderIdAndEpoch(Struct):
-        leader_id: int
-        leader_epoch: int
-        def __init__(
-            self,
-            *,
-            leader_id: int = ...,
-            leader_epoch: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class SnapshotId(Struct):
-        end_offset: int
-        epoch: int
-        def __init__(
-            self,
-            *,
-            end_offset: int = ...,
-            epoch: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class AbortedTransaction(Struct):
-        producer_id: int
-        first_offset: int
-        def __init__(
-            self,
-            *,
-            producer_id: int = ...,
-            first_offset: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
+            topic: str = ...,
+            topic_id: UUID = ...,
+            partitions: list[FetchResponse.PartitionData] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -514,16 +514,6 @@ class InitProducerIdResponse(Message):
     ) -> None: ...
 
 class ListOffsetsRequest(Request[ListOffsetsResponse]):
-    class ListOffsetsTopic(Struct):
-        name: str
-        partitions: list[ListOffsetsRequest.ListOffsetsPartition]
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            partitions: list[ListOffsetsRequest.ListOffsetsPartition] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class ListOffsetsPartition(Struct):
         partition_index: int
         current_leader_epoch: int
@@ -536,6 +526,16 @@ class ListOffsetsRequest(Request[ListOffsetsResponse]):
             current_leader_epoch: int = ...,
             timestamp: int = ...,
             max_num_offsets: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class ListOffsetsTopic(Struct):
+        name: str
+        partitions: list[ListOffsetsRequest.ListOffsetsPartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[ListOffsetsRequest.ListOffsetsPartition] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     replica_id: int
@@ -553,16 +553,6 @@ class ListOffsetsRequest(Request[ListOffsetsResponse]):
     ) -> None: ...
 
 class ListOffsetsResponse(Message):
-    class ListOffsetsTopicResponse(Struct):
-        name: str
-        partitions: list[ListOffsetsResponse.ListOffsetsPartitionResponse]
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            partitions: list[ListOffsetsResponse.ListOffsetsPartitionResponse] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class ListOffsetsPartitionResponse(Struct):
         partition_index: int
         error_code: int
@@ -579,6 +569,16 @@ class ListOffsetsResponse(Message):
             timestamp: int = ...,
             offset: int = ...,
             leader_epoch: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class ListOffsetsTopicResponse(Struct):
+        name: str
+        partitions: list[ListOffsetsResponse.ListOffsetsPartitionResponse]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[ListOffsetsResponse.ListOffsetsPartitionResponse] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -617,18 +617,24 @@ class MetadataRequest(Request[MetadataResponse]):
     ) -> None: ...
 
 class MetadataResponse(Message):
-    class MetadataResponseBroker(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
+    class MetadataResponsePartition(Struct):
+        error_code: int
+        partition_index: int
+        leader_id: int
+        leader_epoch: int
+        replica_nodes: list[int]
+        isr_nodes: list[int]
+        offline_replicas: list[int]
         def __init__(
             self,
             *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
+            error_code: int = ...,
+            partition_index: int = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            replica_nodes: list[int] = ...,
+            isr_nodes: list[int] = ...,
+            offline_replicas: list[int] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class MetadataResponseTopic(Struct):
@@ -649,24 +655,18 @@ class MetadataResponse(Message):
             topic_authorized_operations: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class MetadataResponsePartition(Struct):
-        error_code: int
-        partition_index: int
-        leader_id: int
-        leader_epoch: int
-        replica_nodes: list[int]
-        isr_nodes: list[int]
-        offline_replicas: list[int]
+    class MetadataResponseBroker(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
         def __init__(
             self,
             *,
-            error_code: int = ...,
-            partition_index: int = ...,
-            leader_id: int = ...,
-            leader_epoch: int = ...,
-            replica_nodes: list[int] = ...,
-            isr_nodes: list[int] = ...,
-            offline_replicas: list[int] = ...,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -690,6 +690,16 @@ class MetadataResponse(Message):
     ) -> None: ...
 
 class ProduceRequest(Request[ProduceResponse]):
+    class PartitionProduceData(Struct):
+        index: int
+        records: bytes | None
+        def __init__(
+            self,
+            *,
+            index: int = ...,
+            records: bytes | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class TopicProduceData(Struct):
         name: str
         topic_id: UUID
@@ -700,16 +710,6 @@ class ProduceRequest(Request[ProduceResponse]):
             name: str = ...,
             topic_id: UUID = ...,
             partition_data: list[ProduceRequest.PartitionProduceData] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class PartitionProduceData(Struct):
-        index: int
-        records: bytes | None
-        def __init__(
-            self,
-            *,
-            index: int = ...,
-            records: bytes | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     transactional_id: str | None
@@ -727,16 +727,38 @@ class ProduceRequest(Request[ProduceResponse]):
     ) -> None: ...
 
 class ProduceResponse(Message):
-    class TopicProduceResponse(Struct):
-        name: str
-        topic_id: UUID
-        partition_responses: list[ProduceResponse.PartitionProduceResponse]
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
         def __init__(
             self,
             *,
-            name: str = ...,
-            topic_id: UUID = ...,
-            partition_responses: list[ProduceResponse.PartitionProduceResponse] = ...,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class LeaderIdAndEpoch(Struct):
+        leader_id: int
+        leader_epoch: int
+        def __init__(
+            self,
+            *,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class BatchIndexAndErrorMessage(Struct):
+        batch_index: int
+        batch_index_error_message: str | None
+        def __init__(
+            self,
+            *,
+            batch_index: int = ...,
+            batch_index_error_message: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class PartitionProduceResponse(Struct):
@@ -761,38 +783,16 @@ class ProduceResponse(Message):
             current_leader: ProduceResponse.LeaderIdAndEpoch = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class BatchIndexAndErrorMessage(Struct):
-        batch_index: int
-        batch_index_error_message: str | None
+    class TopicProduceResponse(Struct):
+        name: str
+        topic_id: UUID
+        partition_responses: list[ProduceResponse.PartitionProduceResponse]
         def __init__(
             self,
             *,
-            batch_index: int = ...,
-            batch_index_error_message: str | None = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class LeaderIdAndEpoch(Struct):
-        leader_id: int
-        leader_epoch: int
-        def __init__(
-            self,
-            *,
-            leader_id: int = ...,
-            leader_epoch: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
+            name: str = ...,
+            topic_id: UUID = ...,
+            partition_responses: list[ProduceResponse.PartitionProduceResponse] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     responses: list[ProduceResponse.TopicProduceResponse]

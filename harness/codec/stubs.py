@@ -34,7 +34,7 @@ def _message(spec: MessageSpec) -> str:
     answer = spec.name.removesuffix("Request") + "Response"
     base = f"Request[{answer}]" if spec.type == "request" else "Message"
     lines = [f"class {spec.name}({base}):"]
-    for name, struct in spec.structs.items():
+    for name, struct in reversed(spec.structs.items()):
         lines += [f"    class {name}(Struct):", *_members(spec, struct, 2)]
     return "\n".join([*lines, *_members(spec, spec.root, 1)]) + "\n"
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.conformance.catalogue_file import CatalogueError, Entry, load_table
 from harness.conformance.suggestion import did_you_mean
+from harness.conformance.toml_entry import Entry, load_table
 
 REQUIREMENTS_FOLDER = Path(__file__).parent / "requirements"
 
@@ -33,6 +33,10 @@ NEEDS = MappingProxyType(
 
 _RELEASE = r"\d+\.(\d+(\.\d+)?|x)"
 _ID = r"[A-Z][A-Z0-9]*-\d{3}"
+
+
+class CatalogueError(ValueError):
+    """A catalogue file is wrong; the message says which file, which entry and what."""
 
 
 class UnknownRequirementError(LookupError):
@@ -105,17 +109,17 @@ class Catalogue:
     requirements: Mapping[str, Requirement]
     areas: Mapping[str, Area]
 
-    def requirement(self, id: str) -> Requirement:
+    def requirement(self, requirement_id: str) -> Requirement:
         """Return one requirement.
 
         Raises:
             UnknownRequirementError: no such id; the message names the nearest one.
         """
-        found = self.requirements.get(id)
+        found = self.requirements.get(requirement_id)
         if found is None:
             raise UnknownRequirementError(
-                f'requirement "{id}" is not in catalogue {self.version}'
-                f"{did_you_mean(id, self.requirements)}"
+                f'requirement "{requirement_id}" is not in catalogue {self.version}'
+                f"{did_you_mean(requirement_id, self.requirements)}"
             )
         return found
 
@@ -135,7 +139,7 @@ def load_catalogue(folder: Path = REQUIREMENTS_FOLDER) -> Catalogue:
 
 @lru_cache(maxsize=8)
 def _load(folder: Path) -> Catalogue:
-    whole = load_table(folder / "catalogue.toml")
+    whole = load_table(folder / "catalogue.toml", CatalogueError)
     version = whole.text("version", pattern=r"\d{4}\.\d+")
     meaning = whole.text("meaning")
     names = whole.texts("areas")
@@ -163,7 +167,7 @@ def _require_same_files(folder: Path, names: tuple[str, ...]) -> None:
 
 
 def _load_area(path: Path, name: str) -> tuple[str, list[Requirement]]:
-    table = load_table(path)
+    table = load_table(path, CatalogueError)
     if table.text("area") != name:
         raise CatalogueError(f'{path}: area: must be "{name}", as the file is named')
     title = table.text("title")
@@ -181,12 +185,12 @@ def _load_area(path: Path, name: str) -> tuple[str, list[Requirement]]:
 
 
 def _requirement(entry: Entry, area: str) -> Requirement:
-    id = entry.text("id", pattern=_ID)
-    entry.named(id)
-    if id.rpartition("-")[0] != area:
+    requirement_id = entry.text("id", pattern=_ID)
+    entry.named(requirement_id)
+    if requirement_id.rpartition("-")[0] != area:
         raise CatalogueError(f"{entry.where}: id: does not belong to area {area}")
     requirement = Requirement(
-        id=id,
+        id=requirement_id,
         area=area,
         level=entry.text("level", among=LEVELS),
         statement=entry.text("statement"),

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from harness.conformance.catalogue import Catalogue, load_catalogue
 from harness.conformance.outcome import (
@@ -43,8 +45,11 @@ __all__ = [
 ]
 
 
+_ApiAsked: TypeAlias = tuple[int | None, int | None]
+
+
 class CheckMisuse(RuntimeError):
-    """Checks were used against their rules: no open case, an undeclared id, two cases at once."""
+    """Checks were used against their rules: no open case, an undeclared id, two cases."""
 
 
 class Recorder:
@@ -73,7 +78,7 @@ class Recorder:
         self._declared: tuple[str, ...] = ()
         self._records: list[CheckRecord] = []
         self._attempt = 1
-        self._api: tuple[int | None, int | None] = (None, None)
+        self._api: _ApiAsked = (None, None)
         self._failed_id: str | None = None
         self._broken: tuple[BaseException | None, str] = (None, "")
         self._accounted: BaseException | None = None
@@ -103,20 +108,20 @@ class Recorder:
             raise CheckMisuse(f"case {case} begins while {self._case} is still open")
         if not requirements or len(set(requirements)) != len(requirements):
             raise CheckMisuse(f"case {case} declares no requirement, or one twice")
-        for id in requirements:
-            self._catalogue.requirement(id)
+        for requirement_id in requirements:
+            self._catalogue.requirement(requirement_id)
         self._case, self._declared, self._attempt = case, tuple(requirements), attempt
         self._records, self._api = [], (api_key, api_version)
         self._failed_id, self._broken, self._accounted = None, (None, ""), None
 
     @contextmanager
     def requirement(
-        self, id: str, *, api_key: int | None = None, api_version: int | None = None
+        self, requirement_id: str, *, api_key: int | None = None, api_version: int | None = None
     ) -> Iterator[None]:
         """One check for one requirement; the body holds what must be true.
 
         Args:
-            id: one of the ids that the test declares.
+            requirement_id: one of the ids that the test declares.
             api_key, api_version: what this check is about, default as the case says.
 
         Raises:
@@ -124,25 +129,25 @@ class Recorder:
                 recorded as harness_error).
             UnknownRequirementError: the id is not in the catalogue.
         """
-        level = self._catalogue.requirement(id).level
+        level = self._catalogue.requirement(requirement_id).level
         started_s = self._elapsed_s()
         api = (
             self._api[0] if api_key is None else api_key,
             self._api[1] if api_version is None else api_version,
         )
-        self._require_declared(id)
+        self._require_declared(requirement_id)
         try:
             yield
         except BaseException as error:
             outcome = self._outcome_of(error, level)
-            self._add(id, outcome, started_s, api)
+            self._add(requirement_id, outcome, started_s, api)
             self._accounted = error
             if outcome.did_not_hold:
-                self._broken = (error, id)
+                self._broken = (error, requirement_id)
             if outcome.verdict is Verdict.FAILED:
-                self._failed_id = self._failed_id or id
+                self._failed_id = self._failed_id or requirement_id
             raise
-        self._add(id, Outcome(Verdict.PASSED), started_s, api)
+        self._add(requirement_id, Outcome(Verdict.PASSED), started_s, api)
 
     def finish_case(self, exception: BaseException | None) -> list[CheckRecord]:
         """Close the case and return its records, those of unchecked ids included.
@@ -156,7 +161,7 @@ class Recorder:
         if self._case is None:
             raise CheckMisuse("no case is open: nothing to finish")
         recorded = {record.requirement for record in self._records}
-        open_ids = [id for id in self._declared if id not in recorded]
+        open_ids = [name for name in self._declared if name not in recorded]
         if open_ids:
             self._add_all(open_ids, self._outcome_at_end(exception))
         elif exception is not None and exception is not self._accounted:
@@ -165,15 +170,15 @@ class Recorder:
         self._case = None
         return self._records
 
-    def _require_declared(self, id: str) -> None:
+    def _require_declared(self, requirement_id: str) -> None:
         if self._case is None:
-            raise CheckMisuse(f"check for {id} outside of any case")
-        if id in self._declared:
+            raise CheckMisuse(f"check for {requirement_id} outside of any case")
+        if requirement_id in self._declared:
             return
-        reason = f"the test has a check for {id} but does not declare to judge it"
+        reason = f"the test has a check for {requirement_id} but does not declare to judge it"
         outcome = Outcome(Verdict.HARNESS_ERROR, reason)
         self._accounted = CheckMisuse(reason)
-        self._add(id, outcome, self._elapsed_s(), self._api)
+        self._add(requirement_id, outcome, self._elapsed_s(), self._api)
         raise self._accounted
 
     def _outcome_of(self, error: BaseException, level: str) -> Outcome:
@@ -191,20 +196,21 @@ class Recorder:
         return classify_outside(exception)
 
     def _add_all(self, ids: Sequence[str], outcome: Outcome) -> None:
-        for id in ids:
-            self._add(id, outcome, self._elapsed_s(), self._api)
+        for requirement_id in ids:
+            self._add(requirement_id, outcome, self._elapsed_s(), self._api)
 
     def _add(
-        self, id: str, outcome: Outcome, started_s: float, api: tuple[int | None, int | None]
+        self, requirement_id: str, outcome: Outcome, started_s: float, api: _ApiAsked
     ) -> None:
         assert self._case is not None
         kept = outcome
-        if self._failed_id not in (None, id) and outcome.verdict is not Verdict.HARNESS_ERROR:
+        after_failure = self._failed_id not in (None, requirement_id)
+        if after_failure and outcome.verdict is not Verdict.HARNESS_ERROR:
             kept = _after(self._failed_id)
-        requirement = self._catalogue.requirement(id)
+        requirement = self._catalogue.requirement(requirement_id)
         self._records.append(
             CheckRecord(
-                requirement=id,
+                requirement=requirement_id,
                 area=requirement.area,
                 level=requirement.level,
                 case=self._case,
@@ -226,14 +232,9 @@ def _after(broken_id: str | None) -> Outcome:
     return Outcome(Verdict.INCONCLUSIVE, f"the check for {broken_id} did not hold before it")
 
 
-_recorder: Recorder | None = None
-
-
+@cache
 def _the_recorder() -> Recorder:
-    global _recorder
-    if _recorder is None:
-        _recorder = Recorder(load_catalogue())
-    return _recorder
+    return Recorder(load_catalogue())
 
 
 def begin_case(
@@ -252,10 +253,10 @@ def begin_case(
 
 @contextmanager
 def requirement(
-    id: str, *, api_key: int | None = None, api_version: int | None = None
+    requirement_id: str, *, api_key: int | None = None, api_version: int | None = None
 ) -> Iterator[None]:
     """One check for one requirement of the open case; see `Recorder.requirement`."""
-    with _the_recorder().requirement(id, api_key=api_key, api_version=api_version):
+    with _the_recorder().requirement(requirement_id, api_key=api_key, api_version=api_version):
         yield
 
 

@@ -130,11 +130,11 @@ class JournalWriter:
         self._write(line)
         self._checks.append(record)
 
-    def write_footer(self, finished_at: str, exit: int) -> None:
+    def write_footer(self, finished_at: str, exit_code: int) -> None:
         """Write the last line; the number of checks is counted here."""
         self._require(self._plan is not None, "footer", "the plan comes first")
         self._require(self._footer is None, "footer", "one is written already")
-        footer = Footer(finished_at=finished_at, checks=len(self._checks), exit=exit)
+        footer = Footer(finished_at=finished_at, checks=len(self._checks), exit=exit_code)
         self._write({"type": "footer", **footer.to_json()})
         os.fsync(self._file.fileno())
         self._footer = footer
@@ -184,11 +184,14 @@ def read_journal(path: Path) -> Journal:
         what is there; `Journal.footer` and `Journal.torn_line` say what is not.
 
     Raises:
-        EmptyJournal: not even the header is whole.
+        EmptyJournal: the file is missing, or not even the header is whole.
         JournalError: anything else than a cut end is wrong (see the subclasses).
         OSError: the file cannot be read.
     """
-    lines = path.read_bytes().split(b"\n")
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError as error:
+        raise EmptyJournal(f"{path}: is missing: the run died before it began") from error
     if lines[-1] == b"":
         lines.pop()
     reader = _Reader(path)
@@ -287,5 +290,8 @@ class _Reader:
 
 
 def journals_in(out_dir: Path) -> Sequence[Path]:
-    """The journals of all runs in an output folder, sorted by path."""
-    return sorted((out_dir / "runs").glob(f"*/{JOURNAL_NAME}"))
+    """Where the journals of all runs of an output folder are or should be, sorted.
+
+    A run that was killed at once has a folder and no journal; it is among them.
+    """
+    return sorted(run / JOURNAL_NAME for run in (out_dir / "runs").glob("*") if run.is_dir())

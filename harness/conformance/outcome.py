@@ -50,8 +50,9 @@ class Outcome:
     did_not_hold: bool = False
 
 
-_broker_faults: tuple[type[BaseException], ...] = ()
-_missing_capabilities: tuple[type[BaseException], ...] = (NotApplicable,)
+class _Registered:
+    broker_faults: tuple[type[BaseException], ...] = ()
+    missing_capabilities: tuple[type[BaseException], ...] = (NotApplicable,)
 
 
 def register_broker_fault(*types: type[BaseException]) -> None:
@@ -59,14 +60,13 @@ def register_broker_fault(*types: type[BaseException]) -> None:
 
     This room may not import the client, so whoever wires both together tells.
     """
-    global _broker_faults
-    _broker_faults = tuple(dict.fromkeys((*_broker_faults, *types)))
+    _Registered.broker_faults = tuple(dict.fromkeys((*_Registered.broker_faults, *types)))
 
 
 def register_missing_capability(*types: type[BaseException]) -> None:
     """Say which exceptions mean not_applicable; each carries the name in ``capability``."""
-    global _missing_capabilities
-    _missing_capabilities = tuple(dict.fromkeys((*_missing_capabilities, *types)))
+    known = _Registered.missing_capabilities
+    _Registered.missing_capabilities = tuple(dict.fromkeys((*known, *types)))
 
 
 def classify_in_check(error: BaseException, level: str) -> Outcome:
@@ -74,7 +74,7 @@ def classify_in_check(error: BaseException, level: str) -> Outcome:
 
     An assertion or a registered broker fault says that the promise does not hold.
     """
-    if isinstance(error, (AssertionError, *_broker_faults)):
+    if isinstance(error, (AssertionError, *_Registered.broker_faults)):
         return Outcome(_DOES_NOT_HOLD[level], describe(error), did_not_hold=True)
     return _own_words(error) or Outcome(Verdict.HARNESS_ERROR, describe(error))
 
@@ -85,7 +85,7 @@ def classify_outside(error: BaseException) -> Outcome:
     A broker fault there proves nothing about the id. An assertion there is our mistake: every
     expectation belongs into a check.
     """
-    if isinstance(error, _broker_faults):
+    if isinstance(error, _Registered.broker_faults):
         return Outcome(Verdict.INCONCLUSIVE, f"outside of any check: {describe(error)}")
     own = _own_words(error)
     if own is not None:
@@ -98,7 +98,7 @@ def _own_words(error: BaseException) -> Outcome | None:
         return Outcome(Verdict.INCONCLUSIVE, describe(error))
     if isinstance(error, NotSupported):
         return Outcome(Verdict.NOT_SUPPORTED, describe(error))
-    if isinstance(error, _missing_capabilities):
+    if isinstance(error, _Registered.missing_capabilities):
         capability = getattr(error, "capability", None)
         if not isinstance(capability, str) or not capability:
             reason = f"{type(error).__name__} names no capability: {error}"
@@ -110,9 +110,10 @@ def _own_words(error: BaseException) -> Outcome | None:
 def describe(error: BaseException) -> str:
     """The message of an exception, with its type unless that is plain, cut at a limit.
 
-    An exception without a message is described by where it was raised.
+    An exception without a message is described by where it was raised. What UTF-8 cannot carry
+    (half of a surrogate pair) is escaped.
     """
-    text = str(error).strip() or _place(error)
+    text = (str(error).strip() or _place(error)).encode("utf-8", "backslashreplace").decode()
     if not isinstance(error, (AssertionError, Inconclusive, NotSupported, NotApplicable)):
         text = f"{type(error).__name__}: {text}"
     if len(text) > REASON_LIMIT_CHARS:

@@ -28,7 +28,6 @@ ATTEMPTS = 5
 BACKOFF_S = 0.5
 CONNECT_TIMEOUT_S = 15.0
 READ_TIMEOUT_S = 30.0
-CHUNK_BYTES = 256 * 1024
 RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -191,10 +190,11 @@ class _Batch:
             resumed = _check_status(download, part, response)
             written = have if resumed else 0
             with part.open("ab" if resumed else "wb") as file:
-                for chunk in response.iter_bytes(CHUNK_BYTES):
+                for chunk in response.iter_raw():
                     if self.cancelled.is_set():
                         raise _Cancelled
                     file.write(chunk)
+                    file.flush()  # what is here is here, even if we are killed
                     written += len(chunk)
                     if written > download.size_bytes:
                         break  # not what was pinned; the checksum says so

@@ -31,12 +31,17 @@ from harness.targets.target import (
 JAVA_MINIMUM = 17
 JVM_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 START_TIMEOUT_MS = 60_000
-PORT_ATTEMPTS = 5
+ATTEMPTS = 5
 PORT_TAKEN = ("Address already in use", "java.net.BindException")
+JVM_BROKEN = ("Error occurred during initialization of VM", "A fatal error has been detected")
 
 
 class _PortTaken(Exception):
     """Somebody else took a chosen port between the choice and the bind."""
+
+
+class _ArchiveUnfit(Exception):
+    """The JVM itself broke, with a class archive that is now discarded."""
 
 
 @dataclass(frozen=True)
@@ -116,26 +121,18 @@ class KafkaProcess(Target):
             return self.addresses
         self.stop()
         java = self._java()
-        for attempt in range(1, PORT_ATTEMPTS + 1):
+        reason: Exception | None = None
+        for _ in range(ATTEMPTS):
             try:
                 self._launch(java)
                 return self.addresses
-            except _PortTaken as problem:
+            except (_PortTaken, _ArchiveUnfit) as problem:
                 self._end()
-                if attempt == PORT_ATTEMPTS:
-                    raise TargetStartError(
-                        f"{self.spec}: the chosen ports were taken {attempt} times: {problem}"
-                    ) from problem
-            except TargetStartError:
-                archive_was_used = java.archive.is_usable() and not self.is_alive()
-                self._end()
-                if not archive_was_used or attempt == PORT_ATTEMPTS:
-                    raise
-                java.archive.discard()  # it may be the culprit: once more without it
+                reason = problem
             except BaseException:
                 self._end()
                 raise
-        raise AssertionError("the last attempt returns or raises")
+        raise TargetStartError(f"{self.spec}: {ATTEMPTS} starts failed: {reason}") from reason
 
     def _java(self) -> _Java:
         jars = fetch_release(self.release, self._progress)
@@ -164,7 +161,12 @@ class KafkaProcess(Target):
             self._command(java, cluster, archive_flags), self._log_path, remove=self.data_dir
         )
         address = Address(HOST, ports[0])
-        wait_until_ready(address, START_TIMEOUT_MS, self._check_running, cluster_id=cluster)
+        wait_until_ready(
+            address,
+            START_TIMEOUT_MS,
+            lambda: self._check_running(java.archive),
+            cluster_id=cluster,
+        )
         self.addresses = [address]
 
     def _command(self, java: _Java, cluster: str, archive_flags: list[str]) -> list[str]:
@@ -178,14 +180,18 @@ class KafkaProcess(Target):
         broker = [*jvm, *archive_flags, "-cp", java.classpath, "kafka.Kafka", properties]
         return ["/bin/sh", "-c", f"{shlex.join(tool)} && exec {shlex.join(broker)}"]
 
-    def _check_running(self) -> None:
+    def _check_running(self, archive: ClassArchive) -> None:
         """Called while waiting: raises at once when the process has ended."""
         assert self._child is not None
         code = self._child.exit_code()
         if code is None:
             return
-        if any(words in self._child.log_text() for words in PORT_TAKEN):
-            raise _PortTaken(f"the log is {self._log_path}")
+        log = self._child.log_text()
+        if any(words in log for words in PORT_TAKEN):
+            raise _PortTaken(f"a port was taken by another process; the log is {self._log_path}")
+        if archive.is_usable() and any(words in log for words in JVM_BROKEN):
+            archive.discard()
+            raise _ArchiveUnfit(f"the JVM broke; the log is {self._log_path}")
         raise TargetStartError(
             f"Kafka {self.release} ended with status {code} before it answered; "
             f"its log {self._log_path} ends with\n{self._child.tail()}"
@@ -208,6 +214,7 @@ class KafkaProcess(Target):
         """Kill and clear away; whatever was left undone at a failed start too."""
         if self._child is not None:
             self._child.kill()
+            self._child = None
         if self._archive is not None:
             self._archive.release()
             self._archive = None

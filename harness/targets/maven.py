@@ -74,7 +74,7 @@ def _maven_settings() -> Iterator[tuple[Path, ElementTree.Element]]:
     """The settings files that exist and can be read: the user's first, as Maven ranks them."""
     for path in _settings_paths():
         try:
-            yield path, ElementTree.parse(path).getroot()
+            yield path, ElementTree.parse(path).getroot()  # noqa: S314 - the user's own
         except (OSError, ElementTree.ParseError):
             continue  # Maven itself would complain; we have other ways to an address
 

@@ -8,6 +8,7 @@ our order.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import select
@@ -112,10 +113,8 @@ class ChildProcess:
     def terminate(self, timeout_ms: int) -> int | None:
         """Ask the child to end by SIGTERM; its exit status, or None if it runs on."""
         if self.is_alive():
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
         return self.wait(timeout_ms)
 
     def kill(self) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from harness.targets.asking import NotAnswered, ask_api_versions, ask_cluster
 from harness.targets.errors import TargetStartError
 from harness.targets.process import Deadline
 from harness.targets.target import Address
-from harness.targets.wire import NotAnswered, ask_api_versions, ask_live_brokers
 
 ATTEMPT_TIMEOUT_MS = 5_000
 PAUSE_S = 0.02
@@ -22,17 +22,19 @@ def wait_until_ready(
     timeout_ms: int,
     check: Callable[[], None],
     *,
-    live_brokers: int = 1,
+    cluster_id: str | None = None,
 ) -> None:
-    """Ask until ApiVersions is answered and then Metadata shows ``live_brokers`` brokers.
+    """Ask until ApiVersions is answered and then Metadata shows a live broker.
+
+    With ``cluster_id`` the broker must be of that cluster: another may have taken the port.
 
     ``check`` is called between the attempts and raises when waiting has become senseless (the
     process has ended, say). Raises TargetStartError at the deadline with the last reason.
     """
     deadline = Deadline(timeout_ms)
-    questions: list[Callable[[int], None]] = [
-        lambda wait_ms: _api_versions(address, wait_ms),
-        lambda wait_ms: _metadata(address, wait_ms, live_brokers),
+    questions: list[Callable[[int], object]] = [
+        lambda wait_ms: ask_api_versions(address, wait_ms),
+        lambda wait_ms: _metadata(address, wait_ms, cluster_id),
     ]
     reason = "it was not asked"
     while questions:
@@ -50,11 +52,11 @@ def wait_until_ready(
             time.sleep(PAUSE_S)
 
 
-def _api_versions(address: Address, timeout_ms: int) -> None:
-    ask_api_versions(address, timeout_ms)
-
-
-def _metadata(address: Address, timeout_ms: int, live_brokers: int) -> None:
-    count = ask_live_brokers(address, timeout_ms)
-    if count < live_brokers:
-        raise NotAnswered(f"Metadata shows {count} brokers, {live_brokers} are expected")
+def _metadata(address: Address, timeout_ms: int, cluster_id: str | None) -> None:
+    cluster = ask_cluster(address, timeout_ms)
+    if not cluster.brokers:
+        raise NotAnswered("Metadata shows no live broker")
+    if cluster_id is not None and cluster.cluster_id != cluster_id:
+        raise NotAnswered(
+            f"the broker there is of cluster {cluster.cluster_id}, not of ours, {cluster_id}"
+        )

@@ -87,7 +87,7 @@ class Target(ABC):
         another.start()
         return another
 
-    def _another(self, settings: dict[str, str]) -> Target:
+    def _another(self, settings: dict[str, str]) -> Target:  # noqa: ARG002
         """A second target of this kind, not yet started."""
         raise MissingCapability(OWN_BROKER, self.spec)
 

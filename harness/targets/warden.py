@@ -108,9 +108,7 @@ def _start(arguments: Arguments) -> int | None:
     return child
 
 
-def _become(
-    arguments: Arguments, failure_fd: int, death_signal: object, warden: int
-) -> NoReturn:
+def _become(arguments: Arguments, failure_fd: int, death_signal: object, warden: int) -> NoReturn:
     """In the forked child: leave the warden's session and turn into the command."""
     try:
         os.setsid()
@@ -123,7 +121,7 @@ def _become(
             os._exit(EXIT_NOT_STARTED)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
-        os.execvp(arguments.command[0], arguments.command)
+        os.execvp(arguments.command[0], arguments.command)  # noqa: S606
     except OSError as problem:
         os.write(failure_fd, str(problem.errno or errno.EIO).encode())
     finally:
@@ -196,7 +194,7 @@ def _asked_to_end(wake: int) -> bool:
 
 def _kill_group(child: int) -> None:
     """SIGKILL to every process of the group that the command leads."""
-    try:
+    try:  # noqa: SIM105 - contextlib costs more than all the rest of this file
         os.killpg(child, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):  # all gone; macOS says EPERM for zombies
         pass

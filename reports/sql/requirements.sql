@@ -68,11 +68,11 @@ cells AS (
   JOIN verdict_ranks ON verdict_ranks.rank = parts.rank
   GROUP BY parts.target, parts.requirement
 ),
--- A requirement's words may differ between runs of different catalogues: the newest run speaks.
+-- Area and level may differ between runs of different catalogues: the newest run speaks.
 wording AS (
   SELECT
     requirement,
-    max_by(struct(area, level, statement), struct(at, run, target, area, level)) AS newest
+    max_by(struct(area, level), struct(CAST(at AS TIMESTAMP), run, target, area, level)) AS newest
   FROM counted
   GROUP BY requirement
 )
@@ -80,7 +80,7 @@ SELECT
   cells.requirement,
   wording.newest.area,
   wording.newest.level,
-  wording.newest.statement,
+  coalesce(statements.statement, '') AS statement,
   cells.target,
   runs.run,
   runs.run_complete,
@@ -90,6 +90,7 @@ SELECT
   cells.parts
 FROM cells
 JOIN wording ON wording.requirement = cells.requirement
+LEFT JOIN statements ON statements.requirement = cells.requirement
 JOIN runs ON runs.target = cells.target AND runs.counts
 JOIN verdict_ranks ON verdict_ranks.rank = cells.rank
 ORDER BY wording.newest.area, cells.requirement, cells.target

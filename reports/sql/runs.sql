@@ -9,9 +9,10 @@ WITH stated AS (
     max(suite_version) AS suite_version,
     max(catalogue_version) AS catalogue_version,
     max(seed) AS seed,
-    min(at) AS first_check_at,
-    max(at) AS last_check_at,
+    min(struct(CAST(at AS TIMESTAMP) AS instant, at)) AS first,
+    max(struct(CAST(at AS TIMESTAMP) AS instant, at)) AS last,
     count(*) AS checks,
+    count(DISTINCT `case`) AS cases,
     count(DISTINCT requirement) AS requirements,
     count_if(attempt > 1) AS retried_checks,
     -- Said by every row of a whole run; a missing word counts as "no".
@@ -20,7 +21,20 @@ WITH stated AS (
   GROUP BY target, run
 )
 SELECT
-  *,
-  row_number() OVER (PARTITION BY target ORDER BY last_check_at DESC, run DESC) = 1 AS counts
+  target,
+  run,
+  row_number() OVER (PARTITION BY target ORDER BY last.instant DESC, run DESC) = 1 AS counts,
+  run_complete,
+  implementation,
+  release,
+  suite_version,
+  catalogue_version,
+  seed,
+  first.at AS first_check_at,
+  last.at AS last_check_at,
+  checks,
+  cases,
+  requirements,
+  retried_checks
 FROM stated
-ORDER BY target, counts DESC, last_check_at DESC, run DESC
+ORDER BY target, counts DESC, last.instant DESC, run DESC

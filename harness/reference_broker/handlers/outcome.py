@@ -1,16 +1,14 @@
 """What a handler may decide, and what it is told."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from harness.codec.structs import Message
 from harness.ids import PartitionIndex, TimeMs
+from harness.reference_broker.effects import Effect
+from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.randomness import Randomness
-
-if TYPE_CHECKING:
-    from harness.reference_broker.state.broker import BrokerState
 
 PartitionKey = tuple[UUID, PartitionIndex]
 
@@ -49,21 +47,25 @@ Outcome = Answer | NoAnswer | CloseConnection | Wait
 
 
 @dataclass(frozen=True, slots=True)
-class RequestContext:
-    """All that a handler knows beside the message itself."""
-
-    api_version: int
-    client_id: str | None
-    state: "BrokerState"
-    advertised: Sequence["ApiRange"]
-    now: Callable[[], TimeMs]
-    randomness: Randomness
-
-
-@dataclass(frozen=True, slots=True)
 class ApiRange:
     """The versions of an API that are advertised, both ends included."""
 
     api_key: int
     lowest: int
     highest: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """All that a handler knows beside the message itself.
+
+    `effects` takes what the state wants done, in order; it is done before the answer is sent.
+    """
+
+    api_version: int
+    client_id: str | None
+    state: BrokerState
+    advertised: Sequence[ApiRange]
+    now: Callable[[], TimeMs]
+    randomness: Randomness
+    effects: list[Effect] = field(default_factory=list)

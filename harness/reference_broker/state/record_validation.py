@@ -7,12 +7,14 @@ result is the batch as sent, with the header fields that belong to the broker.
 from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
+from harness.codec.errors import CodecError
+from harness.codec.records import BATCH_HEADER_BYTES, CONTROL, LOG_APPEND_TIME, BatchHeader
+from harness.codec.records.compression import decompress
+from harness.codec.records.walk import BadRecord, RecordsSummary, walk_records
 from harness.ids import LeaderEpoch, Offset, TimeMs
-from harness.reference_broker.state.append_error import AppendRefused, RecordProblem
+from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.batch_bytes import (
-    BatchFields,
     CorruptBatch,
-    attributes_with_timestamp_type,
     base_offset_of,
     checksum_is_right,
     codec_of,
@@ -20,23 +22,17 @@ from harness.reference_broker.state.batch_bytes import (
     next_batch_size,
     with_broker_fields,
 )
-from harness.reference_broker.state.record_walk import (
-    RecordStructureError,
-    WalkedRecord,
-    walk_records,
-)
-from harness.reference_broker.state.recompression import (
-    UnreadablePayload,
-    payload_of,
-    recompressed,
-    target_codec,
+from harness.reference_broker.state.recompression import rebuilt, target_codec
+from harness.reference_broker.state.record_problems import (
+    TimestampLimits,
+    as_int64,
+    may_have_problems,
+    refuse_records,
 )
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _ZSTD = 4
 _FIRST_VERSION_WITH_ZSTD = 7
-_HIGHEST_CODEC = 4
-_NO_TIMESTAMP = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,59 +44,106 @@ class Placement:
     now: TimeMs
 
 
-@dataclass(frozen=True, slots=True)
-class ValidBatch:
-    """A batch ready to be stored."""
-
-    data: bytes
-    fields: BatchFields
-
-
-def single_batch(records: bytes | None, api_version: int) -> bytes:
+def single_batch(records: bytes, api_version: int) -> bytes:
     """The one batch that a produce request of version 3 and up may hold for a partition.
 
     Raises AppendRefused. An unfinished batch at the end is cut off, as Kafka does.
     """
-    data = records or b""
     try:
-        size = next_batch_size(data, 0)
-        if size is None:
+        size = next_batch_size(records, 0)
+        if size is None or magic_of(records) != 2:
             raise AppendRefused(ErrorCode.INVALID_RECORD)
-        if magic_of(data) != 2:
-            raise AppendRefused(ErrorCode.INVALID_RECORD)
-        if api_version < _FIRST_VERSION_WITH_ZSTD and codec_of(data) == _ZSTD:
+        if api_version < _FIRST_VERSION_WITH_ZSTD and codec_of(records) == _ZSTD:
             raise AppendRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        if next_batch_size(data, size) is not None:
+        if next_batch_size(records, size) is not None:
             raise AppendRefused(ErrorCode.INVALID_RECORD)
     except CorruptBatch as error:
         raise AppendRefused(ErrorCode.CORRUPT_MESSAGE) from error
-    return data[:size]
+    return records[:size]
 
 
-def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> ValidBatch:
-    """Check one client batch and give it its place in the log. Raises AppendRefused."""
+def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> bytes:
+    """Check one client batch; returns it as it is to be stored. Raises AppendRefused."""
     _check_envelope(batch, config)
-    fields = BatchFields.of(batch)
-    _check_header(fields)
-    target = target_codec(config.compression_type, fields.codec)
-    try:
-        payload = payload_of(batch, fields, config.number("max.decompressed.message.bytes"))
-        walk = list_if_small(payload, fields.record_count, config, fields, place.now)
-    except (RecordStructureError, UnreadablePayload) as error:
-        raise _invalid(str(error)) from error
-    max_timestamp = place.now if config.uses_log_append_time else walk.max_timestamp
-    if target == fields.codec and (walk.is_sequential or not fields.codec):
-        attributes = attributes_with_timestamp_type(fields.attributes, config.uses_log_append_time)
-        data = with_broker_fields(
-            batch, place.base_offset, place.leader_epoch, attributes, max_timestamp
-        )
-    else:
-        data = recompressed(
-            batch, target, place.base_offset, place.leader_epoch,
-            place.now if config.uses_log_append_time else None,
-        )
-        if len(data) > config.number("max.message.bytes"):
+    header = BatchHeader.read(batch)
+    _check_header(header)
+    payload = _payload_of(batch, header, config.number("max.decompressed.message.bytes"))
+    summary = _walk(payload, header, config, place.now)
+    append_time = place.now if config.uses_log_append_time else None
+    codec = target_codec(config.compression_type, header.codec_id)
+    # Some old clients number records inside a compressed batch wrongly; Kafka repairs that.
+    repair = header.codec_id != 0 and not summary.sequential
+    if codec != header.codec_id or repair:
+        stored = rebuilt(batch, codec, place.base_offset, place.leader_epoch, append_time)
+        if len(stored) > config.number("max.message.bytes"):
             raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
-    if len(data) > config.number("segment.bytes"):
+    else:
+        stored = with_broker_fields(
+            batch,
+            place.base_offset,
+            place.leader_epoch,
+            append_time is not None,
+            _largest_timestamp(header, summary) if append_time is None else append_time,
+        )
+    if len(stored) > config.number("segment.bytes"):
         raise AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE)
-    return ValidBatch(data, BatchFields.of(data))
+    return stored
+
+
+def _check_envelope(batch: bytes, config: TopicConfig) -> None:
+    if base_offset_of(batch) != 0:
+        raise _invalid("the base offset of a batch from a client has to be 0")
+    if len(batch) > config.number("max.message.bytes"):
+        raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
+    if not checksum_is_right(batch):
+        raise AppendRefused(ErrorCode.CORRUPT_MESSAGE)
+
+
+def _check_header(header: BatchHeader) -> None:
+    if header.last_offset_delta < 0:
+        raise _invalid(f"the last offset delta is {header.last_offset_delta}")
+    if header.record_count <= 0:
+        raise _invalid(f"the record count is {header.record_count}")
+    if header.record_count != header.last_offset_delta + 1:
+        raise _invalid(
+            f"{header.record_count} records do not go with a last offset delta of "
+            f"{header.last_offset_delta}"
+        )
+    if header.attributes & CONTROL:
+        raise _invalid("only the broker writes control batches")
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise _invalid(f"producer {header.producer_id} sent sequence {header.base_sequence}")
+
+
+def _payload_of(batch: bytes, header: BatchHeader, limit_bytes: int) -> bytes:
+    payload = batch[BATCH_HEADER_BYTES:]
+    if header.codec_id == 0:
+        return payload
+    try:
+        return decompress(header.codec_id, payload, limit_bytes)
+    except CodecError as error:
+        raise _invalid(f"the records cannot be decompressed: {error}") from error
+
+
+def _walk(
+    payload: bytes, header: BatchHeader, config: TopicConfig, now: TimeMs
+) -> RecordsSummary:
+    limits = TimestampLimits.of(config, header, now)
+    try:
+        summary = walk_records(payload, header.record_count, limits.have_a_lower_end)
+    except BadRecord as error:
+        raise _invalid(str(error)) from error
+    if may_have_problems(summary, config, limits):
+        # Only now is it worth a second walk: every record at fault is named (KIP-467).
+        refuse_records(walk_records(payload, header.record_count, True), config, limits)
+    return summary
+
+
+def _largest_timestamp(header: BatchHeader, summary: RecordsSummary) -> int:
+    if header.attributes & LOG_APPEND_TIME:
+        return header.max_timestamp
+    return as_int64(header.base_timestamp + summary.max_timestamp_delta)
+
+
+def _invalid(message: str) -> AppendRefused:
+    return AppendRefused(ErrorCode.INVALID_RECORD, message, tells_log_start=True)

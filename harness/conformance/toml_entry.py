@@ -1,25 +1,29 @@
-"""Reading catalogue files strictly: every key is known, typed and named in errors."""
+"""Reading our TOML files strictly: every key is known, typed and named in errors."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Collection
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from harness.conformance.suggestion import did_you_mean
 
 
-class CatalogueError(ValueError):
-    """A catalogue file is wrong; the message says which file, which entry and what."""
-
-
 class Entry:
-    """One TOML table whose keys are taken one by one; `finish` refuses what nobody took."""
+    """One TOML table whose keys are taken one by one; `finish` refuses what nobody took.
 
-    def __init__(self, values: dict[str, Any], where: str) -> None:
+    Args:
+        values: the parsed table.
+        where: file and place, for messages.
+        error: what to raise; its message says which file, which entry and what.
+    """
+
+    def __init__(self, values: dict[str, Any], where: str, error: type[ValueError]) -> None:
         self.where = where
+        self.error = error
         self._place = where
         self._values = dict(values)
         self._asked: set[str] = set()
@@ -34,7 +38,7 @@ class Entry:
         """Take a non-empty string that matches the pattern or is one of the given ones."""
         value = self._take(key)
         if value is None:
-            raise CatalogueError(
+            raise self.error(
                 f"{self.where}: {key}: is missing{did_you_mean(key, self._values)}"
             )
         return self._checked_text(key, value, pattern, among)
@@ -48,7 +52,7 @@ class Entry:
         """Take a non-empty list of distinct strings."""
         values = self._list(key, among=among)
         if not values:
-            raise CatalogueError(f"{self.where}: {key}: is missing or empty")
+            raise self.error(f"{self.where}: {key}: is missing or empty")
         return values
 
     def optional_texts(self, key: str, *, pattern: str | None = None) -> tuple[str, ...]:
@@ -59,26 +63,47 @@ class Entry:
         """Take an API version (0 and up) if it is there."""
         value = self._take(key)
         if value is not None and (type(value) is not int or value < 0):
-            raise CatalogueError(f"{self.where}: {key}: {value!r} is not an API version")
+            raise self.error(f"{self.where}: {key}: {value!r} is not an API version")
         return value
+
+    def optional_date(self, key: str) -> date | None:
+        """Take a TOML date (written without quotes and without a time) if it is there."""
+        value = self._take(key)
+        if value is not None and type(value) is not date:
+            raise self.error(
+                f"{self.where}: {key}: {value!r} is not a date; write it bare, as 2027-01-31"
+            )
+        return value
+
+    def fixed(self, key: str, value: int) -> None:
+        """Take a number that must be exactly this one."""
+        found = self._take(key)
+        if type(found) is not int or found != value:
+            raise self.error(f"{self.where}: {key}: must be {value}, is {found!r}")
 
     def entries(self, key: str) -> list[Entry]:
         """Take a non-empty array of tables."""
+        entries = self.optional_entries(key)
+        if not entries:
+            raise self.error(f"{self.where}: {key}: needs at least one [[{key}]]")
+        return entries
+
+    def optional_entries(self, key: str) -> list[Entry]:
+        """Take an array of tables, empty when the key is absent."""
         values = self._take(key)
-        if not isinstance(values, list) or not values:
-            raise CatalogueError(f"{self.where}: {key}: needs at least one [[{key}]]")
-        for place, value in enumerate(values, start=1):
-            if not isinstance(value, dict):
-                raise CatalogueError(f"{self.where}: {key} number {place}: is not a table")
+        if values is None:
+            return []
+        if not isinstance(values, list) or not all(isinstance(v, dict) for v in values):
+            raise self.error(f"{self.where}: {key}: is not an array of tables [[{key}]]")
         return [
-            Entry(value, f"{self.where}: {key} number {place}")
+            Entry(value, f"{self.where}: {key} number {place}", self.error)
             for place, value in enumerate(values, start=1)
         ]
 
     def finish(self) -> None:
         """Refuse keys that nobody asked for."""
         for key in self._values:
-            raise CatalogueError(
+            raise self.error(
                 f"{self.where}: {key}: unknown key{did_you_mean(key, self._asked)}"
             )
 
@@ -97,37 +122,37 @@ class Entry:
         if value is None:
             return ()
         if not isinstance(value, list):
-            raise CatalogueError(f"{self.where}: {key}: is not a list of strings")
+            raise self.error(f"{self.where}: {key}: is not a list of strings")
         values = tuple(self._checked_text(key, item, pattern, among) for item in value)
         for item in values:
             if values.count(item) > 1:
-                raise CatalogueError(f'{self.where}: {key}: "{item}" occurs twice')
+                raise self.error(f'{self.where}: {key}: "{item}" occurs twice')
         return values
 
     def _checked_text(
         self, key: str, value: Any, pattern: str | None, among: Collection[str] | None
     ) -> str:
         if not isinstance(value, str) or not value.strip():
-            raise CatalogueError(f"{self.where}: {key}: {value!r} is not a non-empty string")
+            raise self.error(f"{self.where}: {key}: {value!r} is not a non-empty string")
         if pattern is not None and re.fullmatch(pattern, value) is None:
-            raise CatalogueError(f'{self.where}: {key}: "{value}" does not have the right form')
+            raise self.error(f'{self.where}: {key}: "{value}" does not have the right form')
         if among is not None and value not in among:
-            raise CatalogueError(
+            raise self.error(
                 f'{self.where}: {key}: "{value}" is none of {", ".join(among)}'
                 f"{did_you_mean(value, among)}"
             )
         return value
 
 
-def load_table(path: Path) -> Entry:
+def load_table(path: Path, error: type[ValueError]) -> Entry:
     """Parse one TOML file.
 
     Raises:
-        CatalogueError: the file cannot be read or is not TOML.
+        ValueError: of the given type; the file cannot be read or is not TOML.
     """
     try:
-        return Entry(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
-    except OSError as error:
-        raise CatalogueError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CatalogueError(f"{path}: is not TOML: {error}") from error
+        return Entry(tomllib.loads(path.read_text(encoding="utf-8")), str(path), error)
+    except OSError as wrong:
+        raise error(f"{path}: cannot be read: {wrong.strerror}") from wrong
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
+        raise error(f"{path}: is not TOML: {wrong}") from wrong

@@ -1,0 +1,136 @@
+"""One conformance test in the process that runs it: its case, its broker, its evidence."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
+from harness.client.errors import BrokerMisbehaved
+from harness.codec.apis import Api
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.checks import begin_case, finish_case, with_evidence
+from harness.conformance.outcome import Inconclusive, NotSupported
+from harness.conformance.record import CheckRecord
+from harness.conformance.verdict import Verdict
+from harness.run_session import WorkerContext
+from harness.targets.target import Target
+
+_LOG_TAIL_BYTES = 8_000
+_QUIET = frozenset({Verdict.PASSED, Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE})
+
+
+@dataclass(slots=True)
+class CaseSession:
+    """A test from set-up to verdict."""
+
+    context: WorkerContext
+    node_id: str
+    requirements: Sequence[str]
+    api: Api | None
+    api_version: int | None
+    brokers: list[BrokerUnderTest] = field(default_factory=list)
+    private: Target | None = None
+
+    @property
+    def case(self) -> str:
+        """The node id without the folder that all suites share."""
+        return self.node_id.removeprefix("suites/")
+
+    def begin(self) -> None:
+        """Open the case; raises NotSupported or Inconclusive when there is no point in running."""
+        begin_case(
+            self.case,
+            self.requirements,
+            api_key=self.api.key if self.api else None,
+            api_version=self.api_version,
+        )
+        if self.api is not None:
+            advertised = self.context.info.api_versions.get(self.api.key)
+            if advertised is None or not advertised[0] <= (self.api_version or 0) <= advertised[1]:
+                shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
+                raise NotSupported(f"{self.api.name} v{self.api_version}: advertised is {shown}")
+        if not self.shared_broker().is_alive():
+            raise Inconclusive("the broker did not answer before this test began")
+
+    def shared_broker(self) -> BrokerUnderTest:
+        """The run's broker, as this test sees it."""
+        return self._door(list(self.context.info.addresses))
+
+    def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
+        """A broker of the test's own; raises MissingCapability where there can be none."""
+        self.private = target.start_another(settings)
+        return self._door(list(self.private.addresses))
+
+    def _door(self, addresses: Sequence[tuple[str, int]]) -> BrokerUnderTest:
+        info = self.context.info
+        door = BrokerUnderTest(
+            addresses,
+            info.api_versions,
+            time_scale=info.time_scale,
+            name_prefix=f"kc-{self.context.run_id[-4:]}-{zlib.crc32(self.node_id.encode()):08x}",
+            seed=f"{self.context.seed}/{self.case}",
+        )
+        self.brokers.append(door)
+        return door
+
+    def finish(self, error: BaseException | None, trace: Callable[[], str]) -> list[CheckRecord]:
+        """Close the case: every declared requirement has a record now, evidence is written."""
+        if error is None and not self.shared_broker().is_alive():
+            error = BrokerMisbehaved("the broker no longer answers after this test")
+        if isinstance(error, ApiNotAdvertised):
+            error = NotSupported(str(error))
+        records = finish_case(error)
+        if all(record.verdict in _QUIET for record in records):
+            return records
+        return with_evidence(records, self._write_evidence(records, trace()))
+
+    def close(self) -> None:
+        """Leave nothing behind: topics, connections, a private broker."""
+        for door in self.brokers:
+            try:
+                door.close()
+            except (BrokerMisbehaved, ApiNotAdvertised):
+                continue  # the verdict is given; a dead broker is seen by the next test
+        if self.private is not None:
+            self.private.stop()
+
+    def _write_evidence(self, records: Sequence[CheckRecord], trace: str) -> str:
+        folder = self.context.run_dir / "evidence"
+        folder.mkdir(exist_ok=True)
+        name = re.sub(r"[^A-Za-z0-9._-]+", "_", self.case)[:150]
+        file = folder / f"{name}-{zlib.crc32(self.case.encode()):08x}.txt"
+        file.write_text("\n".join(self._evidence(records, trace)), "utf-8")
+        return f"evidence/{file.name}"
+
+    def _evidence(self, records: Sequence[CheckRecord], trace: str) -> list[str]:
+        info = self.context.info
+        lines = [f"case     {self.case}", f"target   {info.spec} ({info.implementation})"]
+        lines += [f"repeat   {self.repeat_command()}", ""]
+        catalogue = load_catalogue()
+        for record in records:
+            statement = catalogue.requirement(record.requirement).statement
+            lines += [f"{record.requirement} {record.level}: {statement}"]
+            lines += [f"  {record.verdict}: {record.reason}", ""]
+        lines += ["-- test --", trace, "", "-- wire --"]
+        for door in self.brokers:
+            lines += [transcript.render() for transcript in door.transcripts]
+        lines += ["", "-- the broker's log, its end --", self._log_tail()]
+        return lines
+
+    def repeat_command(self) -> str:
+        """The command that runs just this case again."""
+        spec, seed = shlex.quote(self.context.info.spec), self.context.seed
+        return f"pytest {shlex.quote(self.node_id)} --target {spec} --seed {seed}"
+
+    def _log_tail(self) -> str:
+        private = self.private.log_path if self.private else None
+        path = private or self.context.info.log_path
+        if path is None or not Path(path).exists():
+            return "(no log)"
+        data = Path(path).read_bytes()
+        return data[-_LOG_TAIL_BYTES:].decode("utf-8", "replace")

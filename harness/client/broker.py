@@ -1,0 +1,285 @@
+"""The broker under test, as a test sees it: connections, and the few operations that all need.
+
+Operations use the highest version that both sides know, unless a test names one. Every wait
+grows with the time scale that was measured on the target.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
+from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.requests import (
+    LATEST,
+    Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+    list_offsets_request,
+    produce_request,
+)
+from harness.client.transcript import Transcript
+from harness.codec.apis import api_named, api_of
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.header import DEFAULT_CLIENT_ID
+from harness.codec.messages import (
+    ApiVersionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    FetchResponse,
+    ListOffsetsResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceResponse,
+)
+from harness.codec.structs import Message, Request
+from harness.codec.versions import NO_VERSIONS, VersionRange
+
+M = TypeVar("M", bound=Message)
+T = TypeVar("T")
+POLL_MS = 10
+KEPT_TRANSCRIPTS = 20
+
+
+class ApiNotAdvertised(Exception):
+    """The broker's own ApiVersions lacks what the test needs."""
+
+
+class PreparationFailed(BrokerMisbehaved):
+    """The broker refused what a test needs before it can ask its question."""
+
+
+class BrokerUnderTest:
+    """Doors to one broker; ``name_prefix`` stands before every name that is made here."""
+
+    def __init__(
+        self,
+        addresses: Sequence[Address],
+        api_versions: Mapping[int, tuple[int, int]],
+        *,
+        time_scale: float = 1.0,
+        name_prefix: str = "kc",
+        seed: str = "",
+    ) -> None:
+        """``seed`` starts ``random``, the only source of chance that a test may use."""
+        self.addresses = list(addresses)
+        self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
+        self.time_scale = time_scale
+        self.random = random.Random(seed)
+        self.transcripts: list[Transcript] = []
+        self._name_prefix = name_prefix
+        self._counter = itertools.count(1)
+        self._connections: list[Connection] = []
+        self._side: Connection | None = None
+        self._created: list[Topic] = []
+
+    @property
+    def address(self) -> Address:
+        """The first bootstrap address."""
+        return self.addresses[0]
+
+    def scaled_ms(self, base_ms: float) -> float:
+        """A deadline that is right on a fast machine, stretched to this target."""
+        return base_ms * self.time_scale
+
+    def advertised(self, api_name: str) -> VersionRange:
+        """The versions that the broker says it serves; empty when it does not know the API."""
+        return self.api_versions.get(api_named(api_name).key, NO_VERSIONS)
+
+    def version(self, api_name: str, wanted: str = "0+") -> int:
+        """The highest version of ``wanted`` that broker and codec know; raises ApiNotAdvertised."""
+        api = api_named(api_name)
+        usable = self.advertised(api_name) & VersionRange.parse(wanted) & api.valid_versions
+        if not usable:
+            raise ApiNotAdvertised(
+                f"{api_name} {wanted} is needed, advertised is {self.advertised(api_name)}"
+            )
+        return usable.highest
+
+    # -- connections ------------------------------------------------------------------------
+
+    def connect(
+        self, client_id: str | None = DEFAULT_CLIENT_ID, timeout_ms: float = DEFAULT_TIMEOUT_MS
+    ) -> Connection:
+        """A connection of the test's own; closed when the test ends."""
+        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms))
+        self._connections.append(connection)
+        self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
+        return connection
+
+    def ask(self, message: Request[M], version: int | None = None) -> M:
+        """Ask on a connection that the operations here share; a broken one is replaced."""
+        if version is None:
+            version = self.version(api_of(type(message)).name)
+        if self._side is None:
+            self._side = self.connect()
+        try:
+            return self._side.ask(message, version)
+        except BrokerMisbehaved:
+            self._side.close()
+            self._side = None
+            raise
+
+    def is_alive(self) -> bool:
+        """Whether a new connection gets an ApiVersions answer."""
+        try:
+            with Connection(self.address, timeout_ms=self.scaled_ms(5000)) as connection:
+                connection.ask(ApiVersionsRequest(), 0)
+        except BrokerMisbehaved:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Delete the topics that were created here, and close all connections."""
+        try:
+            self._delete_topics()
+        finally:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+            self._side = None
+
+    # -- topics ------------------------------------------------------------------------------
+
+    def unique_topic(self) -> str:
+        """A name that no other test uses."""
+        return f"{self._name_prefix}-{next(self._counter)}"
+
+    def create_topic(
+        self, partitions: int = 1, configs: Mapping[str, str] | None = None, name: str | None = None
+    ) -> Topic:
+        """A new topic that is already served: its log end can be asked. Deleted with the test."""
+        name = name or self.unique_topic()
+        entry = CreateTopicsRequest.CreatableTopic(
+            name=name,
+            num_partitions=partitions,
+            replication_factor=1,
+            configs=[
+                CreateTopicsRequest.CreatableTopicConfig(name=key, value=value)
+                for key, value in (configs or {}).items()
+            ],
+        )
+        timeout_ms = int(self.scaled_ms(DEFAULT_TIMEOUT_MS))
+        answer = self.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
+        code = answer.topics[0].error_code
+        if code != ErrorCode.NONE:
+            raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}")
+        topic = Topic(name, self._topic_id(name))
+        self._created.append(topic)
+        for partition in range(partitions):
+            self.await_served(topic, partition)
+        return topic
+
+    def await_served(self, topic: Topic, partition: int = 0) -> None:
+        """Wait until the partition answers: shown with a leader is not yet served."""
+        request = list_offsets_request(topic, LATEST, partition=partition)
+        self.eventually(
+            lambda: self.ask(request).topics[0].partitions[0].error_code == ErrorCode.NONE,
+            f"{topic.name}-{partition} is served",
+        )
+
+    def _topic_id(self, name: str) -> UUID:
+        if 10 not in self.advertised("Metadata"):
+            return ZERO_UUID
+        return self.eventually(
+            lambda: next(
+                (t.topic_id for t in self.metadata([name]).topics if t.error_code == 0), None
+            ),
+            f"{name} is in the metadata",
+        )
+
+    def _delete_topics(self) -> None:
+        names, self._created = [topic.name for topic in self._created], []
+        if not names or not self.advertised("DeleteTopics"):
+            return
+        version = self.version("DeleteTopics")
+        request = DeleteTopicsRequest(timeout_ms=DEFAULT_TIMEOUT_MS)
+        if version >= 6:
+            request.topics = [DeleteTopicsRequest.DeleteTopicState(name=name) for name in names]
+        else:
+            request.topic_names = names
+        self.ask(request, version)
+
+    def metadata(
+        self, names: Sequence[str] | None, version: int | None = None, *, auto_create: bool = False
+    ) -> MetadataResponse:
+        """Metadata of the named topics, of all with None. ``auto_create`` works from v4."""
+        version = self.version("Metadata") if version is None else version
+        topics = (
+            None if names is None else [MetadataRequest.MetadataRequestTopic(name=n) for n in names]
+        )
+        if topics is None and version == 0:
+            topics = []  # v0 says "all" by an empty list
+        request = MetadataRequest(
+            topics=topics, allow_auto_topic_creation=auto_create or version < 4
+        )
+        return self.ask(request, version)
+
+    # -- records -----------------------------------------------------------------------------
+
+    def produce(
+        self,
+        topic: Topic,
+        records: bytes | None,
+        version: int | None = None,
+        *,
+        partition: int = 0,
+        acks: int = -1,
+    ) -> ProduceResponse.PartitionProduceResponse:
+        """The answer for the one partition that was produced to."""
+        version = self.version("Produce", "3+") if version is None else version
+        request = produce_request(topic, records, version, partition=partition, acks=acks)
+        return self.ask(request, version).responses[0].partition_responses[0]
+
+    def fetch(
+        self,
+        topic: Topic,
+        offset: int,
+        version: int | None = None,
+        *,
+        partition: int = 0,
+        partition_max_bytes: int = 1 << 20,
+        max_wait_ms: int = 0,
+    ) -> FetchResponse.PartitionData:
+        """The answer for the one partition that was fetched."""
+        version = self.version("Fetch", "4+") if version is None else version
+        wanted = fetch_partition(
+            offset, partition=partition, partition_max_bytes=partition_max_bytes
+        )
+        request = fetch_request([fetch_topic(topic, version, [wanted])], max_wait_ms=max_wait_ms)
+        return self.ask(request, version).responses[0].partitions[0]
+
+    def list_offset(
+        self, topic: Topic, timestamp: int, version: int | None = None, *, partition: int = 0
+    ) -> ListOffsetsResponse.ListOffsetsPartitionResponse:
+        """The answer for the one partition that was asked."""
+        request = list_offsets_request(topic, timestamp, partition=partition)
+        version = self.version("ListOffsets", "1+") if version is None else version
+        return self.ask(request, version).topics[0].partitions[0]
+
+    def end_offset(self, topic: Topic, partition: int = 0) -> int:
+        """The next offset to be written; raises PreparationFailed on an error code."""
+        answer = self.list_offset(topic, LATEST, partition=partition)
+        if answer.error_code != ErrorCode.NONE:
+            raise PreparationFailed(f"ListOffsets: {ErrorCode.describe(answer.error_code)}")
+        return answer.offset
+
+    # -- waiting -----------------------------------------------------------------------------
+
+    def eventually(self, ask: Callable[[], T | None], what: str, within_ms: float = 15_000) -> T:
+        """Ask again and again until the answer is true; raises ResponseTimeout, naming ``what``."""
+        deadline = time.monotonic() + self.scaled_ms(within_ms) / 1000
+        while True:
+            found = ask()
+            if found:
+                return found
+            if time.monotonic() > deadline:
+                raise ResponseTimeout(f"not within {self.scaled_ms(within_ms):.0f} ms: {what}")
+            time.sleep(POLL_MS / 1000)

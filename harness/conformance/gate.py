@@ -1,0 +1,271 @@
+"""The gate: may this result go through, given what is known to fail?
+
+It judges, for each target in the folder, the run that was started last. An older complete run
+does not stand in for a newer incomplete one: who killed a run may not profit from it.
+
+What is found, in the order in which it decides the exit code when several hold:
+
+1. not whole (3): no run, an unreadable or unfinished run, a planned check without a record, a
+   harness_error. Nothing else can be trusted then.
+2. unexpected failure (1): a MUST failed without an entry, or for another reason than the entry's
+   ``matches``.
+3. unproved (3): an inconclusive MUST, or nothing passed at all. It comes after failures, since
+   most often it is what a failure left behind in the same test.
+4. vanished (5): something that the profile names is not judged any more.
+5. known failure passed (4): news, the entry can go.
+6. expired (6): an entry's last day is over.
+
+All findings are reported, each with its sentence; only the exit code is decided by the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import Enum, IntEnum
+from pathlib import Path
+
+from harness.conformance.found_runs import FoundRuns, find_runs
+from harness.conformance.profile import (
+    KnownFailure,
+    Profile,
+    ProfileError,
+    draft_profile,
+    target_matches,
+)
+from harness.conformance.summary import RequirementSummary, RunSummary, summarize
+from harness.conformance.verdict import JUDGED, Verdict
+
+
+class GateExit(IntEnum):
+    """Exit codes of `gate`."""
+
+    OK = 0
+    UNEXPECTED_FAILURE = 1
+    USAGE = 2
+    INCOMPLETE = 3
+    KNOWN_FAILURE_PASSED = 4
+    VANISHED = 5
+    EXPIRED = 6
+
+
+SENTENCES = {
+    GateExit.OK: "Everything that was planned ran, and nothing failed that is not known to.",
+    GateExit.UNEXPECTED_FAILURE: "Something failed that is not known to fail, or not like that.",
+    GateExit.USAGE: "The gate was not asked rightly; nothing was judged.",
+    GateExit.INCOMPLETE: "The results are incomplete or prove nothing, so nothing may pass.",
+    GateExit.KNOWN_FAILURE_PASSED: "A known failure passed: take its entry out of the profile.",
+    GateExit.VANISHED: "Something that the profile names was not judged any more.",
+    GateExit.EXPIRED: "An entry of the profile has expired: renew it, or mend what fails.",
+}
+
+
+class Kind(Enum):
+    """Kinds of findings, the one that decides first; the value is its exit code."""
+
+    NOT_WHOLE = (1, GateExit.INCOMPLETE)
+    UNEXPECTED_FAILURE = (2, GateExit.UNEXPECTED_FAILURE)
+    UNPROVED = (3, GateExit.INCOMPLETE)
+    VANISHED = (4, GateExit.VANISHED)
+    KNOWN_FAILURE_PASSED = (5, GateExit.KNOWN_FAILURE_PASSED)
+    EXPIRED = (6, GateExit.EXPIRED)
+
+    @property
+    def exit_code(self) -> GateExit:
+        """The exit code that it leads to."""
+        return self.value[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that keeps the gate shut.
+
+    Attributes:
+        kind: which, see `Kind`.
+        target: whose, None when it is about the whole folder.
+        requirement: of which requirement, None when it is about the whole run.
+        sentence: what, for people.
+    """
+
+    kind: Kind
+    target: str | None
+    requirement: str | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """What the gate says.
+
+    Attributes:
+        runs: the run that counted, by target.
+        findings: all of them, the deciding ones first.
+        known: (target, requirement) that failed as the profile says.
+    """
+
+    runs: dict[str, str]
+    findings: tuple[Finding, ...]
+    known: tuple[tuple[str, str], ...]
+
+    @property
+    def exit_code(self) -> GateExit:
+        """The exit code: that of the first finding."""
+        return self.findings[0].kind.exit_code if self.findings else GateExit.OK
+
+    @property
+    def sentence(self) -> str:
+        """What the exit code means."""
+        return SENTENCES[self.exit_code]
+
+
+class ResultsNotWhole(ValueError):
+    """A profile cannot be drafted from results that are not whole."""
+
+
+def gate(results: Path, profile: Profile | None = None, today: date | None = None) -> GateResult:
+    """Judge the results in a folder.
+
+    Args:
+        results: what `run --out` wrote; runs of several targets may be in it.
+        profile: known failures, None for none.
+        today: for expiry dates, default the present day in UTC.
+
+    Raises:
+        ResultsNotFound: no such folder (exit `GateExit.USAGE`).
+        ProfileError: two entries contradict each other for a target that is in the folder
+            (exit `GateExit.USAGE`).
+    """
+    profile = profile or Profile()
+    day = today or datetime.now(UTC).date()
+    found = find_runs(results)
+    summaries = {target: summarize(run) for target, run in found.newest_by_target().items()}
+    findings = [*_of_folder(results, found, profile), *_of_entries(profile, day)]
+    known: list[tuple[str, str]] = []
+    for target, summary in sorted(summaries.items()):
+        entries = profile.known_failures_of(target)
+        findings += _of_run(summary, entries, profile.present_of(target))
+        known += [
+            (target, name)
+            for name, entry in entries.items()
+            if _fails_as_known(summary.requirements.get(name), entry)
+        ]
+    return GateResult(
+        runs={target: summary.header.run for target, summary in sorted(summaries.items())},
+        findings=tuple(sorted(findings, key=lambda finding: finding.kind.value)),
+        known=tuple(known),
+    )
+
+
+def write_profile(results: Path, path: Path) -> None:
+    """Write the present state of the runs that count as a profile.
+
+    Raises:
+        ResultsNotFound: no such folder.
+        ResultsNotWhole: a run is incomplete or holds a harness_error; a profile of half a run
+            would hide the other half.
+        FileExistsError: the file is there already; its reasons are worth more than ours.
+    """
+    whole = gate(results)
+    broken = [finding for finding in whole.findings if finding.kind is Kind.NOT_WHOLE]
+    if broken:
+        raise ResultsNotWhole(broken[0].sentence)
+    runs = find_runs(results).newest_by_target().values()
+    text = draft_profile(summarize(run) for run in runs)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _of_folder(results: Path, found: FoundRuns, profile: Profile) -> Iterator[Finding]:
+    for _path, why in found.unreadable:
+        yield Finding(kind=Kind.NOT_WHOLE, target=None, requirement=None, sentence=why)
+    if not found.runs:
+        sentence = f"{results}: there is no run at all"
+        yield Finding(kind=Kind.NOT_WHOLE, target=None, requirement=None, sentence=sentence)
+        return
+    for pattern in profile.patterns():
+        if not any(target_matches(run.header.target, pattern) for run in found.runs):
+            sentence = f'the profile speaks of target "{pattern}", of which there is no run'
+            yield Finding(kind=Kind.VANISHED, target=pattern, requirement=None, sentence=sentence)
+
+
+def _of_entries(profile: Profile, day: date) -> Iterator[Finding]:
+    for entry in profile.known_failures:
+        if entry.expired(day):
+            yield Finding(
+                kind=Kind.EXPIRED,
+                target=entry.target,
+                requirement=entry.requirement,
+                sentence=f"{entry.requirement}: its entry expired after {entry.expires}"
+                f" ({entry.reason})",
+            )
+
+
+def _of_run(
+    summary: RunSummary, entries: dict[str, KnownFailure], present: tuple[str, ...]
+) -> Iterator[Finding]:
+    target, run = summary.header.target, summary.header.run
+
+    def finding(kind: Kind, sentence: str, requirement: str | None = None) -> Finding:
+        about = f"{target}: " if requirement is None else f"{target}: {requirement} "
+        return Finding(
+            kind=kind, target=target, requirement=requirement, sentence=about + sentence
+        )
+
+    if summary.defect is not None:
+        yield finding(Kind.NOT_WHOLE, f"run {run} is incomplete: {summary.defect}")
+    for case, name in summary.missing:
+        yield finding(Kind.NOT_WHOLE, f"was planned in {case} and left no check", name)
+    for name, one in summary.requirements.items():
+        for kind, sentence in _of_requirement(one, entries.get(name)):
+            yield finding(kind, sentence, name)
+    if not summary.complete:
+        return  # what is not there yet has not vanished
+    if not summary.counts[Verdict.PASSED]:
+        yield finding(Kind.UNPROVED, f"nothing passed in run {run}, so nothing was shown")
+    for name in sorted({*present, *entries}):
+        judged = summary.requirements.get(name)
+        if judged is None or judged.verdict not in JUDGED:
+            state = "has no check at all" if judged is None else f"is {judged.verdict}"
+            yield finding(Kind.VANISHED, f"{state} in run {run}, but the profile names it", name)
+
+
+def _of_requirement(
+    one: RequirementSummary, entry: KnownFailure | None
+) -> Iterator[tuple[Kind, str]]:
+    reasons = [check.reason for check in one.checks if check.verdict is one.verdict]
+    if one.verdict is Verdict.HARNESS_ERROR:
+        yield Kind.NOT_WHOLE, f"is a harness_error: {reasons[0]}"
+    elif one.verdict is Verdict.FAILED and not _fails_as_known(one, entry):
+        if entry is None or entry.matches is None:
+            yield Kind.UNEXPECTED_FAILURE, f"failed: {reasons[0]}"
+        else:
+            other = next(why for why in reasons if not entry.matches.search(why))
+            yield (
+                Kind.UNEXPECTED_FAILURE,
+                f'failed, but not with "{entry.matches.pattern}": {other}',
+            )
+    elif one.verdict is Verdict.INCONCLUSIVE and one.level == "MUST":
+        yield Kind.UNPROVED, f"is inconclusive: {reasons[0]}"
+    elif one.verdict is Verdict.PASSED and entry is not None:
+        yield Kind.KNOWN_FAILURE_PASSED, f"passed, but is known to fail ({entry.reason})"
+
+
+def _fails_as_known(one: RequirementSummary | None, entry: KnownFailure | None) -> bool:
+    if one is None or entry is None or one.verdict is not Verdict.FAILED:
+        return False
+    failed = (check.reason for check in one.checks if check.verdict is Verdict.FAILED)
+    return entry.matches is None or all(entry.matches.search(why) for why in failed)
+
+
+__all__ = [
+    "SENTENCES",
+    "Finding",
+    "GateExit",
+    "GateResult",
+    "Kind",
+    "ProfileError",
+    "ResultsNotWhole",
+    "gate",
+    "write_profile",
+]

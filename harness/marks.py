@@ -1,0 +1,46 @@
+"""Marks that a conformance test wears: which requirements it judges, at which versions.
+
+.. code-block:: python
+
+    @judges("PROD-011")
+    @at_versions("Produce", "3+")
+    def test_bad_crc_is_refused(broker: BrokerUnderTest, api_version: int) -> None: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+from harness.codec.apis import Api, api_named
+from harness.codec.versions import VersionRange
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def judges(*requirement_ids: str) -> Callable[[F], F]:
+    """The test records a check for each of these requirements."""
+    return pytest.mark.judges(*requirement_ids)
+
+
+def at_versions(api_name: str, versions: str = "0+") -> Callable[[F], F]:
+    """Run once for each version, given as the argument ``api_version``.
+
+    All released versions in the range count: where the target does not advertise one, the case
+    is recorded as not_supported.
+    """
+    return pytest.mark.at_versions(api_named(api_name), VersionRange.parse(versions))
+
+
+def own_broker(**settings: str) -> Callable[[F], F]:
+    """The test gets a broker of its own, with these settings (dots written as ``__``)."""
+    named = {key.replace("__", "."): value for key, value in settings.items()}
+    return pytest.mark.own_broker(named)
+
+
+def released_versions(api: Api, versions: VersionRange) -> list[int]:
+    """The released versions of ``api`` within ``versions``."""
+    within = api.valid_versions & versions
+    return [version for version in within if version not in api.unstable_versions]

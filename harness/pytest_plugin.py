@@ -1,0 +1,295 @@
+"""The pytest side: options, marks, fixtures, one writer of the journal also under xdist.
+
+Active only when tests below ``suites/`` are asked for. The controller starts the target once and
+hands what it learnt to the workers; records travel back on the test reports.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Generator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.case_session import CaseSession
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import BrokerMisbehaved
+from harness.codec import CodecError
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.checks import register_broker_fault, register_missing_capability
+from harness.conformance.record import CheckRecord, PlannedCase
+from harness.conformance.verdict import Verdict, worst
+from harness.marks import released_versions
+from harness.run_session import RunSession, WorkerContext, new_run_id, write_plan
+from harness.targets.errors import MissingCapability, TargetError
+from harness.targets.spec import parse_target
+from harness.targets.target import Target
+
+SUITES = "suites"
+_SESSION = pytest.StashKey[RunSession]()
+_CONTEXT = pytest.StashKey[WorkerContext]()
+_CASE = pytest.StashKey[CaseSession]()
+_WORKER_INPUT = "kafka_conformance"
+_RECORDS = "kafka_conformance_records"
+_OUTCOMES = {
+    Verdict.PASSED: "passed",
+    Verdict.WARNING: "passed",
+    Verdict.NOT_SUPPORTED: "skipped",
+    Verdict.NOT_APPLICABLE: "skipped",
+}
+
+
+class TargetHooks:
+    """What another plugin may put in place of ours."""
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_conformance_target(self, spec: str, log_dir: Path | None) -> Target | None:
+        """The target that a string names, not yet started."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(TargetHooks)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
+    return parse_target(spec, log_dir=log_dir)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("kafka-conformance", "conformance of a Kafka broker")
+    group.addoption("--target", default="reference", help="the broker to judge: reference, "
+                    "kafka:RELEASE, external:HOST:PORT[,HOST:PORT]")  # fmt: skip
+    group.addoption("--out", default="results", help="folder for journals and results")
+    group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
+    group.addoption("--seed", type=int, default=0, help="seed of every random draw")
+    group.addoption("--requirement", action="append", default=[], metavar="GLOB",
+                    help="only tests of requirements that match, such as PROD-*")  # fmt: skip
+
+
+def _active(config: pytest.Config) -> bool:
+    suites = config.rootpath / SUITES
+    for argument in config.args:
+        path = (config.invocation_params.dir / argument.split("::")[0]).resolve()
+        if path == suites or suites in path.parents:
+            return True
+    return False
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in (
+        "judges(*ids): the requirements that this test records checks for",
+        "at_versions(api, versions): run at every released version in the range",
+        "own_broker(settings): the test needs a broker of its own",
+    ):
+        config.addinivalue_line("markers", line)
+    if not _active(config):
+        return
+    register_broker_fault(BrokerMisbehaved, CodecError)
+    register_missing_capability(MissingCapability)
+    if _is_worker(config):
+        text = config.workerinput[_WORKER_INPUT]  # type: ignore[attr-defined]
+        config.stash[_CONTEXT] = WorkerContext.from_json(text)
+
+
+# -- the run (controller) ------------------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    config = session.config
+    if not _active(config) or _is_worker(config) or config.option.collectonly:
+        return
+    spec = config.getoption("target")
+    run_id = config.getoption("run_id") or new_run_id(spec, datetime.now(UTC))
+    run_dir = Path(config.getoption("out")).absolute() / "runs" / run_id
+    try:
+        target = config.hook.pytest_conformance_target(spec=spec, log_dir=run_dir / "logs")
+        run = RunSession(target, run_dir, run_id, config.getoption("seed"))
+        config.stash[_SESSION] = run
+        config.stash[_CONTEXT] = run.start()
+        config.pluginmanager.register(_Recording(run))
+    except TargetError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    context = node.config.stash.get(_CONTEXT, None)
+    if context is not None:
+        node.workerinput[_WORKER_INPUT] = context.to_json()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:  # noqa: ARG001
+    run = node.config.stash.get(_SESSION, None)
+    if run is not None:
+        run.plan_from_worker(node.workerinput["workerid"])
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    context = config.stash.get(_CONTEXT, None)
+    if context is None:
+        return []
+    info = context.info
+    return [
+        f"target: {info.spec} ({info.implementation} {info.release}), time scale {info.time_scale}",
+        f"run: {context.run_id} in {context.run_dir}",
+    ]
+
+
+class _Recording:
+    """The controller's part: reports come in, with the checks of each test, and are written."""
+
+    def __init__(self, run: RunSession) -> None:
+        self.run = run
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.run.record(getattr(report, _RECORDS, []))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    run = session.config.stash.get(_SESSION, None)
+    if run is not None:
+        whole = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        run.finish(whole)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    run = config.stash.get(_SESSION, None)
+    if run is not None:
+        run.close()
+
+
+# -- the tests (worker, or the only process) -------------------------------------------------------
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    mark = metafunc.definition.get_closest_marker("at_versions")
+    if mark is not None:
+        versions = released_versions(*mark.args)
+        metafunc.parametrize("api_version", versions, ids=[f"v{v}" for v in versions])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not _active(config):
+        return
+    catalogue = load_catalogue()
+    problems = []
+    for item in items:
+        ids = _judged(item)
+        if not ids:
+            problems.append(f"{item.nodeid} does not say which requirement it judges")
+        problems += [
+            f"{item.nodeid} judges {name}, which is not in the catalogue"
+            for name in ids
+            if name not in catalogue.requirements
+        ]
+    if problems:
+        raise pytest.UsageError("\n".join(problems))
+    _select(config, items)
+
+
+def _select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    globs = config.getoption("requirement")
+    if not globs:
+        return
+    kept = [i for i in items if any(fnmatch.fnmatch(r, g) for r in _judged(i) for g in globs)]
+    if not kept:
+        raise pytest.UsageError(f"no test judges a requirement that matches {' '.join(globs)}")
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def _judged(item: pytest.Item) -> tuple[str, ...]:
+    mark = item.get_closest_marker("judges")
+    return tuple(mark.args) if mark else ()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    config = session.config
+    context = config.stash.get(_CONTEXT, None)
+    if context is None or (not _is_worker(config) and config.pluginmanager.hasplugin("dsession")):
+        return
+    cases = [
+        PlannedCase(case=item.nodeid.removeprefix(f"{SUITES}/"), requirements=_judged(item))
+        for item in session.items
+    ]
+    if _is_worker(config):
+        write_plan(context, config.workerinput["workerid"], cases)  # type: ignore[attr-defined]
+    else:
+        config.stash[_SESSION].plan(cases)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    context = item.config.stash.get(_CONTEXT, None)
+    if context is None:
+        return
+    mark = item.get_closest_marker("at_versions")
+    callspec = getattr(item, "callspec", None)
+    case = CaseSession(
+        context,
+        item.nodeid,
+        _judged(item),
+        mark.args[0] if mark else None,
+        callspec.params.get("api_version") if callspec else None,
+    )
+    item.stash[_CASE] = case
+    case.begin()
+
+
+@pytest.fixture
+def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
+    """The broker under test: the run's, or with ``@own_broker`` one for this test alone."""
+    case = request.node.stash[_CASE]
+    mark = request.node.get_closest_marker("own_broker")
+    try:
+        if mark is None:
+            yield case.shared_broker()
+        else:
+            target = request.config.hook.pytest_conformance_target(
+                spec=case.context.info.spec, log_dir=case.context.run_dir / "logs"
+            )
+            yield case.private_broker(target, mark.args[0])
+    finally:
+        case.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    case = item.stash.get(_CASE, None)
+    if case is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+        return report
+    records = case.finish(call.excinfo.value if call.excinfo else None, lambda: report.longreprtext)
+    setattr(report, _RECORDS, [record.to_json() for record in records])
+    _translate(report, item, records)
+    if report.failed:
+        report.sections.append(("repeat this case", case.repeat_command()))
+    return report
+
+
+def _translate(report: pytest.TestReport, item: pytest.Item, records: list[CheckRecord]) -> None:
+    """Pytest's own outcome follows from the verdicts, not the other way round."""
+    verdict = worst(record.verdict for record in records)
+    outcome = _OUTCOMES.get(verdict, "failed")
+    reasons = "; ".join(f"{r.requirement} {r.verdict}: {r.reason}" for r in records if r.reason)
+    if outcome == "skipped":
+        report.longrepr = (str(item.path), item.reportinfo()[1] or 0, f"Skipped: {reasons}")
+    elif outcome == "passed":
+        report.longrepr = None
+    elif report.outcome != "failed":
+        report.longrepr = reasons
+    report.outcome = outcome  # type: ignore[assignment]

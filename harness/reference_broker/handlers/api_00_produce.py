@@ -1,0 +1,145 @@
+"""Produce: API key 0, versions 3 to 13.
+
+Behaviour
+- Each partition has its own result; one that fails does not touch the others.
+- acks 0 is never answered; when something failed, the connection is closed instead.
+- A retry of one of an idempotent producer's last five batches is acknowledged where the first
+  copy is.
+
+Version notes
+- v0 to v2 are advertised and refused by closing the connection, as in 4.x (KAFKA-18659)
+- v3   one batch of format 2 for a partition (KIP-98)
+- v7   zstd (KIP-110)
+- v8   record errors (KIP-467)
+- v13  topic ids instead of names (KIP-516)
+
+Not done
+- Transactions: a transactional batch never belongs to an ongoing one here (INVALID_TXN_STATE).
+- timeout_ms is not needed: with one replica a batch is replicated when it is appended.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ProduceRequest, ProduceResponse
+from harness.codec.records import BATCH_HEADER_BYTES, TRANSACTIONAL, BatchHeader
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    CloseConnection,
+    NoAnswer,
+    Outcome,
+    RequestContext,
+)
+from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.record_validation import single_batch
+from harness.reference_broker.state.topic import Topic
+
+API_KEY = 0
+_FIRST_VERSION_WITH_IDS = 13
+_LEGAL_ACKS = (-1, 0, 1)
+_ADMIN_CLIENT = "__admin_client"
+_Result = ProduceResponse.PartitionProduceResponse
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A partition that a request writes to."""
+
+    topic: Topic
+    partition: Partition
+
+
+def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
+    """Append what may be appended, in the order of the request."""
+    lacks_transaction = request.transactional_id is None and _has_transactional(request)
+    responses = [
+        ProduceResponse.TopicProduceResponse(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partition_responses=[
+                _failed(data.index, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+                if lacks_transaction
+                else _produce(topic, data, request.acks, context)
+                for data in topic.partition_data
+            ],
+        )
+        for topic in request.topic_data
+    ]
+    if request.acks != 0:
+        return Answer(ProduceResponse(responses=responses))
+    failed = [r.error_code for t in responses for r in t.partition_responses if r.error_code]
+    return CloseConnection(f"produce without acks failed: {failed}") if failed else NoAnswer()
+
+
+def _produce(
+    topic: ProduceRequest.TopicProduceData,
+    data: ProduceRequest.PartitionProduceData,
+    acks: int,
+    context: RequestContext,
+) -> _Result:
+    found = _target(topic.name, topic.topic_id, data.index, context)
+    if isinstance(found, ErrorCode):
+        return _failed(data.index, found)
+    try:
+        batch = single_batch(data.records or b"", context.api_version)
+        if acks not in _LEGAL_ACKS:
+            raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
+        if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
+            raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        appended = found.partition.append(batch, context.now())
+    except AppendRefused as refusal:
+        return _refused(data.index, refusal, found.partition)
+    context.effects.extend(appended.effects)
+    return _Result(
+        index=data.index,
+        base_offset=appended.base_offset,
+        log_append_time_ms=appended.append_time,
+        log_start_offset=found.partition.log.start_offset,
+    )
+
+
+def _target(
+    name: str, topic_id: UUID, index: int, context: RequestContext
+) -> _Target | ErrorCode:
+    by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
+    cluster = context.state.cluster
+    topic = cluster.with_id(topic_id) if by_id else cluster.named(name)
+    if topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    partition = topic.partition(index)
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return _Target(topic, partition)
+
+
+def _has_transactional(request: ProduceRequest) -> bool:
+    return any(
+        data.records is not None
+        and len(data.records) >= BATCH_HEADER_BYTES
+        and BatchHeader.read(data.records).magic == 2
+        and BatchHeader.read(data.records).attributes & TRANSACTIONAL
+        for topic in request.topic_data
+        for data in topic.partition_data
+    )
+
+
+def _failed(index: int, error: ErrorCode) -> _Result:
+    return _Result(index=index, error_code=error, base_offset=-1)
+
+
+def _refused(index: int, refusal: AppendRefused, partition: Partition) -> _Result:
+    return _Result(
+        index=index,
+        error_code=refusal.error,
+        base_offset=-1,
+        log_start_offset=partition.log.start_offset if refusal.tells_log_start else -1,
+        record_errors=[
+            ProduceResponse.BatchIndexAndErrorMessage(
+                batch_index=problem.batch_index, batch_index_error_message=problem.message
+            )
+            for problem in refusal.record_problems
+        ],
+        error_message=refusal.message,
+    )

@@ -1,0 +1,211 @@
+"""Fetch: API key 1, versions 4 to 18.
+
+Behaviour
+- A fetch waits until min_bytes are readable or max_wait_ms has passed; an error answers at once.
+- Partitions are filled in order with whole batches; the first batch comes even when it is larger
+  than every limit (KIP-74).
+- A partition that is named twice counts once, with what was said last.
+
+Version notes
+- v5   log start offset (KIP-107)
+- v7   fetch sessions (KIP-227)
+- v9   current leader epoch, fencing (KIP-320)
+- v10  zstd (KIP-110): topics of compression.type zstd are refused below
+- v12  last fetched epoch and diverging epoch (KIP-595)
+- v13  topic ids instead of names (KIP-516)
+
+Not done
+- v11 rack is read and ignored (KIP-392): there is no other replica to name.
+- Replica fetches are refused: no other broker is a replica.
+- The last stable offset equals the high watermark as there are no transactions.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.ids import FetchSessionId, TimeMs
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    Outcome,
+    PartitionKey,
+    RequestContext,
+    Wait,
+)
+from harness.reference_broker.state.fetch_reading import (
+    FetchLimits,
+    PartitionReading,
+    find_partition,
+    is_complete,
+    read_partitions,
+)
+from harness.reference_broker.state.fetch_sessions import (
+    FINAL_EPOCH,
+    FIRST_EPOCH,
+    NO_SESSION,
+    FetchKey,
+    FetchSession,
+    WantedPartition,
+)
+
+API_KEY = 1
+_FIRST_VERSION_WITH_IDS = 13
+_READ_COMMITTED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetch:
+    """One request, its session resolved. `opens_session` asks for a new one with the answer."""
+
+    wanted: list[WantedPartition]
+    limits: FetchLimits
+    read_committed: bool
+    session: FetchSession | None
+    session_epoch: int
+    opens_session: bool
+    context: RequestContext
+
+
+def handle(request: FetchRequest, context: RequestContext) -> Outcome:
+    """Answer now if there is enough to say, else wait."""
+    fetch = _resolve(request, context)
+    if isinstance(fetch, ErrorCode):
+        return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
+    readings = _read(fetch)
+    partitions = _known_partitions(fetch)
+    if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits):
+        return Answer(_response(fetch, readings))
+
+    def attempt() -> FetchResponse | None:
+        now_readable = _read(fetch)
+        done = is_complete(now_readable, fetch.limits)
+        return _response(fetch, now_readable) if done else None
+
+    return Wait(
+        partitions,
+        TimeMs(context.now() + request.max_wait_ms),
+        attempt,
+        lambda: _response(fetch, _read(fetch)),
+    )
+
+
+def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCode:
+    version, sessions = context.api_version, context.state.fetch_sessions
+    by_id = version >= _FIRST_VERSION_WITH_IDS
+    wanted = _wanted_of(request, by_id)
+    session = None
+    session_id = FetchSessionId(request.session_id)
+    if request.session_epoch in (FIRST_EPOCH, FINAL_EPOCH):
+        sessions.close(session_id)
+    else:
+        resumed = sessions.resume(session_id, request.session_epoch, by_id, context.now())
+        if isinstance(resumed, ErrorCode):
+            return resumed
+        resumed.update(wanted, _forgotten_of(request, by_id))
+        if resumed.partitions:
+            session, wanted = resumed, resumed.wanted()
+        else:
+            sessions.close(session_id)
+    max_bytes = min(request.max_bytes, context.state.limits.fetch_max_bytes)
+    replica_id = request.replica_state.replica_id if version >= 15 else request.replica_id
+    return _Fetch(
+        wanted,
+        FetchLimits(version, min(request.min_bytes, max_bytes), max_bytes, replica_id >= 0),
+        request.isolation_level == _READ_COMMITTED,
+        session,
+        0 if session is None else session.epoch,
+        request.session_epoch == FIRST_EPOCH,
+        context,
+    )
+
+
+def _wanted_of(request: FetchRequest, by_id: bool) -> list[WantedPartition]:
+    wanted: dict[FetchKey, WantedPartition] = {}
+    for topic in request.topics:
+        for part in topic.partitions:
+            key = (topic.topic_id if by_id else topic.topic, part.partition)
+            wanted[key] = WantedPartition(
+                key,
+                part.fetch_offset,
+                part.partition_max_bytes,
+                part.current_leader_epoch,
+                part.last_fetched_epoch,
+            )
+    return list(wanted.values())
+
+
+def _forgotten_of(request: FetchRequest, by_id: bool) -> list[FetchKey]:
+    return [
+        (topic.topic_id if by_id else topic.topic, partition)
+        for topic in request.forgotten_topics_data
+        for partition in topic.partitions
+    ]
+
+
+def _read(fetch: _Fetch) -> list[PartitionReading]:
+    return read_partitions(fetch.context.state.cluster, fetch.wanted, fetch.limits)
+
+
+def _known_partitions(fetch: _Fetch) -> frozenset[PartitionKey]:
+    found = (find_partition(fetch.context.state.cluster, want.key) for want in fetch.wanted)
+    return frozenset((p.topic_id, p.index) for p in found if not isinstance(p, ErrorCode))
+
+
+def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
+    session = fetch.session
+    if session is None and fetch.opens_session and fetch.wanted:
+        session = fetch.context.state.fetch_sessions.create(
+            fetch.wanted,
+            fetch.limits.api_version >= _FIRST_VERSION_WITH_IDS,
+            fetch.context.now(),
+            fetch.context.randomness,
+        )
+    if fetch.session is not None and fetch.session.epoch != fetch.session_epoch:
+        # Another request moved the session on while this one waited.
+        return FetchResponse(
+            error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=fetch.session.session_id
+        )
+    if session is not None:
+        news = [reading for reading in readings if _note(session, reading)]
+        readings = news if fetch.session is not None else readings
+    response = FetchResponse(session_id=NO_SESSION if session is None else session.session_id)
+    for reading in readings:
+        _add(response, reading, fetch.read_committed)
+    return response
+
+
+def _note(session: FetchSession, reading: PartitionReading) -> bool:
+    news = session.note_answer(
+        reading.key,
+        reading.error,
+        reading.high_watermark,
+        reading.log_start_offset,
+        bool(reading.records),
+    )
+    return news or reading.diverging is not None
+
+
+def _add(response: FetchResponse, reading: PartitionReading, read_committed: bool) -> None:
+    named, index = reading.key
+    is_data = reading.error is ErrorCode.NONE
+    part = FetchResponse.PartitionData(
+        partition_index=index,
+        error_code=reading.error,
+        high_watermark=reading.high_watermark,
+        last_stable_offset=reading.high_watermark,
+        log_start_offset=reading.log_start_offset,
+        aborted_transactions=[] if read_committed and is_data else None,
+        records=reading.records,
+    )
+    if reading.diverging is not None:
+        part.diverging_epoch = FetchResponse.EpochEndOffset(
+            epoch=reading.diverging.epoch, end_offset=reading.diverging.end_offset
+        )
+    topics = response.responses
+    if topics and named in (topics[-1].topic_id, topics[-1].topic):
+        topics[-1].partitions.append(part)
+    elif isinstance(named, UUID):
+        topics.append(FetchResponse.FetchableTopicResponse(topic_id=named, partitions=[part]))
+    else:
+        topics.append(FetchResponse.FetchableTopicResponse(topic=named, partitions=[part]))

@@ -1,0 +1,153 @@
+"""Metadata: API key 3, versions 0 to 13.
+
+Behaviour
+- Answers for the whole cluster: this node and all its topics.
+- An unknown topic is created when client and broker allow it; the answer that causes the
+  creation still says UNKNOWN_TOPIC_OR_PARTITION.
+
+Version notes
+- v0   an empty list means all topics
+- v1   null means all topics, an empty list none
+- v4   the client may forbid auto creation (KIP-361)
+- v8   authorized operations when asked for (KIP-430); of the cluster until v10
+- v10  topic ids in the answer; in the request they are refused until v12 (KIP-516)
+- v12  topics may be asked for by id
+
+Not done
+- Without an authorizer every operation is authorized, as in Kafka.
+"""
+
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import MetadataRequest, MetadataResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topic_names import INTERNAL_TOPICS, topic_name_problem
+
+API_KEY = 3
+_NO_ID = UUID(int=0)
+_FIRST_VERSION_WITH_IDS = 12
+_VERSIONS_WITH_CLUSTER_OPERATIONS = range(8, 11)
+_FIRST_VERSION_WITH_TOPIC_OPERATIONS = 8
+_NOT_ASKED = -(2**31)
+
+
+def _operation_bits(*codes: int) -> int:
+    return sum(1 << code for code in codes)
+
+
+# Bits are the codes of AclOperation; 3 to 12 are read, write, create, delete, alter, describe,
+# cluster action, describe configs, alter configs, idempotent write.
+_TOPIC_OPERATIONS = _operation_bits(3, 4, 5, 6, 7, 8, 10, 11)
+_CLUSTER_OPERATIONS = _operation_bits(5, 7, 8, 9, 10, 11, 12)
+
+
+def handle(request: MetadataRequest, context: RequestContext) -> Answer:
+    """Answer one request; a topic by id in v10 or v11 makes the whole request invalid."""
+    if _names_topics_too_early(request, context.api_version):
+        return Answer(_refusal(request))
+    topics = _described(request, context)
+    version = context.api_version
+    if request.include_topic_authorized_operations:
+        for topic in topics:
+            if topic.name is not None:
+                topic.topic_authorized_operations = _TOPIC_OPERATIONS
+    asks_cluster = (
+        version in _VERSIONS_WITH_CLUSTER_OPERATIONS
+        and request.include_cluster_authorized_operations
+    )
+    identity = context.state.identity
+    return Answer(
+        MetadataResponse(
+            brokers=[
+                MetadataResponse.MetadataResponseBroker(
+                    node_id=identity.broker_id,
+                    host=identity.host,
+                    port=identity.port,
+                    rack=identity.rack,
+                )
+            ],
+            cluster_id=identity.cluster_id,
+            controller_id=identity.broker_id,
+            topics=topics,
+            cluster_authorized_operations=_CLUSTER_OPERATIONS if asks_cluster else _NOT_ASKED,
+        )
+    )
+
+
+def _names_topics_too_early(request: MetadataRequest, version: int) -> bool:
+    return version < _FIRST_VERSION_WITH_IDS and any(
+        topic.name is None or topic.topic_id != _NO_ID for topic in request.topics or ()
+    )
+
+
+def _refusal(request: MetadataRequest) -> MetadataResponse:
+    return MetadataResponse(
+        topics=[
+            MetadataResponse.MetadataResponseTopic(
+                error_code=ErrorCode.INVALID_REQUEST,
+                name=topic.name or "",
+                topic_id=topic.topic_id,
+            )
+            for topic in request.topics or ()
+        ],
+        error_code=ErrorCode.INVALID_REQUEST,
+    )
+
+
+def _described(
+    request: MetadataRequest, context: RequestContext
+) -> list[MetadataResponse.MetadataResponseTopic]:
+    cluster = context.state.cluster
+    if request.topics is None or (context.api_version == 0 and not request.topics):
+        return [_topic(topic, context) for topic in cluster.topics()]
+    ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != _NO_ID)
+    if ids:
+        return [_by_id(topic_id, context) for topic_id in ids]
+    names = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
+    found = [_topic(topic, context) for name in names if (topic := cluster.named(name))]
+    unknown = [name for name in names if cluster.named(name) is None]
+    may_create = context.state.limits.auto_create_topics and request.allow_auto_topic_creation
+    return found + [_unknown(name, may_create, context) for name in unknown]
+
+
+def _by_id(topic_id: UUID, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
+    topic = context.state.cluster.with_id(topic_id)
+    if topic is not None:
+        return _topic(topic, context)
+    return MetadataResponse.MetadataResponseTopic(
+        error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id
+    )
+
+
+def _unknown(
+    name: str, may_create: bool, context: RequestContext
+) -> MetadataResponse.MetadataResponseTopic:
+    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if topic_name_problem(name) is not None:
+        error = ErrorCode.INVALID_TOPIC_EXCEPTION
+    elif may_create:
+        context.state.auto_create_topic(name, context.randomness)
+    return MetadataResponse.MetadataResponseTopic(
+        error_code=error, name=name, is_internal=name in INTERNAL_TOPICS
+    )
+
+
+def _topic(topic: Topic, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
+    replicas: list[int] = [*topic.replicas]
+    return MetadataResponse.MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
+        partitions=[
+            MetadataResponse.MetadataResponsePartition(
+                partition_index=partition.index,
+                leader_id=topic.replicas[0],
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=replicas,
+                isr_nodes=replicas,
+            )
+            for partition in topic.partitions
+        ],
+    )

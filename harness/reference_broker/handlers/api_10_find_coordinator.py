@@ -1,0 +1,91 @@
+"""FindCoordinator: API key 10, versions 0 to 6.
+
+Behaviour
+- The coordinator of everything is this node. While the coordinator's internal topic does not
+  exist the answer is COORDINATOR_NOT_AVAILABLE and the topic is created.
+
+Version notes
+- v1   key types: 0 group, 1 transaction (KIP-98)
+- v4   several keys at once (KIP-699)
+- v6   key type 2, share group state (KIP-932)
+
+Not done
+- The APIs of the coordinators themselves.
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.topic_names import (
+    GROUP_METADATA_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+)
+
+API_KEY = 10
+_FIRST_VERSION_WITH_MANY = 4
+_FIRST_VERSION_WITH_SHARE = 6
+_SHARE = 2
+_TOPIC_OF_KEY_TYPE = {
+    0: GROUP_METADATA_TOPIC,
+    1: TRANSACTION_STATE_TOPIC,
+    _SHARE: SHARE_GROUP_STATE_TOPIC,
+}
+_NO_NODE = -1
+
+
+def handle(request: FindCoordinatorRequest, context: RequestContext) -> Answer:
+    """Name the coordinator of each key."""
+    keys = request.coordinator_keys
+    if context.api_version < _FIRST_VERSION_WITH_MANY:
+        keys = [request.key]
+    found = [_coordinator(key, request.key_type, context) for key in keys]
+    if context.api_version >= _FIRST_VERSION_WITH_MANY:
+        return Answer(FindCoordinatorResponse(coordinators=found))
+    (only,) = found
+    return Answer(
+        FindCoordinatorResponse(
+            error_code=only.error_code,
+            error_message=_text_of(ErrorCode(only.error_code)),
+            node_id=only.node_id,
+            host=only.host,
+            port=only.port,
+        )
+    )
+
+
+def _coordinator(
+    key: str, key_type: int, context: RequestContext
+) -> FindCoordinatorResponse.Coordinator:
+    error = _problem_with(key, key_type, context)
+    if error is not ErrorCode.NONE:
+        return FindCoordinatorResponse.Coordinator(
+            key=key, error_code=error, node_id=_NO_NODE, port=_NO_NODE
+        )
+    identity = context.state.identity
+    return FindCoordinatorResponse.Coordinator(
+        key=key, node_id=identity.broker_id, host=identity.host, port=identity.port
+    )
+
+
+def _problem_with(key: str, key_type: int, context: RequestContext) -> ErrorCode:
+    topic = _TOPIC_OF_KEY_TYPE.get(key_type)
+    if topic is None:
+        return ErrorCode.INVALID_REQUEST
+    if key_type == _SHARE:
+        if context.api_version < _FIRST_VERSION_WITH_SHARE or not _is_share_key(key):
+            return ErrorCode.INVALID_REQUEST
+    if context.state.cluster.named(topic) is None:
+        context.state.auto_create_topic(topic, context.randomness)
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return ErrorCode.NONE
+
+
+def _is_share_key(key: str) -> bool:
+    """A share key is group, topic id and partition, joined by colons."""
+    parts = key.rsplit(":", 2)
+    return len(parts) == 3 and all(parts) and parts[2].isascii() and parts[2].isdigit()
+
+
+def _text_of(error: ErrorCode) -> str:
+    return "NONE" if error is ErrorCode.NONE else f"There is no coordinator: {error.name}."

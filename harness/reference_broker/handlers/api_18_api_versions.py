@@ -1,0 +1,104 @@
+"""ApiVersions: API key 18, versions 0 to 5.
+
+Behaviour
+- Lists what the handler table serves.
+- A version that is not served is answered in the layout of version 0 with UNSUPPORTED_VERSION
+  and the range of this API alone, so that the client can ask again.
+
+Version notes
+- v3   flexible; client software name and version are checked (KIP-511); features (KIP-584)
+- v4   features whose minimum is 0 are listed too (KAFKA-17011)
+- v5   the client may say which cluster and node it means to talk to (KIP-1242)
+
+Not done
+- No throttling.
+"""
+
+import re
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+
+API_KEY = 18
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+_FIRST_VERSION_WITH_NAMES = 3
+_FIRST_VERSION_WITH_ZERO_MINIMUM = 4
+_FIRST_VERSION_WITH_NODE = 5
+_FINALIZED_EPOCH = 1
+
+# What a broker of 4.4.0 shows after an ordinary format: name, lowest, highest, finalized level.
+_FEATURES = (
+    ("eligible.leader.replicas.version", 0, 1, 1),
+    ("group.version", 0, 1, 1),
+    ("kraft.version", 0, 1, 0),
+    ("metadata.version", 7, 33, 33),
+    ("share.version", 0, 2, 2),
+    ("streams.version", 0, 1, 1),
+    ("transaction.version", 0, 2, 2),
+)
+
+
+def handle(request: ApiVersionsRequest, context: RequestContext) -> Answer:
+    """Answer one request of a served version."""
+    error = _problem_with(request, context)
+    if error is not ErrorCode.NONE:
+        return Answer(ApiVersionsResponse(error_code=error))
+    lists_all = context.api_version >= _FIRST_VERSION_WITH_ZERO_MINIMUM
+    return Answer(
+        ApiVersionsResponse(
+            api_keys=[
+                ApiVersionsResponse.ApiVersion(
+                    api_key=api.api_key, min_version=api.lowest, max_version=api.highest
+                )
+                for api in context.advertised
+            ],
+            supported_features=[
+                ApiVersionsResponse.SupportedFeatureKey(
+                    name=name, min_version=lowest, max_version=highest
+                )
+                for name, lowest, highest, _ in _FEATURES
+                if lists_all or lowest > 0
+            ],
+            finalized_features_epoch=_FINALIZED_EPOCH,
+            finalized_features=[
+                ApiVersionsResponse.FinalizedFeatureKey(
+                    name=name, min_version_level=level, max_version_level=level
+                )
+                for name, _, _, level in _FEATURES
+                if level > 0
+            ],
+        )
+    )
+
+
+def fallback_answer(context: RequestContext) -> ApiVersionsResponse:
+    """The answer, in the layout of version 0, to a version that is not served."""
+    (own,) = (api for api in context.advertised if api.api_key == API_KEY)
+    return ApiVersionsResponse(
+        error_code=ErrorCode.UNSUPPORTED_VERSION,
+        api_keys=[
+            ApiVersionsResponse.ApiVersion(
+                api_key=API_KEY, min_version=own.lowest, max_version=own.highest
+            )
+        ],
+    )
+
+
+def _problem_with(request: ApiVersionsRequest, context: RequestContext) -> ErrorCode:
+    if context.api_version >= _FIRST_VERSION_WITH_NAMES and not (
+        _SOFTWARE.fullmatch(request.client_software_name)
+        and _SOFTWARE.fullmatch(request.client_software_version)
+    ):
+        return ErrorCode.INVALID_REQUEST
+    if context.api_version < _FIRST_VERSION_WITH_NODE:
+        return ErrorCode.NONE
+    if (request.cluster_id is None) != (request.node_id == -1):
+        return ErrorCode.INVALID_REQUEST
+    identity = context.state.identity
+    if request.cluster_id not in (None, identity.cluster_id) or request.node_id not in (
+        -1,
+        identity.broker_id,
+    ):
+        return ErrorCode.REBOOTSTRAP_REQUIRED
+    return ErrorCode.NONE

@@ -1,0 +1,145 @@
+"""Reading many partitions for one fetch, in order, within its limits. No record is looked at.
+
+Source: class ReplicaManager (readFromLog, fetchMessages); KIP-74, KIP-320, KIP-595.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import LeaderEpoch, Offset
+from harness.reference_broker.state.cluster import Cluster
+from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
+from harness.reference_broker.state.partition import Partition
+
+_ZSTD_NEEDS_VERSION = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What a fetch request says for all its partitions together."""
+
+    api_version: int
+    min_bytes: int
+    max_bytes: int
+    from_replica: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DivergingEpoch:
+    """Where the reader's log and this one part: the last common epoch ends here (KIP-595)."""
+
+    epoch: LeaderEpoch
+    end_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReading:
+    """What was read of one partition; -1 where an error leaves it unknown."""
+
+    key: FetchKey
+    error: ErrorCode = ErrorCode.NONE
+    high_watermark: int = -1
+    log_start_offset: int = -1
+    records: bytes = b""
+    available_bytes: int = 0
+    diverging: DivergingEpoch | None = None
+
+
+def find_partition(cluster: Cluster, key: FetchKey) -> Partition | ErrorCode:
+    """The partition that a fetch names by topic name or by id."""
+    named, index = key
+    by_id = isinstance(named, UUID)
+    topic = cluster.with_id(named) if isinstance(named, UUID) else cluster.named(named)
+    if topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return topic.partition(index) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def read_partitions(
+    cluster: Cluster, wanted: Iterable[WantedPartition], limits: FetchLimits
+) -> list[PartitionReading]:
+    """Fill partitions in order until max_bytes are used up; the first batch always fits.
+
+    Partitions that do not exist come last, as in Kafka.
+    """
+    readings: list[PartitionReading] = []
+    missing: list[PartitionReading] = []
+    left_bytes, may_exceed = limits.max_bytes, True
+    for want in wanted:
+        found = find_partition(cluster, want.key)
+        if isinstance(found, ErrorCode):
+            missing.append(PartitionReading(want.key, found))
+            continue
+        reading = _read(found, want, limits, left_bytes, may_exceed)
+        if reading.records:
+            may_exceed = False
+            left_bytes = max(0, left_bytes - len(reading.records))
+        readings.append(reading)
+    return readings + missing
+
+
+def is_complete(readings: list[PartitionReading], limits: FetchLimits) -> bool:
+    """Whether a fetch may be answered before its time is over."""
+    if any(r.error is not ErrorCode.NONE or r.diverging is not None for r in readings):
+        return True
+    return sum(r.available_bytes for r in readings) >= limits.min_bytes
+
+
+def _read(
+    partition: Partition,
+    want: WantedPartition,
+    limits: FetchLimits,
+    left_bytes: int,
+    may_exceed: bool,
+) -> PartitionReading:
+    error = _problem_with(partition, want, limits)
+    if error is not ErrorCode.NONE:
+        return PartitionReading(want.key, error)
+    log, high_watermark = partition.log, partition.high_watermark
+    diverging = None
+    if want.last_fetched_epoch >= 0:
+        diverging = _divergence(partition, want)
+    if diverging is not None:
+        return PartitionReading(
+            want.key,
+            high_watermark=high_watermark,
+            log_start_offset=log.start_offset,
+            diverging=diverging,
+        )
+    if not log.start_offset <= want.fetch_offset <= log.end_offset:
+        return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
+    piece = log.read(Offset(want.fetch_offset), min(want.max_bytes, left_bytes), may_exceed)
+    return PartitionReading(
+        want.key,
+        high_watermark=high_watermark,
+        log_start_offset=log.start_offset,
+        records=piece.records,
+        available_bytes=piece.available_bytes,
+    )
+
+
+def _problem_with(
+    partition: Partition, want: WantedPartition, limits: FetchLimits
+) -> ErrorCode:
+    error = partition.epoch_problem(want.current_leader_epoch)
+    if error is not ErrorCode.NONE:
+        return error
+    if limits.from_replica:
+        # No other broker is a replica. One that says which epoch it knows is told to ask again.
+        knows_epoch = want.current_leader_epoch >= 0
+        return ErrorCode.UNKNOWN_LEADER_EPOCH if knows_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    is_zstd = partition.config.compression_type == "zstd"
+    if is_zstd and limits.api_version < _ZSTD_NEEDS_VERSION:
+        return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    if want.last_fetched_epoch > partition.leader_epoch:
+        return ErrorCode.OFFSET_OUT_OF_RANGE
+    return ErrorCode.NONE
+
+
+def _divergence(partition: Partition, want: WantedPartition) -> DivergingEpoch | None:
+    if want.last_fetched_epoch == partition.leader_epoch:
+        end = partition.log.end_offset
+        return DivergingEpoch(partition.leader_epoch, end) if end < want.fetch_offset else None
+    return None

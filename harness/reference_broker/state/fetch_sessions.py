@@ -1,0 +1,159 @@
+"""Incremental fetch sessions: what a client asked for and was told last (KIP-227).
+
+Source: class FetchSession and its cache. A session lives until its client closes it, forgets its
+last partition, or a newcomer needs the place.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import FetchSessionId, TimeMs
+from harness.reference_broker.state.randomness import Randomness
+
+NO_SESSION = FetchSessionId(0)
+FIRST_EPOCH = 0
+FINAL_EPOCH = -1
+_EPOCH_MAX = 2**31 - 1
+_EVICTABLE_AFTER_MS = 120_000
+
+FetchKey = tuple[str | UUID, int]
+"""The topic as the request names it (by name, or by id from v13 on) and the partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPartition:
+    """What a fetch asks of one partition."""
+
+    key: FetchKey
+    fetch_offset: int
+    max_bytes: int
+    current_leader_epoch: int
+    last_fetched_epoch: int
+
+
+@dataclass(slots=True)
+class _Told:
+    """What the client heard last of one partition; -1 makes the next answer news."""
+
+    wanted: WantedPartition
+    high_watermark: int = -1
+    log_start_offset: int = -1
+
+
+@dataclass(slots=True)
+class FetchSession:
+    """The partitions of one session, in the order in which they are to be filled."""
+
+    session_id: FetchSessionId
+    uses_topic_ids: bool
+    created: TimeMs
+    last_used: TimeMs
+    partitions: dict[FetchKey, _Told]
+    epoch: int = 1
+
+    def wanted(self) -> list[WantedPartition]:
+        """All partitions of the session."""
+        return [told.wanted for told in self.partitions.values()]
+
+    def update(self, wanted: Iterable[WantedPartition], forgotten: Iterable[FetchKey]) -> None:
+        """Add, change and remove partitions as an incremental request says."""
+        for want in wanted:
+            told = self.partitions.get(want.key)
+            if told is None:
+                self.partitions[want.key] = _Told(want)
+            else:
+                told.wanted = want
+        for key in forgotten:
+            self.partitions.pop(key, None)
+
+    def note_answer(
+        self, key: FetchKey, error: ErrorCode, high_watermark: int, log_start: int, has_data: bool
+    ) -> bool:
+        """Whether this answer is news, which it has to be to be sent; remembers that it was.
+
+        A partition that had data goes to the end of the line, so that all get their turn.
+        """
+        told = self.partitions.get(key)
+        if told is None:
+            return False
+        news = (
+            has_data
+            or error is not ErrorCode.NONE
+            or told.high_watermark != high_watermark
+            or told.log_start_offset != log_start
+        )
+        # After an error the recovery is news, whatever the watermark was before.
+        told.high_watermark = high_watermark if error is ErrorCode.NONE else -1
+        told.log_start_offset = log_start
+        if has_data:
+            self.partitions[key] = self.partitions.pop(key)
+        return news
+
+
+class FetchSessions:
+    """At most `slots` sessions."""
+
+    __slots__ = ("_sessions", "_slots")
+
+    def __init__(self, slots: int) -> None:
+        self._slots = slots
+        self._sessions: dict[FetchSessionId, FetchSession] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def create(
+        self,
+        wanted: Iterable[WantedPartition],
+        uses_topic_ids: bool,
+        now: TimeMs,
+        randomness: Randomness,
+    ) -> FetchSession | None:
+        """A new session, or None when there is no room: then each fetch has to be a full one."""
+        partitions = {want.key: _Told(want) for want in wanted}
+        if len(self._sessions) >= self._slots and not self._evict(len(partitions), now):
+            return None
+        session = FetchSession(self._free_id(randomness), uses_topic_ids, now, now, partitions)
+        self._sessions[session.session_id] = session
+        return session
+
+    def resume(
+        self, session_id: FetchSessionId, epoch: int, uses_topic_ids: bool, now: TimeMs
+    ) -> FetchSession | ErrorCode:
+        """The session for an incremental request. `epoch` has to be the one expected next."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+        if session.epoch != epoch:
+            return ErrorCode.INVALID_FETCH_SESSION_EPOCH
+        if session.uses_topic_ids != uses_topic_ids:
+            return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+        session.last_used = now
+        session.epoch = 1 if epoch == _EPOCH_MAX else epoch + 1
+        return session
+
+    def close(self, session_id: FetchSessionId) -> None:
+        """Forget a session, if it is there."""
+        self._sessions.pop(session_id, None)
+
+    def _evict(self, new_size: int, now: TimeMs) -> bool:
+        """Make room: the longest unused if it is stale, else the smallest if it is smaller."""
+        if not self._sessions:
+            return False
+        victim = min(self._sessions.values(), key=lambda s: (s.last_used, s.session_id))
+        if now - victim.last_used <= _EVICTABLE_AFTER_MS:
+            old = [s for s in self._sessions.values() if now - s.created > _EVICTABLE_AFTER_MS]
+            smaller = [s for s in old if len(s.partitions) < new_size]
+            if not smaller:
+                return False
+            victim = min(smaller, key=lambda s: (len(s.partitions), s.session_id))
+        self.close(victim.session_id)
+        return True
+
+    def _free_id(self, randomness: Randomness) -> FetchSessionId:
+        while True:
+            session_id = FetchSessionId(randomness.getrandbits(31))
+            if session_id != NO_SESSION and session_id not in self._sessions:
+                return session_id

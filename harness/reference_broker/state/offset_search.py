@@ -1,0 +1,83 @@
+"""Which offset belongs to a time (ListOffsets; KIP-79, KIP-734, KIP-405, KIP-1005, KIP-1023)."""
+
+from dataclasses import dataclass
+
+from harness.codec.records import (
+    BATCH_HEADER_BYTES,
+    LOG_APPEND_TIME,
+    BatchHeader,
+)
+from harness.codec.records.compression import decompress
+from harness.codec.records.walk import walk_records
+from harness.ids import LeaderEpoch, Offset
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition_log import StoredBatch
+
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+EARLIEST_PENDING_UPLOAD = -6
+
+FIRST_VERSION_WITH = {
+    LATEST: 1,
+    EARLIEST: 1,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+"""Negative timestamps have a meaning each, from a version of ListOffsets on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundOffset:
+    """An offset with the record's timestamp and the epoch it was written in; -1 for "none"."""
+
+    offset: Offset
+    timestamp: int
+    leader_epoch: LeaderEpoch
+
+
+NOTHING_FOUND = FoundOffset(Offset(-1), -1, LeaderEpoch(-1))
+
+
+def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
+    """The offset for `timestamp`, which is a time in ms or one of the negative words above."""
+    log, epoch = partition.log, partition.leader_epoch
+    if timestamp == LATEST:
+        return FoundOffset(partition.high_watermark, -1, epoch)
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return FoundOffset(log.start_offset, -1, epoch)
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+        return NOTHING_FOUND  # nothing is tiered here
+    if timestamp == MAX_TIMESTAMP:
+        largest = log.max_timestamp()
+        return NOTHING_FOUND if largest is None else _first_record_at(partition, largest)
+    return _first_record_at(partition, timestamp)
+
+
+def _first_record_at(partition: Partition, timestamp: int) -> FoundOffset:
+    batch = partition.log.first_batch_reaching(timestamp)
+    if batch is None:
+        return NOTHING_FOUND
+    for position, found in enumerate(_timestamps(batch)):
+        if found >= timestamp:
+            return FoundOffset(Offset(batch.base_offset + position), found, batch.leader_epoch)
+    return NOTHING_FOUND
+
+
+def _timestamps(batch: StoredBatch) -> list[int]:
+    """The timestamps of a batch's records. Validation left their offsets without gaps."""
+    header = BatchHeader.read(batch.data)
+    if header.attributes & LOG_APPEND_TIME:
+        return [header.max_timestamp] * header.record_count
+    payload = batch.data[BATCH_HEADER_BYTES:]
+    if header.codec_id:
+        payload = decompress(header.codec_id, payload, _ALREADY_CHECKED_BYTES)
+    deltas = walk_records(payload, header.record_count, keep_timestamps=True).timestamp_deltas
+    return [header.base_timestamp + delta for delta in deltas or ()]
+
+
+_ALREADY_CHECKED_BYTES = 2**31 - 1

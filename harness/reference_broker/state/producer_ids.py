@@ -1,0 +1,93 @@
+"""Producer ids and their epochs, for producers with and without a transactional id.
+
+Source: class TransactionCoordinator (handleInitProducerId, prepareInitProducerIdTransit);
+KIP-98, KIP-360.
+"""
+
+from dataclasses import dataclass
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import ProducerEpoch, ProducerId
+
+_LAST_EPOCH = 2**15 - 2  # the highest one is kept for fencing
+_NO_EPOCH = ProducerEpoch(-1)
+_NO_ID = ProducerId(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerIdentity:
+    """A producer id with the epoch to use."""
+
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch
+
+
+@dataclass(slots=True)
+class _TransactionalProducer:
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch = _NO_EPOCH
+    last_producer_epoch: ProducerEpoch = _NO_EPOCH
+    previous_producer_id: ProducerId = _NO_ID
+
+
+class ProducerIds:
+    """Gives out each producer id once; remembers the epoch of every transactional id."""
+
+    __slots__ = ("_next", "_transactional")
+
+    def __init__(self) -> None:
+        self._next = 0
+        self._transactional: dict[str, _TransactionalProducer] = {}
+
+    def new_producer(self) -> ProducerIdentity:
+        """A producer id that nobody had before, with epoch 0."""
+        return ProducerIdentity(self._new_id(), ProducerEpoch(0))
+
+    def init_transactional(
+        self, transactional_id: str, expected: ProducerIdentity | None
+    ) -> ProducerIdentity | ErrorCode:
+        """The next epoch of a transactional id, fencing whoever had the one before.
+
+        `expected` is what the producer believes to have (KIP-360); a wrong belief is
+        PRODUCER_FENCED.
+        """
+        producer = self._transactional.get(transactional_id)
+        if producer is None:
+            producer = _TransactionalProducer(self._new_id())
+            self._transactional[transactional_id] = producer
+        if expected is not None and not _may_be(producer, expected):
+            return ErrorCode.PRODUCER_FENCED
+        is_current = expected is None or expected.producer_epoch == producer.producer_epoch
+        if producer.producer_epoch >= _LAST_EPOCH and is_current:
+            self._rotate(producer)
+        elif producer.producer_epoch == _NO_EPOCH or is_current:
+            producer.last_producer_epoch = (
+                _NO_EPOCH if expected is None else producer.producer_epoch
+            )
+            producer.producer_epoch = ProducerEpoch(producer.producer_epoch + 1)
+        elif expected is not None and expected.producer_epoch != producer.last_producer_epoch:
+            return ErrorCode.PRODUCER_FENCED
+        # else: the answer to the same bump was lost, it is given once more
+        return ProducerIdentity(producer.producer_id, producer.producer_epoch)
+
+    def _rotate(self, producer: _TransactionalProducer) -> None:
+        producer.previous_producer_id = producer.producer_id
+        producer.last_producer_epoch = producer.producer_epoch
+        producer.producer_id = self._new_id()
+        producer.producer_epoch = ProducerEpoch(0)
+
+    def _new_id(self) -> ProducerId:
+        given = ProducerId(self._next)
+        self._next += 1
+        return given
+
+
+def _may_be(producer: _TransactionalProducer, expected: ProducerIdentity) -> bool:
+    return (
+        producer.producer_epoch == _NO_EPOCH
+        or expected.producer_id == producer.producer_id
+        or (
+            expected.producer_id == producer.previous_producer_id
+            and expected.producer_epoch >= _LAST_EPOCH
+        )
+    )

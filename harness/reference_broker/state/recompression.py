@@ -1,0 +1,61 @@
+"""Storing a batch in another codec than it was sent in: the one case that builds records.
+
+Source: class LogValidator, buildRecordsAndAssignOffsets.
+"""
+
+from dataclasses import replace
+
+from harness.codec.records import (
+    CODEC_MASK,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    decode_batches,
+    encode_batch,
+)
+from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES
+
+_NAMES = {"uncompressed": "none"}
+
+
+def target_codec(compression_type: str, sent_codec: int) -> int:
+    """The codec that a topic of `compression_type` stores a batch in."""
+    if compression_type == "producer":
+        return sent_codec
+    return CODEC_IDS[_NAMES.get(compression_type, compression_type)]
+
+
+def rebuilt(
+    batch: bytes, codec: int, base_offset: int, leader_epoch: int, append_time: int | None
+) -> bytes:
+    """The same records, numbered without gaps, in another codec.
+
+    `append_time` is the broker's clock for topics that use it, else None. Raises CodecError.
+    """
+    (decoded,) = decode_batches(batch)
+    first_delta = decoded.records[0].timestamp_delta
+    records = [
+        replace(
+            record,
+            offset_delta=None,
+            timestamp_delta=record.timestamp_delta - first_delta,
+            attributes=0,
+        )
+        for record in decoded.records
+    ]
+    attributes = decoded.attributes & TRANSACTIONAL & ~CODEC_MASK
+    return encode_batch(
+        replace(
+            decoded,
+            records=records,
+            base_offset=base_offset,
+            partition_leader_epoch=leader_epoch,
+            attributes=attributes if append_time is None else attributes | LOG_APPEND_TIME,
+            base_timestamp=decoded.base_timestamp + first_delta,
+            max_timestamp=append_time,
+            last_offset_delta=None,
+            record_count=None,
+            crc=None,
+            batch_length=None,
+        ),
+        CODEC_NAMES[codec],
+    )

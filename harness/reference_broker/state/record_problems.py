@@ -1,0 +1,107 @@
+"""Records that are well formed and still not welcome: no key, or a timestamp out of bounds.
+
+Source: class LogValidator (validateKey, validateTimestamp); KIP-467, KIP-937.
+"""
+
+from dataclasses import dataclass
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import LOG_APPEND_TIME, BatchHeader
+from harness.codec.records.walk import RecordsSummary
+from harness.ids import TimeMs
+from harness.reference_broker.state.append_error import AppendRefused, RecordProblem
+from harness.reference_broker.state.topic_configs import TopicConfig
+
+_NO_TIMESTAMP = -1
+_INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampLimits:
+    """Which timestamps the records of one batch may have; None on topics with the broker's time.
+
+    `every_record_has` is the batch's max timestamp where its header says so for all records.
+    """
+
+    base_timestamp: int
+    earliest: int
+    latest: int
+    every_record_has: int | None
+    is_checked: bool
+
+    @classmethod
+    def of(cls, config: TopicConfig, header: BatchHeader, now: TimeMs) -> "TimestampLimits":
+        """The limits for a batch that arrives at `now`."""
+        in_header = bool(header.attributes & LOG_APPEND_TIME)
+        return cls(
+            header.base_timestamp,
+            now - config.number("message.timestamp.before.max.ms"),
+            now + config.number("message.timestamp.after.max.ms"),
+            header.max_timestamp if in_header else None,
+            not config.uses_log_append_time,
+        )
+
+    @property
+    def have_a_lower_end(self) -> bool:
+        """Whether a timestamp can be too early at all."""
+        return self.is_checked and self.earliest > -_INT64_MAX // 2
+
+    def problem_with(self, timestamp_delta: int) -> str | None:
+        """What is wrong with a record's timestamp."""
+        timestamp = self.every_record_has
+        if timestamp is None:
+            timestamp = as_int64(self.base_timestamp + timestamp_delta)
+        if self.is_checked and timestamp != _NO_TIMESTAMP:
+            if self.earliest <= timestamp <= self.latest:
+                return None
+            return f"Timestamp {timestamp} is outside of [{self.earliest}, {self.latest}]."
+        if self.every_record_has is not None:
+            return "A producer may not set the timestamp type to LogAppendTime."
+        return None
+
+
+def may_have_problems(
+    summary: RecordsSummary, config: TopicConfig, limits: TimestampLimits
+) -> bool:
+    """Whether a closer look is needed: never for an ordinary good batch."""
+    if summary.null_keys and config.is_compacted:
+        return True
+    if limits.every_record_has is not None:
+        return True
+    if not limits.is_checked:
+        return False
+    if limits.base_timestamp + summary.max_timestamp_delta > limits.latest:
+        return True
+    deltas = summary.timestamp_deltas or ()
+    return limits.base_timestamp + min(deltas, default=_INT64_MAX) < limits.earliest
+
+
+def refuse_records(
+    summary: RecordsSummary, config: TopicConfig, limits: TimestampLimits
+) -> None:
+    """Raise AppendRefused with every record at fault; return when there is none after all.
+
+    One bad timestamp makes INVALID_TIMESTAMP of the whole, even beside records without a key.
+    """
+    keyless = set(summary.null_keys) if config.is_compacted else set()
+    problems: list[RecordProblem] = []
+    error = ErrorCode.INVALID_RECORD
+    for position, delta in enumerate(summary.timestamp_deltas or ()):
+        if position in keyless:
+            problems.append(RecordProblem(position, "A compacted topic takes no record without key."))
+        elif (problem := limits.problem_with(delta)) is not None:
+            problems.append(RecordProblem(position, problem))
+            error = ErrorCode.INVALID_TIMESTAMP
+    if problems:
+        what = "invalid timestamps" if error is ErrorCode.INVALID_TIMESTAMP else "record errors"
+        raise AppendRefused(
+            error,
+            f"{len(problems)} of {summary.count} records were refused for {what}",
+            tuple(problems),
+            tells_log_start=True,
+        )
+
+
+def as_int64(value: int) -> int:
+    """Sums of timestamps wrap around as in Java."""
+    return (value + 2**63) % 2**64 - 2**63

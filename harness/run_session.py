@@ -1,0 +1,131 @@
+"""One run against one target, as the controlling pytest process sees it: target, journal, plan."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.journal import JOURNAL_NAME, JournalWriter
+from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
+from harness.conformance.summary import summarize
+from harness.targets.info import TargetInfo, probe
+from harness.targets.target import Target
+
+DISTRIBUTION = "kafka-conformance"
+
+
+def new_run_id(spec: str, now: datetime) -> str:
+    """``run-20261121T113600-kafka-4.4.0-9f3a``: sorts by time, names the target, is unique."""
+    slug = re.sub(r"[^A-Za-z0-9.]+", "-", spec).strip("-")[:40]
+    return f"run-{now:%Y%m%dT%H%M%S}-{slug}-{secrets.token_hex(2)}"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerContext:
+    """What a process that runs tests must know; JSON between processes."""
+
+    info: TargetInfo
+    run_id: str
+    run_dir: Path
+    seed: int
+
+    def to_json(self) -> str:
+        """For the worker input."""
+        return json.dumps([self.info.to_json(), self.run_id, str(self.run_dir), self.seed])
+
+    @classmethod
+    def from_json(cls, text: str) -> WorkerContext:
+        """The same again."""
+        info, run_id, run_dir, seed = json.loads(text)
+        return cls(TargetInfo.from_json(info), run_id, Path(run_dir), seed)
+
+    def plan_file(self, worker: str) -> Path:
+        """Where a worker leaves its plan for the controller, who does not collect."""
+        return self.run_dir / f"plan-{worker}.json"
+
+
+class RunSession:
+    """Owns the target and the journal of a run, from the first line to the last."""
+
+    def __init__(self, target: Target, run_dir: Path, run_id: str, seed: int) -> None:
+        self.target, self.run_dir, self.run_id, self.seed = target, run_dir, run_id, seed
+        self._writer: JournalWriter | None = None
+        self._planned = False
+        self.context: WorkerContext | None = None
+
+    def start(self) -> WorkerContext:
+        """Start the target, ask what it is, write the journal's header. Raises TargetError."""
+        self.run_dir.mkdir(parents=True, exist_ok=True)
+        self.target.start()
+        info = probe(self.target)
+        self._writer = JournalWriter(self.run_dir / JOURNAL_NAME)
+        self._writer.write_header(
+            RunHeader(
+                run=self.run_id,
+                suite_version=version(DISTRIBUTION),
+                catalogue_version=load_catalogue().version,
+                seed=self.seed,
+                target=info.spec,
+                implementation=info.implementation,
+                release=info.release,
+                capabilities=tuple(sorted(info.capabilities)),
+                api_versions=info.api_versions,
+                started_at=_now(),
+            )
+        )
+        self.context = WorkerContext(info, self.run_id, self.run_dir, self.seed)
+        return self.context
+
+    def plan(self, cases: Sequence[PlannedCase]) -> None:
+        """Write what is going to run; only the first plan counts (all workers have the same)."""
+        if self._writer and not self._planned:
+            self._writer.write_plan(cases)
+            self._planned = True
+
+    def plan_from_worker(self, worker: str) -> None:
+        """Take over the plan that a worker has written."""
+        assert self.context is not None
+        file = self.context.plan_file(worker)
+        raw = json.loads(file.read_text("utf-8"))
+        file.unlink()
+        self.plan([PlannedCase.from_json(entry) for entry in raw])
+
+    def record(self, checks: Sequence[dict[str, Any]]) -> None:
+        """Append the checks of one test."""
+        assert self._writer is not None
+        for check in checks:
+            self._writer.write_check(CheckRecord.from_json(check))
+
+    def finish(self, whole: bool) -> int | None:
+        """Write the footer if the session was whole; returns the run's exit code."""
+        if self._writer is None or not (whole and self._planned):
+            return None
+        exit_code = int(summarize(self._writer.journal(), finished=True).exit_code)
+        self._writer.write_footer(_now(), exit_code)
+        return exit_code
+
+    def close(self) -> None:
+        """Stop the target and close the journal; twice is fine."""
+        try:
+            self.target.stop()
+        finally:
+            if self._writer:
+                self._writer.close()
+
+
+def write_plan(context: WorkerContext, worker: str, cases: Sequence[PlannedCase]) -> None:
+    """A worker's side of :meth:`RunSession.plan_from_worker`."""
+    file = context.plan_file(worker)
+    file.write_text(json.dumps([case.to_json() for case in cases]), "utf-8")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

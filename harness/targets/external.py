@@ -1,0 +1,69 @@
+"""A broker that somebody else runs: we only know where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.targets.asking import NotAnswered, ask_api_versions
+from harness.targets.errors import TargetStartError
+from harness.targets.target import CREATE_TOPICS, Address, Target
+
+ANSWER_TIMEOUT_MS = 10_000
+ALIVE_TIMEOUT_MS = 5_000
+WHAT_TO_DO = (
+    "Start the broker, or correct the address: it is that of a PLAINTEXT listener, as in "
+    "bootstrap.servers."
+)
+
+
+class ExternalBroker(Target):
+    """Brokers at given addresses, neither started nor stopped by us.
+
+    That tests may create topics is assumed; there is no log and no private broker.
+    """
+
+    implementation = "external"
+    release = "unknown"
+    capabilities = frozenset({CREATE_TOPICS})
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        *,
+        log_dir: Path | None = None,
+        answer_timeout_ms: int = ANSWER_TIMEOUT_MS,
+    ) -> None:
+        super().__init__(log_dir)
+        self.bootstrap = list(bootstrap)
+        self.spec = "external:" + ",".join(str(address) for address in self.bootstrap)
+        self._answer_timeout_ms = answer_timeout_ms
+
+    @property
+    def log_path(self) -> Path | None:
+        return None
+
+    def start(self) -> list[Address]:
+        """Ask each address for its ApiVersions; all of them must answer."""
+        for address in self.bootstrap:
+            try:
+                ask_api_versions(address, self._answer_timeout_ms)
+            except NotAnswered as problem:
+                raise TargetStartError(
+                    f"no Kafka broker answers at {address}: {problem}. {WHAT_TO_DO}"
+                ) from problem
+        self.addresses = list(self.bootstrap)
+        return self.addresses
+
+    def is_alive(self) -> bool:
+        """Whether all addresses still answer ApiVersions (before the start: False)."""
+        try:
+            for address in self.addresses:
+                ask_api_versions(address, ALIVE_TIMEOUT_MS)
+        except NotAnswered:
+            return False
+        return bool(self.addresses)
+
+    def stop(self) -> None:
+        """Only forget the addresses: the broker is not ours to end."""
+        self.addresses = []

@@ -1,0 +1,1 @@
+"""Judges brokers: one file per area, one area per requirement prefix."""

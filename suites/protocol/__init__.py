@@ -1,0 +1,1 @@
+"""What a single client can see on the wire."""

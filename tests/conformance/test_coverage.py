@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.conformance.catalogue import UnknownRequirementError, load_catalogue
+from harness.conformance.coverage import coverage
+from tests.conformance.test_catalogue import ENTRY, a_catalogue
+
+
+def test_each_requirement_is_in_one_of_three_parts(tmp_path: Path) -> None:
+    reason = {"not_judged": '"needs a disk that lies"'}
+    entries = [
+        ENTRY,
+        {**ENTRY, "id": '"AB-002"', **reason},
+        {**ENTRY, "id": '"AB-003"'},
+        {**ENTRY, "id": '"AB-004"', **reason},
+    ]
+    catalogue = load_catalogue(a_catalogue(tmp_path, *entries))
+    found = coverage(["AB-001", "AB-004", "AB-001"], catalogue)
+    (area,) = found.areas
+    assert (area.area, area.title) == ("AB", "A and B")
+    assert area.judged == ("AB-001", "AB-004")
+    assert area.not_judged == {"AB-002": "needs a disk that lies"}
+    assert area.unexplained == ("AB-003",)
+    assert found.contradictory == ("AB-004",)
+    assert (found.judged, found.not_judged, found.unexplained) == (2, 1, 1)
+
+
+def test_an_unknown_declared_id_is_refused() -> None:
+    with pytest.raises(UnknownRequirementError, match="CONN-999"):
+        coverage(["CONN-999"], load_catalogue())
+
+
+@given(st.lists(st.sampled_from(sorted(load_catalogue().requirements))))
+def test_the_parts_add_up(declared: list[str]) -> None:
+    catalogue = load_catalogue()
+    found = coverage(declared, catalogue)
+    assert found.judged == len(set(declared))
+    assert found.judged + found.not_judged + found.unexplained == len(catalogue.requirements)

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.journal import read_journal
+from harness.conformance.profile import (
+    Profile,
+    ProfileError,
+    draft_profile,
+    load_profile,
+    target_matches,
+)
+from harness.conformance.summary import RunSummary, summarize
+from harness.conformance.verdict import Verdict
+from tests.conformance.made import check, header, write_run
+
+ENTRY = '[[known_failure]]\nrequirement = "PROD-011"\nreason = "crc"\n'
+
+
+def load(tmp_path: Path, text: str, version: str = "profile_version = 1") -> Profile:
+    path = tmp_path / "profile.toml"
+    path.write_text(f"{version}\n{text}", encoding="utf-8")
+    return load_profile(path, load_catalogue())
+
+
+def test_a_full_profile_is_read(tmp_path: Path) -> None:
+    text = """
+        [[known_failure]]
+        requirement = "PROD-011"
+        reason = "checked on the follower only"
+        target = "external:*"
+        link = "https://example.org/issues/77"
+        expires = 2027-01-31
+        matches = "CORRUPT_MESSAGE"
+        [[present]]
+        requirements = ["PROD-011", "APIV-001"]
+        """
+    profile = load(tmp_path, text)
+    (entry,) = profile.known_failures
+    assert (entry.requirement, entry.target) == ("PROD-011", "external:*")
+    assert entry.link == "https://example.org/issues/77"
+    assert entry.expires == date(2027, 1, 31)
+    assert entry.matches is not None
+    assert entry.matches.search("got CORRUPT_MESSAGE (2)")
+    assert profile.present_of("anything") == ("APIV-001", "PROD-011")
+    assert profile.known_failures_of("external:host:9092") == {"PROD-011": entry}
+    assert profile.known_failures_of("reference") == {}
+    assert profile.patterns() == ("external:*", "*")
+
+
+def test_an_entry_holds_through_its_last_day(tmp_path: Path) -> None:
+    (entry,) = load(tmp_path, ENTRY + "expires = 2027-01-31").known_failures
+    assert not entry.expired(date(2027, 1, 31))
+    assert entry.expired(date(2027, 2, 1))
+    (endless,) = load(tmp_path, ENTRY).known_failures
+    assert not endless.expired(date(9999, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[known_failures]]\nrequirement = "X"', r'known_failures: unknown key.*"known_failure"'),
+        (ENTRY + 'expire = 2027-01-31', r'\(PROD-011\): expire: unknown key.*"expires"'),
+        (ENTRY.replace("PROD-011", "PROD-11"), r'"PROD-11" is not in.*mean "PROD-011"'),
+        (ENTRY.replace('reason = "crc"', ""), r"\(PROD-011\): reason: is missing"),
+        (ENTRY.replace("crc", " "), r"reason: ' ' is not a non-empty string"),
+        (ENTRY.replace("PROD-011", "APIV-013"), r"is a SHOULD, which never fails"),
+        (ENTRY + 'expires = "2027-01-31"', r"expires: '2027-01-31' is not a date; write it bare"),
+        (ENTRY + "expires = 2027-01-31T00:00:00Z", r"expires: .* is not a date"),
+        (ENTRY + 'link = "issue 7"', r"link: .*form"),
+        (ENTRY + 'matches = "("', r"matches: is no regular expression"),
+        (ENTRY + ENTRY, r'PROD-011 occurs twice for target "\*"'),
+        (ENTRY + ENTRY + 'target = "reference"', r"contradictory: one entry is for every target"),
+        (ENTRY + 'reason = "again"', r"profile\.toml: is not TOML"),
+        ('known_failure = "PROD-011"', r"known_failure: is not an array of tables"),
+        ('[known_failure]\nPROD-011 = "crc"', r"known_failure: is not an array of tables"),
+        ("[[present]]\nrequirements = []", r"present number 1: requirements: is missing or empty"),
+        ('[[present]]\nrequirements = ["PROD-11"]', r'present number 1: .*mean "PROD-011"'),
+        ('[[present]]\nrequirements = ["PROD-011", "PROD-011"]', r'"PROD-011" occurs twice'),
+        ('[[present]]\nrequirements = ["PROD-011"]\n' * 2, r'target "\*" occurs twice'),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ProfileError, match=message) as caught:
+        load(tmp_path, text)
+    assert "profile.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("", "profile_version: must be 1, is None"),
+        ("profile_version = 2", "must be 1, is 2"),
+        ("profile_version = true", "must be 1, is True"),
+    ],
+)
+def test_the_version_of_the_form_is_checked(tmp_path: Path, version: str, message: str) -> None:
+    with pytest.raises(ProfileError, match=message):
+        load(tmp_path, ENTRY, version)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match=r"none\.toml: cannot be read"):
+        load_profile(tmp_path / "none.toml", load_catalogue())
+
+
+def test_patterns_that_meet_on_one_target_contradict(tmp_path: Path) -> None:
+    both = ENTRY + 'target = "kafka:4.*"\n' + ENTRY + 'target = "kafka:*.0"'
+    profile = load(tmp_path, both)
+    assert set(profile.known_failures_of("kafka:4.1.1")) == {"PROD-011"}
+    with pytest.raises(ProfileError, match=r'PROD-011 of kafka:4\.4\.0.*keep one'):
+        profile.known_failures_of("kafka:4.4.0")
+
+
+def test_a_target_means_itself_even_with_brackets() -> None:
+    assert target_matches("external:[::1]:9092", "external:[::1]:9092")
+    assert target_matches("external:[::1]:9092", "external:*")
+    assert not target_matches("reference", "external:*")
+
+
+def a_run(folder: Path, target: str) -> RunSummary:
+    checks = [
+        check("PROD-011", Verdict.FAILED, reason='got "2"\x1b\nat offset 3'),
+        check("PROD-012"),
+        check("PROD-013", Verdict.NOT_SUPPORTED),
+    ]
+    return summarize(read_journal(write_run(folder, checks, about=header(target, target))))
+
+
+def test_a_draft_for_one_target_is_for_every_target(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(draft_profile([a_run(tmp_path, "one")]), encoding="utf-8")
+    profile = load_profile(path, load_catalogue())
+    (entry,) = profile.known_failures
+    assert (entry.requirement, entry.target) == ("PROD-011", "*")
+    assert entry.reason == 'seen in run one: got "2"\x1b'
+    assert profile.present_of("any") == ("PROD-011", "PROD-012")
+
+
+def test_a_draft_for_several_targets_names_them(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(draft_profile([a_run(tmp_path, "two"), a_run(tmp_path, "one")]), "utf-8")
+    profile = load_profile(path, load_catalogue())
+    assert [entry.target for entry in profile.known_failures] == ["one", "two"]
+    assert [entry.target for entry in profile.present] == ["one", "two"]
+
+
+def test_a_draft_of_nothing_is_a_profile(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(draft_profile([]), "utf-8")
+    assert load_profile(path, load_catalogue()) == Profile()

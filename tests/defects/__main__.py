@@ -1,0 +1,128 @@
+"""``python -m tests.defects --target SPEC``: run the defect table and write it down.
+
+Exit 0: every defect is killed and every judged MUST has one; 1: not so; 2: usage.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from harness.conformance.summary import RunSummary
+from harness.conformance.verdict import Verdict
+from harness.proxies import FrameRule
+from harness.targets.errors import TargetError
+from harness.targets.spec import parse_target
+from tests.defects.all_defects import ALL_DEFECTS
+from tests.defects.defect import Defect
+from tests.defects.table import Outcome, judge, run_suites
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All rows, and the judged MUSTs that have no defect."""
+
+    target: str
+    outcomes: list[Outcome]
+    unproved: list[str]
+
+    @property
+    def good(self) -> bool:
+        return all(outcome.killed for outcome in self.outcomes) and not self.unproved
+
+    def markdown(self) -> str:
+        """One row a defect."""
+        lines = [f"# Defect table on `{self.target}`", "", "| requirement | defect | killed | by |"]
+        lines.append("|---|---|---|---|")
+        for row in self.outcomes:
+            by = " ".join((row.problem or row.reason).split())[:160].replace("|", "\\|")
+            killed = "yes" if row.killed else "**no**"
+            lines.append(f"| {row.defect.requirement} | {row.defect.meaning} | {killed} | {by} |")
+        count = sum(outcome.killed for outcome in self.outcomes)
+        lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
+        if self.unproved:
+            lines.append(f"Tested, unproved (no defect): {', '.join(self.unproved)}.")
+        return "\n".join(lines) + "\n"
+
+    def to_json(self) -> str:
+        """The same for programs."""
+        rows = [
+            {
+                "requirement": row.defect.requirement,
+                "defect": row.defect.name,
+                "meaning": row.defect.meaning,
+                "killed": row.killed,
+                "reason": row.reason,
+                "problem": row.problem,
+            }
+            for row in self.outcomes
+        ]
+        return json.dumps({"target": self.target, "defects": rows, "unproved": self.unproved})
+
+
+def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
+    """MUST requirements that are judged and have no defect."""
+    known = set(proved)
+    return [
+        name
+        for name, one in baseline.requirements.items()
+        if one.level == "MUST" and one.verdict is Verdict.PASSED and name not in known
+    ]
+
+
+@click.command()
+@click.option("--target", default="reference", help="The broker behind the defects.")
+@click.option("--requirement", "glob", default="*", help="Only defects of these requirements.")
+@click.option("--jobs", default=2, show_default=True, help="Defects at the same time.")
+@click.option("--out", default="results/defects", type=click.Path(path_type=Path))
+def main(target: str, glob: str, jobs: int, out: Path) -> None:
+    """Run every defect in front of TARGET and say which check noticed it."""
+    console = Console(stderr=True)
+    chosen = [d for d in ALL_DEFECTS if fnmatch(d.requirement, glob)]
+    try:
+        table = _run(target, chosen, jobs, console, complete=glob == "*")
+    except TargetError as error:
+        raise click.UsageError(str(error)) from error
+    out.mkdir(parents=True, exist_ok=True)
+    name = target.replace(":", "-")
+    (out / f"{name}.md").write_text(table.markdown(), "utf-8")
+    (out / f"{name}.json").write_text(table.to_json(), "utf-8")
+    click.echo(table.markdown())
+    sys.exit(0 if table.good else 1)
+
+
+def _run(spec: str, chosen: list[Defect], jobs: int, console: Console, *, complete: bool) -> Table:
+    with (
+        tempfile.TemporaryDirectory(prefix="defects-") as folder,
+        parse_target(spec, log_dir=Path(folder) / "logs") as target,
+    ):
+        upstream, out = target.addresses[0], Path(folder)
+        baseline = run_suites(upstream, FrameRule(), out, "baseline")
+        if baseline.exit_code != 0:
+            raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
+        with ThreadPoolExecutor(jobs) as pool:
+            futures = {
+                pool.submit(run_suites, upstream, d.rule(), out, d.name.replace("_", "-")): d
+                for d in chosen
+            }
+            rows = {}
+            for future in as_completed(futures):
+                defect = futures[future]
+                rows[defect.name] = row = judge(defect, baseline, future.result())
+                mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
+                console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
+    open_ids = unproved(baseline, (d.requirement for d in chosen)) if complete else []
+    return Table(spec, [rows[d.name] for d in chosen], open_ids)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""What a defect is: a name, the requirement that must notice it, the reason it must give.
+
+A defect sits between the tests and a broker: a rule that changes frames on their way. So the
+same defect works on the reference broker and on a real Apache Kafka.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.codec import CodecError
+from harness.codec.header import decode_response, encode_response
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """``reason`` is a regular expression that the failed check's reason must match."""
+
+    name: str
+    requirement: str
+    reason: str
+    rule: Callable[[], FrameRule]
+    meaning: str
+
+
+def answers(
+    requirement: str, reason: str, api: str, versions: range | None = None
+) -> Callable[[Callable[[SeenRequest, Message], None]], Defect]:
+    """A defect that changes the decoded answers of one API: the function edits the message.
+
+    ``versions``: only answers at these versions; all of them when left out.
+    """
+
+    def make(edit: Callable[[SeenRequest, Message], None]) -> Defect:
+        class EditAnswers(FrameRule):
+            def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+                if seen.api is None or seen.api.name != api:
+                    return [payload]
+                if versions is not None and seen.version not in versions:
+                    return [payload]
+                return [_edited(seen, payload, edit)]
+
+        return _defect(edit, requirement, reason, EditAnswers)
+
+    return make
+
+
+def rule(requirement: str, reason: str, made: type[FrameRule]) -> Defect:
+    """A defect that is a whole frame rule."""
+    return _defect(made, requirement, reason, made)
+
+
+def _defect(
+    made: Callable[..., object], requirement: str, reason: str, make_rule: Callable[[], FrameRule]
+) -> Defect:
+    name = made.__name__
+    if isinstance(made, type):
+        name = "".join("_" + c.lower() if c.isupper() else c for c in name).lstrip("_")
+    meaning = " ".join((made.__doc__ or "").split())
+    if not meaning:
+        raise ValueError(f"the defect {name} does not say what it is")
+    return Defect(name, requirement, reason, make_rule, meaning)
+
+
+def _edited(
+    seen: SeenRequest, payload: bytes, edit: Callable[[SeenRequest, Message], None]
+) -> bytes:
+    assert seen.api is not None
+    try:
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+    except CodecError:
+        return payload
+    edit(seen, message)
+    return encode_response(message, seen.version, correlation_id)
+
+
+def correlation_id(payload: bytes) -> int:
+    """Of a request, which has it behind key and version."""
+    found: int = struct.unpack_from(">i", payload, 4)[0]
+    return found
+
+
+def error_answer(seen: SeenRequest) -> bytes:
+    """Something that looks like an answer, for a broker that answers what it should refuse."""
+    identity = correlation_id(seen.payload) if len(seen.payload) >= 8 else 0
+    return struct.pack(">ih", identity, -1)

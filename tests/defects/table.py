@@ -1,0 +1,87 @@
+"""The defect table: every defect in front of a broker, the suites against it, who noticed.
+
+A defect is killed when exactly its requirement fails, for the stated reason, and every other
+requirement has the verdict that it has without the defect.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.conformance.journal import JOURNAL_NAME, read_journal
+from harness.conformance.summary import RunSummary, summarize
+from harness.conformance.verdict import Verdict
+from harness.proxies import FrameRule, RunningRelay
+from tests.defects.defect import Defect
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN_TIMEOUT_S = 600
+Address = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One row of the table; ``problem`` is empty when the defect was killed as it should be."""
+
+    defect: Defect
+    reason: str
+    problem: str
+
+    @property
+    def killed(self) -> bool:
+        return not self.problem
+
+
+def run_suites(upstream: Address, rule: FrameRule, out: Path, name: str) -> RunSummary:
+    """Judge the broker at ``upstream`` through a relay with this rule."""
+    with RunningRelay(upstream, rule) as relay:
+        spec = f"external:{relay.address[0]}:{relay.address[1]}"
+        command = [sys.executable, "-m", "pytest", "suites", "-q", "-p", "no:cacheprovider"]
+        command += ["--target", spec, "--out", str(out), "--run-id", f"run-{name}"]
+        ended = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
+        )
+        if relay.relay.rule_errors:
+            raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
+    journal = out / "runs" / f"run-{name}" / JOURNAL_NAME
+    if not journal.exists():
+        raise RuntimeError(f"no journal of {name}:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}")
+    return summarize(read_journal(journal))
+
+
+def judge(defect: Defect, baseline: RunSummary, found: RunSummary) -> Outcome:
+    """Compare the run under the defect with the run without any."""
+    changed = _changed(_verdicts(baseline), _verdicts(found))
+    own = found.requirements.get(defect.requirement)
+    if own is None:
+        return Outcome(defect, "", f"no test judges {defect.requirement}")
+    if found.defect or found.missing:
+        return Outcome(defect, "", f"the run is not whole: {'; '.join(found.sentences())}")
+    failed = [c for c in own.checks if c.verdict in (Verdict.FAILED, Verdict.WARNING)]
+    if not failed:
+        return Outcome(defect, "", f"not noticed: {defect.requirement} is {own.verdict}")
+    reason = failed[0].reason
+    if not all(re.search(defect.reason, check.reason) for check in failed):
+        return Outcome(defect, reason, f"noticed for another reason than /{defect.reason}/")
+    others = {name: pair for name, pair in changed.items() if name != defect.requirement}
+    if others:
+        shown = ", ".join(f"{name}: {was} -> {now}" for name, (was, now) in others.items())
+        return Outcome(defect, reason, f"not alone: {shown}")
+    return Outcome(defect, reason, "")
+
+
+def _verdicts(summary: RunSummary) -> dict[str, Verdict]:
+    return {name: one.verdict for name, one in summary.requirements.items()}
+
+
+def _changed(
+    before: Mapping[str, Verdict], after: Mapping[str, Verdict]
+) -> dict[str, tuple[Verdict | None, Verdict | None]]:
+    names = sorted(set(before) | set(after))
+    pairs = {name: (before.get(name), after.get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

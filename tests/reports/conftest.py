@@ -1,0 +1,40 @@
+"""One report over drawn results for all tests that only look at it: Spark starts slowly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from reports.build import ReportPaths, build_report
+
+from .made_results import Row, drawn_rows, write_results
+
+STATEMENTS = {
+    "PROD-004": "acks=all waits <for> \"every\" | in-sync 'replica' \\ & *no* less",
+    "CONN-000": "</script><script>alert(1)</script>",
+}
+
+
+@dataclass(frozen=True)
+class DrawnReport:
+    """A report, the rows and the folder that it was made from, and the JVMs that it left."""
+
+    rows: list[Row]
+    results: Path
+    paths: ReportPaths
+    left_behind: list[str]
+
+
+@pytest.fixture(scope="session")
+def drawn_report(tmp_path_factory: pytest.TempPathFactory) -> DrawnReport:
+    # The folder's name holds signs that mean something in Spark's globs and in URIs.
+    folder = tmp_path_factory.mktemp("drawn") / "a [x] ü*{b}%20"
+    rows = drawn_rows()
+    write_results(folder, rows)
+    before = set(psutil.Process().children(recursive=True))
+    paths = build_report([folder], folder / "report", statements=STATEMENTS)
+    left = set(psutil.Process().children(recursive=True)) - before
+    return DrawnReport(rows, folder, paths, [str(process) for process in left])

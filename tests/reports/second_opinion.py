@@ -1,0 +1,73 @@
+"""The same matrix computed a second time, in plain Python over pyarrow's reading of the files."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from reports.arrow import pq
+
+# Its own list on purpose.
+WORST_FIRST = [
+    "harness_error",
+    "failed",
+    "inconclusive",
+    "warning",
+    "passed",
+    "not_supported",
+    "not_applicable",
+]
+
+
+def _worst(verdicts: Any) -> str:
+    return str(min(verdicts, key=WORST_FIRST.index))
+
+
+def newest_runs(lines: list[dict[str, Any]]) -> dict[str, str]:
+    """Target to the run that counts."""
+    newest: dict[str, tuple[datetime, str]] = {}
+    for line in lines:
+        age = (datetime.fromisoformat(line["at"]), line["run"])
+        newest[line["target"]] = max(newest.get(line["target"], age), age)
+    return {target: run for target, (_, run) in newest.items()}
+
+
+def second_opinion(results: Path) -> dict[str, Any]:
+    """`targets`, `requirements` and per-area counts, as matrix.json should hold them."""
+    files = sorted((results / "results").glob("run=*/*.parquet"))
+    lines = [line for file in files for line in pq.ParquetFile(file).read().to_pylist()]
+    newest = newest_runs(lines)
+    counted = [line for line in lines if newest[line["target"]] == line["run"]]
+    parts: dict[tuple[str, str], dict[tuple[str, int | None], list[str]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    facts = {}
+    for line in counted:
+        cell = parts[line["requirement"], line["target"]]
+        cell[line["case"], line["api_version"]].append(line["verdict"])
+        facts[line["requirement"]] = (line["area"], line["level"])
+    verdicts = {
+        key: _worst(verdict for said in cell.values() for verdict in said)
+        for key, cell in parts.items()
+    }
+    counts = Counter(
+        (facts[requirement][0], target, level, verdict)
+        for (requirement, target), verdict in verdicts.items()
+        for level in (None, facts[requirement][1])
+    )
+    requirements = {
+        requirement: {
+            "area": area,
+            "level": level,
+            "verdicts": {t: v for (r, t), v in verdicts.items() if r == requirement},
+            "parts": {
+                t: {key: _worst(said) for key, said in cell.items()}
+                for (r, t), cell in parts.items()
+                if r == requirement
+            },
+        }
+        for requirement, (area, level) in facts.items()
+    }
+    return {"newest": newest, "requirements": requirements, "counts": counts}

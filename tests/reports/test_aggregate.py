@@ -1,0 +1,141 @@
+"""Small results with expectations worked out by hand, all on one Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.conformance.results_schema import RESULTS_SCHEMA
+from reports.aggregate import aggregate
+from reports.arrow import pa, pq
+from reports.as_markdown import matrix_markdown
+from reports.dataset import find_datasets
+from reports.errors import ReportError
+from reports.matrix import Matrix, read_matrix
+from reports.session import spark_session
+from reports.wording import incomplete_warnings
+
+from .made_results import Row, row, write_part, write_results
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="module", name="spark")
+def _spark() -> Iterator[SparkSession]:
+    with spark_session("local[1]") as spark:
+        yield spark
+
+
+def aggregated(spark: SparkSession, folder: Path, *dirs: Path) -> Matrix:
+    datasets = find_datasets(list(dirs))
+    out = folder / "out"
+    out.mkdir()
+    aggregate(spark, datasets, out, {"PROD-001": "said"})
+    assert sorted(entry.name for entry in out.iterdir()) == [
+        "areas.parquet",
+        "requirements.parquet",
+        "runs.parquet",
+    ]
+    return read_matrix(out, [run for dataset in datasets for run in dataset.runs])
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "joined"),
+    [
+        (["passed", "not_applicable", "not_supported"], "passed"),
+        (["not_applicable", "not_supported"], "not_supported"),
+        (["passed", "warning"], "warning"),
+        (["warning", "inconclusive", "passed"], "inconclusive"),
+        (["inconclusive", "failed", "warning"], "failed"),
+        (["failed", "harness_error", "passed"], "harness_error"),
+    ],
+)
+def test_joining_takes_the_worst(
+    spark: SparkSession, tmp_path: Path, verdicts: list[str], joined: str
+) -> None:
+    rows = [row(verdict=name, api_version=version) for version, name in enumerate(verdicts)]
+    matrix = aggregated(spark, tmp_path, write_results(tmp_path, rows))
+    cell = matrix.rows[0].cells["reference"]
+    assert cell.verdict == joined
+    assert [part.verdict for part in cell.parts] == verdicts
+    assert matrix.rows[0].statement == "said"
+
+
+def test_a_retry_buys_a_label_and_no_pass(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [
+        row(verdict="failed", attempt=1, reason="offset 3"),
+        row(verdict="passed", attempt=2),
+        row(requirement="PROD-002", verdict="passed"),
+    ]
+    matrix = aggregated(spark, tmp_path, write_results(tmp_path, rows))
+    retried, steady = (line.cells["reference"] for line in matrix.rows)
+    assert (retried.verdict, retried.unstable) == ("failed", True)
+    (part,) = retried.parts
+    assert (part.attempts, part.checks, part.unstable) == (2, 2, True)
+    assert [note.reason for note in part.notes] == ["offset 3"]
+    assert (steady.verdict, steady.unstable) == ("passed", False)
+
+
+def test_newest_is_by_instant_over_several_folders(spark: SparkSession, tmp_path: Path) -> None:
+    # As text the older time is the greater one: it is written in another time zone.
+    older = row(run="a", at="2026-01-01T05:00:00+05:00", verdict="failed")
+    newer = row(run="b", at="2026-01-01T01:00:00+00:00", verdict="passed")
+    dirs = [write_results(tmp_path / "one", [older]), write_results(tmp_path / "two", [newer])]
+    matrix = aggregated(spark, tmp_path, *dirs)
+    assert matrix.counted_runs["reference"].run == "b"
+    assert matrix.rows[0].cells["reference"].verdict == "passed"
+    assert [run.run for run in matrix.runs] == ["b", "a"]
+
+
+def test_run_without_a_check_is_named_with_its_target(spark: SparkSession, tmp_path: Path) -> None:
+    write_results(tmp_path, [row()])
+    write_part(tmp_path / "results" / "run=dead" / "part-0.parquet", [])
+    matrix = aggregated(spark, tmp_path, tmp_path)
+    assert matrix.targets == ("none", "reference")
+    assert matrix.incomplete == ("dead",)
+    assert "dead of none" in incomplete_warnings(matrix)[0]
+    assert "Run dead of none is incomplete" in matrix_markdown(matrix)
+
+
+def test_rows_that_the_harness_declares_are_read(spark: SparkSession, tmp_path: Path) -> None:
+    file = write_results(tmp_path, [row()]) / "results" / "run=r1" / "part-0.parquet"
+    written = pq.ParquetFile(file).read()
+    harness = RESULTS_SCHEMA.with_metadata(written.schema.metadata)
+    pq.write_table(pa.Table.from_pylist(written.to_pylist(), schema=harness), file)
+    assert aggregated(spark, tmp_path, tmp_path).rows[0].cells["reference"].verdict == "passed"
+
+
+def refused(spark: SparkSession, folder: Path, rows: list[Row]) -> str:
+    write_results(folder, rows)
+    with pytest.raises(ReportError) as error:
+        aggregated(spark, folder, folder)
+    return str(error.value)
+
+
+def test_unknown_verdict_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    message = refused(spark, tmp_path, [row(verdict="green", run="x")])
+    assert "'green' in run x" in message
+    assert str(tmp_path) in message
+
+
+def test_time_that_is_none_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    assert "yesterday" in refused(spark, tmp_path, [row(at="yesterday")])
+
+
+def test_damaged_pages_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    write_results(tmp_path, [row(check=number) for number in range(1, 500)])
+    file = tmp_path / "results" / "run=r1" / "part-0.parquet"
+    data = bytearray(file.read_bytes())
+    data[4:2000] = b"\xff" * 1996
+    file.write_bytes(data)
+    with pytest.raises(ReportError, match="Spark can't aggregate"):
+        aggregated(spark, tmp_path, tmp_path)
+
+
+def test_second_session_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(ReportError, match="another Spark session"), spark_session():
+        pytest.fail("a second session started")

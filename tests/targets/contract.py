@@ -1,0 +1,169 @@
+"""What every kind of target must keep: one class, run once per kind."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import psutil
+import pytest
+
+from harness.targets.asking import ask_api_versions
+from harness.targets.errors import MissingCapability
+from harness.targets.info import TargetInfo, probe
+from harness.targets.process import Deadline
+from harness.targets.target import Address, Target
+from tests.targets import kinds
+
+GONE_TIMEOUT_S = 20
+
+PARENT = """
+import json, sys
+from pathlib import Path
+from tests.targets import kinds
+target = getattr(kinds, sys.argv[1])(Path(sys.argv[2]))
+target.start()
+print(json.dumps({"port": target.addresses[0].port,
+                  "data": str(getattr(target, "data_dir", None) or "")}), flush=True)
+sys.stdin.read()
+"""
+
+
+def accepts(address: Address) -> bool:
+    try:
+        socket.create_connection(address, 5).close()
+    except OSError:
+        return False
+    return True
+
+
+def family() -> list[psutil.Process]:
+    """Every process below this one."""
+    return psutil.Process().children(recursive=True)
+
+
+class TargetContract:
+    """Subclass per kind: ``name`` is a function of :mod:`tests.targets.kinds`."""
+
+    name: ClassVar[str]
+
+    @pytest.fixture
+    def target(self, tmp_path: Path) -> Iterator[Target]:
+        target: Target = getattr(kinds, self.name)(tmp_path)
+        try:
+            yield target
+        finally:
+            target.stop()
+
+    def test_life(self, target: Target) -> None:
+        before = set(family())
+        assert not target.is_alive()
+        addresses = target.start()
+        assert addresses
+        for address in addresses:
+            assert ask_api_versions(address, 5000)[18][0] == 0
+        assert target.is_alive()
+        assert target.start() == addresses, "a second start changes nothing"
+        assert target.describe_failure() is None
+        started = set(family()) - before
+        log_path = target.log_path
+        target.stop()
+        assert not target.is_alive()
+        assert not [each for each in started if each.is_running()]
+        assert not [each for each in addresses if accepts(each)]
+        target.stop()
+        assert log_path is not None
+        assert log_path.stat().st_size > 0
+
+    def test_a_second_start_after_the_stop(self, target: Target) -> None:
+        target.start()
+        target.stop()
+        with target:
+            info = probe(target)
+        assert info.spec == target.spec
+        assert info.time_scale >= 1.0
+        assert TargetInfo.from_json(info.to_json()) == info
+
+    def test_a_private_broker(self, target: Target) -> None:
+        target.start()
+        with target.start_another() as mine:
+            assert mine.is_alive()
+            assert not set(mine.addresses) & set(target.addresses)
+            assert mine.log_path != target.log_path
+        assert target.is_alive(), "the private broker's end is its own"
+
+    def test_it_sees_the_broker_die(self, target: Target) -> None:
+        target.start()
+        pid = getattr(target, "pid", None)
+        assert pid is not None
+        psutil.Process(pid).send_signal(signal.SIGKILL)
+        assert self.dies(target)
+        said = target.describe_failure()
+        assert said is not None
+        assert "137" in said
+        assert str(target.log_path) in said
+
+    @staticmethod
+    def dies(target: Target) -> bool:
+        deadline = Deadline(GONE_TIMEOUT_S * 1000)
+        while target.is_alive() and deadline.left_ms():
+            time.sleep(0.01)
+        return not target.is_alive()
+
+    def test_nothing_outlives_a_killed_parent(self, tmp_path: Path) -> None:
+        parent = subprocess.Popen(
+            [sys.executable, "-c", PARENT, self.name, str(tmp_path)],
+            cwd=kinds.ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert parent.stdout is not None
+        said = json.loads(parent.stdout.readline())
+        members = psutil.Process(parent.pid).children(recursive=True)
+        assert len(members) >= 2, "a warden and a broker"
+        parent.kill()
+        parent.communicate()
+        _, alive = psutil.wait_procs(members, timeout=GONE_TIMEOUT_S)
+        assert not alive
+        assert not accepts(Address("127.0.0.1", said["port"]))
+        if said["data"]:
+            assert not Path(said["data"]).exists()
+        assert list(tmp_path.glob("*.log")), "the log stays"
+
+
+class ExternalContract:
+    """The part of the contract that a broker of somebody else can be held to."""
+
+    @pytest.fixture
+    def target(self, tmp_path: Path) -> Iterator[kinds.ExternalStandIn]:
+        target = kinds.ExternalStandIn(tmp_path)
+        try:
+            yield target
+        finally:
+            target.shut_down()
+
+    def test_life(self, target: kinds.ExternalStandIn) -> None:
+        assert not target.is_alive()
+        addresses = target.start()
+        assert target.is_alive()
+        target.stop()
+        target.stop()
+        assert not target.is_alive()
+        assert all(accepts(each) for each in addresses), "their broker runs on"
+
+    def test_it_sees_the_broker_die(self, target: kinds.ExternalStandIn) -> None:
+        target.start()
+        target.shut_down()
+        assert not target.is_alive()
+
+    def test_no_private_broker(self, target: kinds.ExternalStandIn) -> None:
+        target.start()
+        with pytest.raises(MissingCapability) as caught:
+            target.start_another({})
+        assert caught.value.capability == "own_broker"

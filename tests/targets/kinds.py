@@ -1,0 +1,64 @@
+"""The kinds of target that the contract is tried on, made by name (in another process too)."""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from harness.java import JavaError, find_java
+from harness.targets.artifacts import fetch_release
+from harness.targets.download import DownloadError
+from harness.targets.external import ExternalBroker
+from harness.targets.kafka_process import KafkaProcess
+from harness.targets.reference import ReferenceBroker
+from harness.targets.target import Target
+
+ROOT = Path(__file__).parents[2]
+STAND_IN = (sys.executable, "-m", "tests.targets.stand_in")
+KAFKA = "4.4.0"
+
+
+def kafka(log_dir: Path) -> Target:
+    return KafkaProcess(KAFKA, log_dir=log_dir)
+
+
+def reference(log_dir: Path) -> Target:
+    return ReferenceBroker(log_dir=log_dir)
+
+
+def stand_in(log_dir: Path, settings: Mapping[str, str] | None = None) -> Target:
+    return ReferenceBroker(log_dir=log_dir, command=STAND_IN, settings=settings)
+
+
+class ExternalStandIn(ExternalBroker):
+    """An external target whose broker somebody (here: we) runs, for the contract only."""
+
+    def __init__(self, log_dir: Path) -> None:
+        self._theirs = stand_in(log_dir)
+        super().__init__(self._theirs.start())
+
+    def shut_down(self) -> None:
+        self._theirs.stop()
+
+
+def not_run(reason: str) -> None:
+    """Say that a test cannot run here; in CI that is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(f"not run: {reason}")
+    pytest.skip(f"not run: {reason}")
+
+
+def need_kafka() -> None:
+    try:
+        find_java()
+        fetch_release(KAFKA)
+    except (JavaError, DownloadError) as problem:
+        not_run(f"Apache Kafka {KAFKA}: {problem}")
+
+
+def need_reference() -> None:
+    if importlib.util.find_spec("harness.cli") is None:
+        not_run("the reference broker: harness.cli is not there")

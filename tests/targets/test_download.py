@@ -1,0 +1,199 @@
+"""The downloader against a server on loopback that misbehaves."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.targets.download import DownloadError, download_all
+from tests.targets.kinds import ROOT
+from tests.targets.repository import CONTENT, PATH, Behaviour, download, repository
+
+QUICK = 0.01
+SCRIPT = """
+import sys
+from pathlib import Path
+from harness.targets.download import download_all
+from tests.targets.repository import download
+download_all([download(sys.argv[1], Path(sys.argv[2]))])
+"""
+
+
+def fetch(behaviour: Behaviour, folder: Path, **options: float) -> list[tuple[int, int]]:
+    """Download the one file; what progress was told."""
+    told: list[tuple[int, int]] = []
+    with repository(behaviour) as base:
+        download_all(
+            [download(base, folder)],
+            progress=lambda done, total: told.append((done, total)),
+            backoff_s=QUICK,
+            **options,  # type: ignore[arg-type]
+        )
+    return told
+
+
+def test_a_download(tmp_path: Path) -> None:
+    told = fetch(Behaviour(), tmp_path)
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+    assert told[-1] == (len(CONTENT), len(CONTENT))
+    assert told == sorted(told)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_file_that_is_there_is_not_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "thing-1.0.jar").write_bytes(CONTENT)
+    behaviour = Behaviour()
+    fetch(behaviour, tmp_path)
+    assert not behaviour.requests
+
+
+def test_a_file_that_was_spoilt_is_fetched_again(tmp_path: Path) -> None:
+    (tmp_path / "thing-1.0.jar").write_bytes(CONTENT[::-1])
+    fetch(Behaviour(), tmp_path)
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+
+
+def test_a_cut_connection_is_continued(tmp_path: Path) -> None:
+    behaviour = Behaviour(cut_after_bytes=100_000, cuts=2)
+    told = fetch(behaviour, tmp_path)
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+    assert behaviour.ranges == [None, "bytes=100000-", "bytes=200000-"]
+    assert told == sorted(told), "what was resumed is not counted twice"
+
+
+def test_a_line_that_is_cut_again_and_again_gets_there(tmp_path: Path) -> None:
+    behaviour = Behaviour(cut_after_bytes=50_000, cuts=9)
+    fetch(behaviour, tmp_path, attempts=2)
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+
+
+def test_the_part_of_an_earlier_run_is_continued(tmp_path: Path) -> None:
+    (tmp_path / "thing-1.0.jar.part").write_bytes(CONTENT[:70_000])
+    behaviour = Behaviour()
+    fetch(behaviour, tmp_path)
+    assert behaviour.ranges == ["bytes=70000-"]
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+
+
+def test_a_server_without_ranges(tmp_path: Path) -> None:
+    (tmp_path / "thing-1.0.jar.part").write_bytes(b"x" * 70_000)
+    fetch(Behaviour(ignores_range=True), tmp_path)
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+
+
+def test_a_part_that_is_no_prefix_is_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "thing-1.0.jar.part").write_bytes(b"x" * 70_000)
+    behaviour = Behaviour()
+    fetch(behaviour, tmp_path)
+    assert behaviour.ranges == ["bytes=70000-", None]
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+
+
+def test_a_range_that_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thing-1.0.jar.part").write_bytes(CONTENT[:70_000])
+    behaviour = Behaviour(statuses=[416])
+    fetch(behaviour, tmp_path)
+    assert behaviour.ranges == ["bytes=70000-", None]
+
+
+def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
+    behaviour = Behaviour(statuses=[503, 429])
+    fetch(behaviour, tmp_path)
+    assert behaviour.requests[PATH] == 3
+
+
+def test_a_stalled_connection_is_given_up_and_continued(tmp_path: Path) -> None:
+    behaviour = Behaviour(stall_after_bytes=60_000, stalls=1)
+    fetch(behaviour, tmp_path, read_timeout_s=0.3)
+    assert behaviour.ranges == [None, "bytes=60000-"]
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+
+
+def test_a_slow_server_is_waited_for(tmp_path: Path) -> None:
+    behaviour = Behaviour(pause_s=0.05)
+    fetch(behaviour, tmp_path, read_timeout_s=5)
+    assert behaviour.ranges == [None]
+
+
+def test_a_wrong_checksum(tmp_path: Path) -> None:
+    behaviour = Behaviour(content=CONTENT[::-1])
+    with pytest.raises(DownloadError, match="wrong checksum") as caught:
+        fetch(behaviour, tmp_path, attempts=2)
+    assert behaviour.requests[PATH] == 2
+    assert not list(tmp_path.glob("*.jar")) + list(tmp_path.glob("*.part"))
+    assert "org.example:thing:1.0" in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [CONTENT + b"x", CONTENT[:-1]], ids=["longer", "shorter"])
+def test_a_wrong_size(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(DownloadError):
+        fetch(Behaviour(content=content), tmp_path, attempts=2)
+    assert not list(tmp_path.glob("*.jar"))
+
+
+def test_a_missing_file_is_not_asked_for_again(tmp_path: Path) -> None:
+    behaviour = Behaviour()
+    with repository(behaviour) as base:
+        with pytest.raises(DownloadError) as caught:
+            download_all([download(base, tmp_path, "/elsewhere.jar")], backoff_s=QUICK)
+    assert behaviour.requests["/elsewhere.jar"] == 1
+    text = str(caught.value)
+    for words in ("org.example:thing:1.0", f"{base}/elsewhere.jar", "404", "this test", "offline"):
+        assert words in text
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with repository(Behaviour()) as base:
+        pass
+    with pytest.raises(DownloadError, match=r"refused.*after 2 attempts"):
+        download_all([download(base, tmp_path)], attempts=2, backoff_s=QUICK)
+
+
+def test_an_address_of_an_unknown_kind(tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match="ftp"):
+        download_all([download("ftp://127.0.0.1", tmp_path)])
+
+
+def test_one_failure_ends_the_others(tmp_path: Path) -> None:
+    slow = Behaviour(stall_after_bytes=10, stalls=1)
+    with repository(slow) as slow_base, repository(Behaviour()) as base:
+        begun = time.monotonic()
+        with pytest.raises(DownloadError, match="404"):
+            download_all(
+                [
+                    download(slow_base, tmp_path / "slow"),
+                    download(base, tmp_path / "bad", "/elsewhere.jar"),
+                ],
+                backoff_s=60,
+                read_timeout_s=0.5,
+            )
+        assert time.monotonic() - begun < 30, "the other one does not back off for a minute"
+
+
+def test_two_processes_at_once(tmp_path: Path) -> None:
+    behaviour = Behaviour(pause_s=0.05)
+    with repository(behaviour) as base:
+        words = [sys.executable, "-c", SCRIPT, base, str(tmp_path)]
+        both = [subprocess.Popen(words, cwd=ROOT) for _ in range(2)]
+        assert [each.wait(60) for each in both] == [0, 0]
+    assert behaviour.requests[PATH] == 1
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT
+
+
+def test_a_killed_downloader_is_continued(tmp_path: Path) -> None:
+    part = tmp_path / "thing-1.0.jar.part"
+    behaviour = Behaviour(stall_after_bytes=100_000, stalls=1)
+    with repository(behaviour) as base:
+        first = subprocess.Popen([sys.executable, "-c", SCRIPT, base, str(tmp_path)], cwd=ROOT)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (part.exists() and part.stat().st_size):
+            time.sleep(0.01)
+        first.kill()
+        first.wait()
+        have = part.stat().st_size
+        download_all([download(base, tmp_path)])
+    assert have > 0
+    assert behaviour.ranges == [None, f"bytes={have}-"]
+    assert (tmp_path / "thing-1.0.jar").read_bytes() == CONTENT

@@ -1,0 +1,48 @@
+"""What is known of a target, and the factor for waits."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.targets.asking import Pace
+from harness.targets.errors import TargetStartError
+from harness.targets.info import TIME_SCALE_LIMIT, TargetInfo, probe, time_scale
+from harness.targets.target import Address
+from tests.targets import kinds
+
+INFO = TargetInfo(
+    spec="external:[::1]:9092",
+    implementation="external",
+    release="unknown",
+    addresses=(Address("::1", 9092), Address("b", 1)),
+    api_versions={0: (3, 13), 18: (0, 4)},
+    capabilities=frozenset({"create_topics", "own_broker"}),
+    time_scale=1.25,
+    log_path=None,
+)
+
+
+def test_json_and_back() -> None:
+    text = INFO.to_json()
+    assert "\n" not in text
+    assert TargetInfo.from_json(text) == INFO
+    assert TargetInfo.from_json(text).addresses[0].host == "::1"
+    assert TargetInfo.from_json(text).to_json() == text
+
+
+def test_a_target_that_is_not_started(tmp_path: Path) -> None:
+    with pytest.raises(TargetStartError, match="not started"):
+        probe(kinds.stand_in(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("first_ms", "trips_ms", "scale"),
+    [
+        (1.0, (1.0, 1.0, 90.0), 1.0),  # one slow answer is no slow broker
+        (1.0, (10.0, 10.0, 10.0), 2.0),
+        (100.0, (1.0, 1.0, 1.0), 4.0),
+        (1e9, (1e9, 1e9), TIME_SCALE_LIMIT),
+    ],
+)
+def test_time_scale(first_ms: float, trips_ms: tuple[float, ...], scale: float) -> None:
+    assert time_scale(Pace(first_ms, trips_ms)) == scale

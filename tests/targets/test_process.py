@@ -1,0 +1,125 @@
+"""Child processes as the targets use them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.targets.errors import TargetStartError
+from harness.targets.process import ChildProcess, Deadline, reserve_log
+from tests.targets.kinds import ROOT
+
+
+def python(code: str, log: Path, **options: object) -> ChildProcess:
+    return ChildProcess([sys.executable, "-c", code], log, **options)  # type: ignore[arg-type]
+
+
+def test_output_and_status(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    child = python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(4)", log)
+    assert child.wait(15_000) == 4
+    assert sorted(child.log_text().split()) == ["err", "out"]
+    assert not child.is_alive()
+    child.kill()
+    assert child.exit_code() == 4
+
+
+def test_the_log_of_an_earlier_child_is_kept_but_not_shown(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("earlier\n")
+    child = python("print('later')", log)
+    child.wait(15_000)
+    assert log.read_text() == "earlier\nlater\n"
+    assert child.log_text() == "later\n"
+
+
+def test_the_tail(tmp_path: Path) -> None:
+    child = python("for i in range(50): print('line', i)", tmp_path / "a.log")
+    child.wait(15_000)
+    assert child.tail(2) == "    line 48\n    line 49"
+
+
+def test_kill_and_kill_again(tmp_path: Path) -> None:
+    child = python("import time; time.sleep(600)", tmp_path / "a.log")
+    processes = [psutil.Process(child.pid), psutil.Process(child.warden_pid)]
+    assert child.is_alive()
+    child.kill()
+    assert not [each for each in processes if each.is_running()]
+    assert child.exit_code() == 128 + signal.SIGKILL
+    child.kill()
+
+
+def test_kill_when_the_warden_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.targets.process.END_TIMEOUT_MS", 300)
+    child = python("import time; time.sleep(600)", tmp_path / "a.log")
+    itself = psutil.Process(child.pid)
+    os.kill(child.warden_pid, signal.SIGSTOP)
+    child.kill()
+    assert not psutil.wait_procs([itself], timeout=15)[1]
+
+
+def test_terminate_is_polite(tmp_path: Path) -> None:
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n"
+        "print('up', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    child = python(code, tmp_path / "a.log")
+    deadline = Deadline(15_000)
+    while "up" not in child.log_text() and deadline.left_ms():
+        time.sleep(0.01)
+    assert child.terminate(15_000) == 9
+
+
+def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(TargetStartError, match=r"cannot start '/nowhere'.*No such file"):
+        ChildProcess(["/nowhere"], tmp_path / "a.log")
+
+
+def test_a_folder_named_like_the_package_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "harness").mkdir()
+    (tmp_path / "harness" / "__init__.py").write_text("raise SystemExit(99)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    child = ChildProcess(["/bin/sh", "-c", "exit 5"], tmp_path / "a.log")
+    assert child.wait(15_000) == 5
+
+
+def test_ctrl_c_reaches_only_us(tmp_path: Path) -> None:
+    """SIGINT to the whole group of the parent, as a terminal sends it: the parent stops first."""
+    code = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from harness.targets.process import ChildProcess\n"
+        "child = ChildProcess(['sleep', '600'], Path(sys.argv[1]))\n"
+        "try:\n"
+        "    print(child.pid, flush=True)\n"
+        "    time.sleep(600)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('alive' if child.is_alive() else 'dead', flush=True)\n"
+        "    child.kill()\n"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / "a.log")]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=ROOT
+    ) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        os.killpg(parent.pid, signal.SIGINT)
+        assert parent.stdout.readline().strip() == "alive"
+        assert parent.wait(15) == 0
+    assert not child.is_running()
+
+
+def test_reserved_logs_differ(tmp_path: Path) -> None:
+    paths = [reserve_log(tmp_path / "new", "kafka") for _ in range(3)]
+    assert [path.name for path in paths] == ["kafka.log", "kafka-2.log", "kafka-3.log"]
+    assert all(path.exists() for path in paths)

@@ -215,6 +215,7 @@ def _judged(item: pytest.Item) -> tuple[str, ...]:
     return tuple(mark.args) if mark else ()
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist tells the controller, who reads the plan
 def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     context = config.stash.get(_CONTEXT, None)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 OLDEST_JAVA: Final = 17
 JVM_END_TIMEOUT_S: Final = 20
+CONNECT_TIMEOUT_S: Final = 10
 LOG_LINES_QUOTED: Final = 15
 INSTALL_JAVA: Final = (
     f"install a Java runtime {OLDEST_JAVA} or newer (or: pip install 'kafka-conformance[java]'), "
@@ -49,6 +51,7 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
     require_java()
     _refuse_second_session()
     _refuse_connect(master)
+    _refuse_silent_master(master)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="report-spark-")))
         stack.enter_context(_environment(_environment_for(master)))
@@ -158,6 +161,26 @@ def _refuse_connect(master: str) -> None:
         )
 
 
+def _refuse_silent_master(master: str) -> None:
+    """Spark itself takes a minute to find out that no standalone master is there."""
+    addresses = re.findall(r"([^:,/\[\]]+|\[[^\]]+\]):(\d+)(?=,|$)", master)
+    if not master.startswith("spark://") or not addresses:
+        return
+    reasons = []
+    for host, port in addresses:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_S).close()
+        except (OSError, OverflowError) as error:
+            reasons.append(f"{host}:{port}: {error}")
+        else:
+            return
+    raise ReportError(
+        "no Spark master answers: " + "; ".join(reasons),
+        f"master {master}",
+        "start it, or correct the address; without a cluster leave --master away",
+    )
+
+
 @contextmanager
 def _environment(wanted: dict[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in wanted}
@@ -209,9 +232,14 @@ def _java_gateway(conf: dict[str, str], log: IO[str]) -> Iterator[Any]:
 
 def _end_jvm(gateway: Any) -> None:
     process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
-    gateway.shutdown()
-    if process is None:
-        return
+    try:
+        gateway.shutdown()
+    finally:
+        if process is not None:
+            _end_process(process)
+
+
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         process.stdin.close()  # the gateway's JVM ends when this pipe does
     try:
@@ -226,16 +254,16 @@ def _session_on(gateway: Any, conf: dict[str, str], log: IO[str]) -> Iterator[Sp
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    try:
-        options = SparkConf(loadDefaults=False).setAll(list(conf.items()))
-        context = SparkContext(conf=options, gateway=gateway)
-    except Exception as error:
-        raise _cannot_start(conf["spark.master"], error, log) from error
-    try:
-        yield SparkSession(context)
-    finally:
-        active = SparkSession._instantiatedSession
-        (active if active is not None else context).stop()
+    options = SparkConf(loadDefaults=False).setAll(list(conf.items()))
+    with ExitStack() as stack:
+        try:
+            context = SparkContext(conf=options, gateway=gateway)
+            stack.callback(context.stop)
+            session = SparkSession(context)
+            stack.callback(session.stop)
+        except Exception as error:
+            raise _cannot_start(conf["spark.master"], error, log) from error
+        yield session
 
 
 def _cannot_start(master: str, error: Exception, log: IO[str]) -> ReportError:

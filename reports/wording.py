@@ -75,8 +75,8 @@ def time_words(at: str) -> str:
 def incomplete_warnings(matrix: Matrix) -> list[str]:
     """One sentence for each run that did not come to its end, those that count first."""
     counted = [
-        f"Run {run.run} of {run.target} is incomplete: it did not come to its end, or planned "
-        f"cases left no check{_planned(run)}. What is missing in this column was not judged."
+        f"Run {run.run} of {run.target} is incomplete: it did not come to its proper end"
+        f"{_planned(run)}. What is missing in this column was not judged."
         for run in matrix.incomplete_runs
         if run.counts
     ]
@@ -95,7 +95,7 @@ def incomplete_warnings(matrix: Matrix) -> list[str]:
 def _planned(run: Run) -> str:
     if run.planned_cases is None:
         return ""
-    return f" ({run.cases} of {run.planned_cases} planned cases did)"
+    return f" ({run.cases} of {run.planned_cases} planned cases left a check)"
 
 
 def catalogue_warning(matrix: Matrix) -> str | None:

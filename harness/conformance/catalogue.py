@@ -217,9 +217,7 @@ def _require_whole_correction(requirement: Requirement, where: str) -> None:
     if not any(parts):
         return
     if not all(parts):
-        raise CatalogueError(
-            f"{where}: a correction needs was, corrected_by and seen_on together"
-        )
+        raise CatalogueError(f"{where}: a correction needs was, corrected_by and seen_on together")
     if len(requirement.seen_on) < 2:
         raise CatalogueError(f"{where}: seen_on: a correction is seen on two releases at least")
     if requirement.statement in requirement.was:

@@ -199,9 +199,7 @@ class Recorder:
         for requirement_id in ids:
             self._add(requirement_id, outcome, self._elapsed_s(), self._api)
 
-    def _add(
-        self, requirement_id: str, outcome: Outcome, started_s: float, api: _ApiAsked
-    ) -> None:
+    def _add(self, requirement_id: str, outcome: Outcome, started_s: float, api: _ApiAsked) -> None:
         assert self._case is not None
         kept = outcome
         after_failure = self._failed_id not in (None, requirement_id)

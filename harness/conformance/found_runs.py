@@ -65,9 +65,7 @@ def find_runs(results: Path) -> FoundRuns:
             unreadable.append((path, f"{path}: run {journal.header.run} is there twice"))
         found[journal.header.run] = journal
     _add_from_parquet([p for p in parts if _run_of(p) not in found], found, unreadable)
-    return FoundRuns(
-        runs=tuple(sorted(found.values(), key=_age)), unreadable=tuple(unreadable)
-    )
+    return FoundRuns(runs=tuple(sorted(found.values(), key=_age)), unreadable=tuple(unreadable))
 
 
 def _add_from_parquet(

@@ -208,9 +208,7 @@ def _of_run(
 
     def finding(kind: Kind, sentence: str, requirement: str | None = None) -> Finding:
         about = f"{target}: " if requirement is None else f"{target}: {requirement} "
-        return Finding(
-            kind=kind, target=target, requirement=requirement, sentence=about + sentence
-        )
+        return Finding(kind=kind, target=target, requirement=requirement, sentence=about + sentence)
 
     if summary.defect is not None:
         yield finding(Kind.NOT_WHOLE, f"run {run} is incomplete: {summary.defect}")

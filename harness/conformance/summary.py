@@ -97,8 +97,7 @@ class RunSummary:
         if self.missing:
             case, requirement = self.missing[0]
             found.append(
-                f"{len(self.missing)} planned checks are missing, "
-                f"first {requirement} in {case}."
+                f"{len(self.missing)} planned checks are missing, first {requirement} in {case}."
             )
         found.extend(
             f"{verdict}: {', '.join(self._ids(verdict))}."

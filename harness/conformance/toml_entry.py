@@ -38,9 +38,7 @@ class Entry:
         """Take a non-empty string that matches the pattern or is one of the given ones."""
         value = self._take(key)
         if value is None:
-            raise self.error(
-                f"{self.where}: {key}: is missing{did_you_mean(key, self._values)}"
-            )
+            raise self.error(f"{self.where}: {key}: is missing{did_you_mean(key, self._values)}")
         return self._checked_text(key, value, pattern, among)
 
     def optional_text(self, key: str, *, pattern: str | None = None) -> str | None:
@@ -103,9 +101,7 @@ class Entry:
     def finish(self) -> None:
         """Refuse keys that nobody asked for."""
         for key in self._values:
-            raise self.error(
-                f"{self.where}: {key}: unknown key{did_you_mean(key, self._asked)}"
-            )
+            raise self.error(f"{self.where}: {key}: unknown key{did_you_mean(key, self._asked)}")
 
     def _take(self, key: str) -> Any:
         self._asked.add(key)

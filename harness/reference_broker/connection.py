@@ -52,7 +52,7 @@ class FrameStream(asyncio.Protocol):
         self._end()
         return True
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _exc: Exception | None) -> None:
         """Nothing can be read or written any more."""
         self._end()
         self._writable.set()
@@ -78,7 +78,7 @@ class FrameStream(asyncio.Protocol):
                     return None
             (length,) = _LENGTH.unpack_from(self._buffer)
             if not 0 <= length <= self._limit_bytes:
-                raise FrameRefused(f"a request of {length} bytes, legal are 0 to {self._limit_bytes}")
+                raise FrameRefused(f"a request of {length} bytes, the limit is {self._limit_bytes}")
             return await self._take_frame(_LENGTH.size + length)
         except TimeoutError:
             return None

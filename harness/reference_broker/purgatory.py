@@ -56,7 +56,7 @@ class Purgatory:
                 continue
             try:
                 message = waiting.wait.attempt()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whoever waits gets it
                 waiting.result.set_exception(error)
             else:
                 if message is not None:
@@ -68,5 +68,5 @@ def _complete_at_deadline(waiting: _Waiting) -> None:
         return
     try:
         waiting.result.set_result(waiting.wait.at_deadline())
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whoever waits gets it
         waiting.result.set_exception(error)

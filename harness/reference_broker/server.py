@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable
 
@@ -13,6 +14,7 @@ from harness.reference_broker.settings import BrokerSettings, SettingError
 
 _LOG = logging.getLogger(__name__)
 _PLAINTEXT = "PLAINTEXT://"
+_WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - refused, not bound
 
 
 class BrokerServer:
@@ -55,10 +57,9 @@ class BrokerServer:
         """Serve a new connection, unless there are too many of them already."""
         assert stream.transport is not None
         ip = str(stream.transport.get_extra_info("peername", ("?",))[0])
-        too_many = (
-            len(self._streams) >= self._settings.number("max.connections")
-            or self._by_ip[ip] >= self._settings.number("max.connections.per.ip")
-        )
+        too_many = len(self._streams) >= self._settings.number("max.connections") or self._by_ip[
+            ip
+        ] >= self._settings.number("max.connections.per.ip")
         if too_many:
             _LOG.info("connection from %s refused: there are too many", ip)
             stream.abort()
@@ -89,7 +90,7 @@ class BrokerServer:
         except asyncio.CancelledError:
             stream.abort()
             raise
-        except Exception:
+        except Exception:  # noqa: BLE001 - one bad request must not end the broker
             _LOG.exception("a request failed, its connection is closed")
         finally:
             stream.close()
@@ -140,7 +141,7 @@ def advertised_address(settings: BrokerSettings, host: str, bound_port: int) -> 
                 f"advertised.listeners is written PLAINTEXT://HOST:PORT, not {text!r}"
             )
         return name, int(port)
-    if host in ("", "0.0.0.0", "::"):
+    if host in _WILDCARDS:
         raise SettingError(
             f"clients cannot connect to {host!r}: set advertised.listeners=PLAINTEXT://HOST:PORT "
             "to the address that they use"
@@ -171,11 +172,14 @@ def run_broker(host: str, port: int, settings: BrokerSettings) -> None:
     asyncio.run(_run_until_signal(host, port, settings))
 
 
+def _announce(host: str, port: int) -> None:
+    sys.stdout.write(f"listening on {host}:{port}\n")
+    sys.stdout.flush()
+
+
 async def _run_until_signal(host: str, port: int, settings: BrokerSettings) -> None:
     loop = asyncio.get_running_loop()
-    serving = loop.create_task(
-        serve(host, port, settings, lambda *at: print(f"listening on {at[0]}:{at[1]}", flush=True))
-    )
+    serving = loop.create_task(serve(host, port, settings, _announce))
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, serving.cancel)
     try:

@@ -16,15 +16,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from harness.targets.cache import cache_dir
-from harness.targets.download import (
-    Download,
-    Progress,
-    checksum_matches,
-    download_all,
-    exclusive,
-)
 from harness.targets.errors import TargetError
 from harness.targets.maven import BaseAddress, base_address, local_repository
+from harness.targets.pinned_file import Download, Progress, checksum_matches, exclusive
 
 COLUMNS = ("release", "group", "artifact", "version", "classifier", "sha256", "bytes", "from")
 
@@ -129,6 +123,8 @@ def fetch(
         if not _is_here(artifact, path) and not _copy_local(artifact, local, path)
     ]
     if missing:
+        from harness.targets.download import download_all  # the HTTP client is slow to import
+
         base = base or base_address()
         downloads = [_download(artifact, base, paths[artifact]) for artifact in missing]
         download_all(downloads, progress=progress)

@@ -7,21 +7,20 @@ so the second finds the file already there. Threads share one HTTP client.
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
-from harness.targets.errors import TargetError
-
-Progress = Callable[[int, int], None]
-"""Called with (bytes done, bytes total), from several threads, never two at once."""
+from harness.targets.pinned_file import (
+    Download,
+    DownloadError,
+    Progress,
+    checksum_matches,
+    exclusive,
+)
 
 THREADS = 6
 ATTEMPTS = 5
@@ -31,48 +30,12 @@ READ_TIMEOUT_S = 30.0
 RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-class DownloadError(TargetError):
-    """An artifact cannot be had: names it, its address, the reason and what to do."""
-
-
 class _Transient(Exception):
     """An attempt failed in a way that another one may cure."""
 
 
 class _Cancelled(Exception):
     """Another download failed, or the user interrupted."""
-
-
-@dataclass(frozen=True)
-class Download:
-    """One file to be fetched: its readable name, address, place, checksum (hex) and size."""
-
-    name: str
-    url: str
-    url_origin: str
-    path: Path
-    sha256: str
-    size_bytes: int
-
-
-def checksum_matches(path: Path, sha256: str, size_bytes: int) -> bool:
-    """Whether a file is there with this size and SHA-256 (hex)."""
-    try:
-        if path.stat().st_size != size_bytes:
-            return False
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-    except OSError:
-        return False
-
-
-@contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold ``PATH.lock``: one thread of one process at a time; the kernel frees it at our death."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(path.name + ".lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def download_all(

@@ -15,9 +15,9 @@ from harness.java import JavaError, JavaHome, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.cache import cache_dir
 from harness.targets.class_archive import WRITE_TIMEOUT_MS, ClassArchive
-from harness.targets.download import Progress
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka_config import HOST, LOG4J2, cluster_id, server_properties
+from harness.targets.pinned_file import Progress
 from harness.targets.process import ChildProcess, reserve_log
 from harness.targets.ready import wait_until_ready
 from harness.targets.target import (
@@ -158,7 +158,11 @@ class KafkaProcess(Target):
             self._archive = java.archive
             archive_flags = java.archive.write_flags()
         self._child = ChildProcess(
-            self._command(java, cluster, archive_flags), self._log_path, remove=self.data_dir
+            self._command(java, cluster, archive_flags),
+            self._log_path,
+            # Not as an argument: 44 jars would bury all else in a list of processes.
+            environment={**os.environ, "CLASSPATH": java.classpath},
+            remove=self.data_dir,
         )
         address = Address(HOST, ports[0])
         wait_until_ready(
@@ -175,9 +179,9 @@ class KafkaProcess(Target):
         properties = str(self.data_dir / "server.properties")
         logging = f"-Dlog4j2.configurationFile={self.data_dir / 'log4j2.properties'}"
         jvm = [str(java.home.executable), *JVM_FLAGS, logging, "-Dlog4j2.disableJmx=true"]
-        tool = [*jvm, *java.archive.read_flags(), "-cp", java.classpath, "kafka.tools.StorageTool"]
+        tool = [*jvm, *java.archive.read_flags(), "kafka.tools.StorageTool"]
         tool += ["format", "-t", cluster, "-c", properties]
-        broker = [*jvm, *archive_flags, "-cp", java.classpath, "kafka.Kafka", properties]
+        broker = [*jvm, *archive_flags, "kafka.Kafka", properties]
         return ["/bin/sh", "-c", f"{shlex.join(tool)} && exec {shlex.join(broker)}"]
 
     def _check_running(self, archive: ClassArchive) -> None:

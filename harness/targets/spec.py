@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.targets.artifacts import pinned_releases
-from harness.targets.download import Progress
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
 from harness.targets.kafka_process import KafkaProcess
+from harness.targets.pinned_file import Progress
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Address, Target
 

@@ -89,6 +89,13 @@ def test_only_the_last_line_may_be_torn(tmp_path: Path) -> None:
         read_journal(path)
 
 
+def test_nothing_may_be_torn_after_the_footer(tmp_path: Path) -> None:
+    path = write_run(tmp_path, CHECKS)
+    path.write_bytes(path.read_bytes() + b'{"type": "che')
+    with pytest.raises(CorruptLine, match="line 6 is not JSON"):
+        read_journal(path)
+
+
 def edit_lines(path: Path, change: Callable[[list[Any]], None]) -> Path:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     change(lines)
@@ -104,6 +111,11 @@ def edit_lines(path: Path, change: Callable[[list[Any]], None]) -> Path:
         (lambda lines: lines.pop(0), MisplacedLine, "line 1 is a plan line, but"),
         (lambda lines: lines.pop(1), MisplacedLine, "line 2 is a check line before the plan"),
         (lambda lines: lines.pop(2), ChecksCountMismatch, "counts 2 checks, the file holds 1"),
+        (
+            lambda lines: lines.insert(2, lines[2]),
+            ChecksCountMismatch,
+            "counts 2 checks, the file holds 3",
+        ),
         (lambda lines: lines.append(lines[2]), MisplacedLine, "line 6 comes after the footer"),
         (lambda lines: lines[2].update(run="r2"), ForeignCheck, 'line 3: "run" is not that'),
         (lambda lines: lines[2].update(seed=8), ForeignCheck, '"seed" is not that'),

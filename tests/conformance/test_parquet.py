@@ -24,6 +24,7 @@ from harness.conformance.results_schema import (
     SCHEMA_VERSION_KEY,
 )
 from harness.conformance.verdict import Verdict
+from reports import schema
 from tests.conformance.made import check, header, write_run
 
 pd: Any = pyarrow.dataset
@@ -48,6 +49,18 @@ def test_the_schema_is_the_published_one() -> None:
     nullable = {field.name for field in RESULTS_SCHEMA if field.nullable}
     assert nullable == {"api_key", "api_version", "capability_missing", "evidence"}
     assert all(field.metadata[b"description"] for field in RESULTS_SCHEMA)
+
+
+def test_reports_read_what_we_publish() -> None:
+    columns = {column.name: column for column in schema.COLUMNS}
+    assert tuple(columns) == COLUMN_NAMES
+    for field in RESULTS_SCHEMA:
+        assert columns[field.name].arrow_type == field.type, field.name
+        assert columns[field.name].nullable == field.nullable, field.name
+    assert (schema.SCHEMA_VERSION_KEY, schema.SCHEMA_VERSION) == (
+        SCHEMA_VERSION_KEY,
+        SCHEMA_VERSION,
+    )
 
 
 def test_a_journal_goes_to_parquet_and_back(tmp_path: Path) -> None:
@@ -95,7 +108,7 @@ def test_converting_twice_changes_nothing(tmp_path: Path) -> None:
     again = ensure_parquet(tmp_path)
     assert (again.written, again.kept) == ((), (path,))
     assert path.stat().st_mtime_ns == before
-    os.utime(journal, ns=(before + 1, before + 1))
+    os.utime(journal, ns=(before, before))  # the same instant may hide a change
     assert ensure_parquet(tmp_path).written == (path,)
     assert [p.name for p in path.parent.iterdir()] == ["part-0.parquet"]
 
@@ -145,8 +158,6 @@ def test_what_is_not_ours_is_refused(tmp_path: Path) -> None:
     path.write_text("no")
     with pytest.raises(ResultsError, match="not a readable Parquet"):
         read_parquet(path)
-    pq.write_table(
-        pa.table({"a": [1]}).replace_schema_metadata({SCHEMA_VERSION_KEY: b"1"}), path
-    )
+    pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({SCHEMA_VERSION_KEY: b"1"}), path)
     with pytest.raises(ResultsError, match="does not hold a run of ours"):
         read_parquet(path)

@@ -64,7 +64,7 @@ def test_an_entry_holds_through_its_last_day(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('[[known_failures]]\nrequirement = "X"', r'known_failures: unknown key.*"known_failure"'),
-        (ENTRY + 'expire = 2027-01-31', r'\(PROD-011\): expire: unknown key.*"expires"'),
+        (ENTRY + "expire = 2027-01-31", r'\(PROD-011\): expire: unknown key.*"expires"'),
         (ENTRY.replace("PROD-011", "PROD-11"), r'"PROD-11" is not in.*mean "PROD-011"'),
         (ENTRY.replace('reason = "crc"', ""), r"\(PROD-011\): reason: is missing"),
         (ENTRY.replace("crc", " "), r"reason: ' ' is not a non-empty string"),
@@ -112,7 +112,7 @@ def test_patterns_that_meet_on_one_target_contradict(tmp_path: Path) -> None:
     both = ENTRY + 'target = "kafka:4.*"\n' + ENTRY + 'target = "kafka:*.0"'
     profile = load(tmp_path, both)
     assert set(profile.known_failures_of("kafka:4.1.1")) == {"PROD-011"}
-    with pytest.raises(ProfileError, match=r'PROD-011 of kafka:4\.4\.0.*keep one'):
+    with pytest.raises(ProfileError, match=r"PROD-011 of kafka:4\.4\.0.*keep one"):
         profile.known_failures_of("kafka:4.4.0")
 
 

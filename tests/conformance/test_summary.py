@@ -111,8 +111,10 @@ def test_a_retry_buys_a_label_and_no_pass() -> None:
         PASS,
         check("CONN-002", V.FAILED, case="a", attempt=1),
         check("CONN-002", V.PASSED, case="a", attempt=2),
+        check("CONN-003", V.WARNING, case="a", attempt=1),
         check("CONN-003", V.PASSED, case="a", attempt=1),
         check("CONN-003", V.PASSED, case="a", attempt=2),
+        check("CONN-003", V.WARNING, case="a", attempt=2),
     )
     assert run.requirements["CONN-002"].verdict is V.FAILED
     assert run.retried == (("a", "CONN-002"),)

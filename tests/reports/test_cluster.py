@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from reports.build import build_report
-from reports.errors import ReportError
 
 from .conftest import STATEMENTS, DrawnReport
 
@@ -123,13 +122,3 @@ def test_standalone_cluster_gives_the_same_report(
     for one, other in ((here.json, there.json), (here.markdown, there.markdown)):
         assert one.read_bytes() == other.read_bytes()
     assert here.html.read_bytes() == there.html.read_bytes()
-
-
-def test_master_that_does_not_answer_is_an_error(
-    drawn_report: DrawnReport, tmp_path: Path
-) -> None:
-    master = f"spark://127.0.0.1:{free_port()}"
-    with pytest.raises(ReportError) as error:
-        build_report([drawn_report.results], tmp_path / "report", master)
-    assert master in str(error.value)
-    assert list(tmp_path.iterdir()) == []

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 
+import psutil
 import pytest
 
 from reports.as_html import matrix_html
 from reports.as_json import matrix_json
 from reports.as_markdown import matrix_markdown
+from reports.build import build_report
 from reports.dataset import find_datasets
+from reports.errors import ReportError
 from reports.matrix import Matrix, read_matrix
 from reports.verdicts import WORST_FIRST
 
@@ -114,6 +118,20 @@ def test_rendering_again_gives_the_same_bytes(drawn_report: DrawnReport, matrix:
 def test_no_jvm_and_no_half_written_folder_is_left(drawn_report: DrawnReport) -> None:
     assert drawn_report.left_behind == []
     assert sorted(entry.name for entry in drawn_report.results.iterdir()) == ["report", "results"]
+
+
+def test_start_that_fails_says_why_and_leaves_no_jvm(
+    drawn_report: DrawnReport, tmp_path: Path
+) -> None:
+    from pyspark import SparkContext
+
+    before = set(psutil.Process().children(recursive=True))
+    with pytest.raises(ReportError, match="Could not parse Master URL") as error:
+        build_report([drawn_report.results], tmp_path / "report", "kafka://nowhere")
+    assert "kafka://nowhere" in error.value.where
+    assert set(psutil.Process().children(recursive=True)) <= before
+    assert SparkContext._active_spark_context is None
+    assert list(tmp_path.iterdir()) == []
 
 
 class Page(HTMLParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -164,6 +165,23 @@ def test_loopback_only_where_the_master_is_near(tmp_path: Path, master: str, nea
     assert ("spark.driver.host" in settings(master, tmp_path)) is near
 
 
+def test_master_that_does_not_answer_is_refused(tmp_path: Path) -> None:
+    write_results(tmp_path / "R", [row()])
+    with socket.socket() as taken:  # bound and not listening: nobody answers there
+        taken.bind(("127.0.0.1", 0))
+        master = f"spark://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ReportError, match="no Spark master answers") as error:
+            build_report([tmp_path / "R"], tmp_path / "report", master)
+    assert master in error.value.where
+    assert [entry.name for entry in tmp_path.iterdir()] == ["R"]
+
+
+def test_connect_address_is_no_master(tmp_path: Path) -> None:
+    write_results(tmp_path / "R", [row()])
+    with pytest.raises(ReportError, match="not a master"):
+        build_report([tmp_path / "R"], tmp_path / "report", "sc://127.0.0.1:15002")
+
+
 def test_foreign_output_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(ReportError, match=r"thesis\.txt"), placed(tmp_path):
@@ -175,9 +193,8 @@ def test_failed_report_leaves_the_earlier_one(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with placed(out) as folder:
         (folder / "matrix.json").write_text("one")
-    with pytest.raises(RuntimeError), placed(out) as folder:
-        (folder / "matrix.json").write_text("two")
-        raise RuntimeError
+    with pytest.raises(FileNotFoundError), placed(out) as folder:
+        (folder / "matrix.json").write_bytes((tmp_path / "absent").read_bytes())
     assert (out / "matrix.json").read_text() == "one"
     with placed(out) as folder:
         (folder / "matrix.md").write_text("three")

@@ -79,10 +79,10 @@ class TargetContract:
         target.stop()
         assert log_path is not None
         assert log_path.stat().st_size > 0
+        self.starts_again(target)
 
-    def test_a_second_start_after_the_stop(self, target: Target) -> None:
-        target.start()
-        target.stop()
+    @staticmethod
+    def starts_again(target: Target) -> None:
         with target:
             info = probe(target)
         assert info.spec == target.spec

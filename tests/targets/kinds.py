@@ -10,9 +10,9 @@ import pytest
 
 from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
-from harness.targets.download import DownloadError
 from harness.targets.external import ExternalBroker
 from harness.targets.kafka_process import KafkaProcess
+from harness.targets.pinned_file import DownloadError
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from harness.targets.download import Download
+from harness.targets.pinned_file import Download
 
 CONTENT = bytes(range(256)) * 2048  # 512 KiB
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

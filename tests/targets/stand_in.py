@@ -42,7 +42,7 @@ class Handler(socketserver.StreamRequestHandler):
             payload = self.rfile.read(int.from_bytes(length, "big"))
             if self.server.silent:  # type: ignore[attr-defined]
                 threading.Event().wait()
-            out = answer(payload, self.server.server_address[1])  # type: ignore[index]
+            out = answer(payload, int(self.connection.getsockname()[1]))
             self.wfile.write(len(out).to_bytes(4, "big") + out)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.targets.download import DownloadError, download_all
+from harness.targets.download import download_all
+from harness.targets.pinned_file import DownloadError
 from tests.targets.kinds import ROOT
 from tests.targets.repository import CONTENT, PATH, Behaviour, download, repository
 

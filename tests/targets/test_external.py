@@ -18,7 +18,7 @@ from tests.targets import kinds
 @contextmanager
 def listener(answer: bytes | None) -> Iterator[Address]:
     """Accepts connections and sends ``answer`` once something came; None: never answers."""
-    held = []
+    held: list[socket.socket] = []
 
     def serve() -> None:
         while True:

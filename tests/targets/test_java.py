@@ -121,7 +121,12 @@ def test_a_home_for_spark_really() -> None:
     assert refused.returncode != 0, "else the script would not be needed"
     home = spark_java_home()
     assert home.home != real.home
-    words = [home.executable, module, "-Dwith space=a 'quoted' $word", "-XshowSettings:properties"]
+    words: list[str | Path] = [
+        home.executable,
+        module,
+        "-Dwith space=a 'quoted' $word",
+        "-XshowSettings:properties",
+    ]
     done = subprocess.run([*words, "-version"], capture_output=True, text=True, check=True)
     assert "with space = a 'quoted' $word" in done.stderr
     assert str(real.home) in done.stderr

@@ -1,5 +1,6 @@
 """Whose address is taken: setting, mirror, library; and where the local repository lies."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def test_a_broken_settings_file_is_passed_over(home: Path) -> None:
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "jgo.constants", None)
+    monkeypatch.setitem(sys.modules, "jgo.constants", None)
     with pytest.raises(TargetError, match=maven.URL_SETTING):
         maven.base_address()
 

@@ -100,9 +100,7 @@ def _produce(
     )
 
 
-def _target(
-    name: str, topic_id: UUID, index: int, context: RequestContext
-) -> _Target | ErrorCode:
+def _target(name: str, topic_id: UUID, index: int, context: RequestContext) -> _Target | ErrorCode:
     by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
     cluster = context.state.cluster
     topic = cluster.with_id(topic_id) if by_id else cluster.named(name)

@@ -10,9 +10,10 @@ Version notes
 - v5   log start offset (KIP-107)
 - v7   fetch sessions (KIP-227)
 - v9   current leader epoch, fencing (KIP-320)
-- v10  zstd (KIP-110): topics of compression.type zstd are refused below
+- v10  zstd (KIP-110); since 4.0 older versions get such batches too, as nothing is converted
 - v12  last fetched epoch and diverging epoch (KIP-595)
 - v13  topic ids instead of names (KIP-516)
+- v16  errors about the leader name the current one (KIP-951)
 
 Not done
 - v11 rack is read and ignored (KIP-392): there is no other replica to name.
@@ -48,9 +49,12 @@ from harness.reference_broker.state.fetch_sessions import (
     FetchSession,
     WantedPartition,
 )
+from harness.reference_broker.state.partition import ONLY_LEADER_EPOCH
 
 API_KEY = 1
 _FIRST_VERSION_WITH_IDS = 13
+_FIRST_VERSION_WITH_LEADER = 16
+_LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 _READ_COMMITTED = 1
 
 
@@ -111,7 +115,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
     replica_id = request.replica_state.replica_id if version >= 15 else request.replica_id
     return _Fetch(
         wanted,
-        FetchLimits(version, min(request.min_bytes, max_bytes), max_bytes, replica_id >= 0),
+        FetchLimits(min(request.min_bytes, max_bytes), max_bytes, replica_id >= 0),
         request.isolation_level == _READ_COMMITTED,
         session,
         0 if session is None else session.epoch,
@@ -157,7 +161,7 @@ def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
     if session is None and fetch.opens_session and fetch.wanted:
         session = fetch.context.state.fetch_sessions.create(
             fetch.wanted,
-            fetch.limits.api_version >= _FIRST_VERSION_WITH_IDS,
+            fetch.context.api_version >= _FIRST_VERSION_WITH_IDS,
             fetch.context.now(),
             fetch.context.randomness,
         )
@@ -171,7 +175,7 @@ def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
         readings = news if fetch.session is not None else readings
     response = FetchResponse(session_id=NO_SESSION if session is None else session.session_id)
     for reading in readings:
-        _add(response, reading, fetch.read_committed)
+        _add(response, reading, fetch)
     return response
 
 
@@ -186,7 +190,7 @@ def _note(session: FetchSession, reading: PartitionReading) -> bool:
     return news or reading.diverging is not None
 
 
-def _add(response: FetchResponse, reading: PartitionReading, read_committed: bool) -> None:
+def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> None:
     named, index = reading.key
     is_data = reading.error is ErrorCode.NONE
     part = FetchResponse.PartitionData(
@@ -195,12 +199,17 @@ def _add(response: FetchResponse, reading: PartitionReading, read_committed: boo
         high_watermark=reading.high_watermark,
         last_stable_offset=reading.high_watermark,
         log_start_offset=reading.log_start_offset,
-        aborted_transactions=[] if read_committed and is_data else None,
+        aborted_transactions=[] if reading.is_missing or (fetch.read_committed and is_data) else None,
         records=reading.records,
     )
     if reading.diverging is not None:
         part.diverging_epoch = FetchResponse.EpochEndOffset(
             epoch=reading.diverging.epoch, end_offset=reading.diverging.end_offset
+        )
+    version = fetch.context.api_version
+    if version >= _FIRST_VERSION_WITH_LEADER and reading.error in _LEADER_ERRORS:
+        part.current_leader = FetchResponse.LeaderIdAndEpoch(
+            leader_id=fetch.context.state.identity.broker_id, leader_epoch=ONLY_LEADER_EPOCH
         )
     topics = response.responses
     if topics and named in (topics[-1].topic_id, topics[-1].topic):

@@ -46,7 +46,10 @@ _CLUSTER_OPERATIONS = _operation_bits(5, 7, 8, 9, 10, 11, 12)
 def handle(request: MetadataRequest, context: RequestContext) -> Answer:
     """Answer one request; a topic by id in v10 or v11 makes the whole request invalid."""
     if _names_topics_too_early(request, context.api_version):
-        return Answer(_refusal(request))
+        return Answer(_refusal(request, ErrorCode.INVALID_REQUEST))
+    if any(topic.name is None and topic.topic_id == _NO_ID for topic in request.topics or ()):
+        # Kafka does not foresee a topic without name and id.
+        return Answer(_refusal(request, ErrorCode.UNKNOWN_SERVER_ERROR))
     topics = _described(request, context)
     version = context.api_version
     if request.include_topic_authorized_operations:
@@ -82,17 +85,17 @@ def _names_topics_too_early(request: MetadataRequest, version: int) -> bool:
     )
 
 
-def _refusal(request: MetadataRequest) -> MetadataResponse:
+def _refusal(request: MetadataRequest, error: ErrorCode) -> MetadataResponse:
     return MetadataResponse(
         topics=[
             MetadataResponse.MetadataResponseTopic(
-                error_code=ErrorCode.INVALID_REQUEST,
+                error_code=error,
                 name=topic.name or "",
                 topic_id=topic.topic_id,
             )
             for topic in request.topics or ()
         ],
-        error_code=ErrorCode.INVALID_REQUEST,
+        error_code=error,
     )
 
 
@@ -101,12 +104,12 @@ def _described(
 ) -> list[MetadataResponse.MetadataResponseTopic]:
     cluster = context.state.cluster
     if request.topics is None or (context.api_version == 0 and not request.topics):
-        return [_topic(topic, context) for topic in cluster.topics()]
+        return [_topic(topic) for topic in cluster.topics()]
     ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != _NO_ID)
     if ids:
         return [_by_id(topic_id, context) for topic_id in ids]
     names = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
-    found = [_topic(topic, context) for name in names if (topic := cluster.named(name))]
+    found = [_topic(topic) for name in names if (topic := cluster.named(name))]
     unknown = [name for name in names if cluster.named(name) is None]
     may_create = context.state.limits.auto_create_topics and request.allow_auto_topic_creation
     return found + [_unknown(name, may_create, context) for name in unknown]
@@ -115,7 +118,7 @@ def _described(
 def _by_id(topic_id: UUID, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
     topic = context.state.cluster.with_id(topic_id)
     if topic is not None:
-        return _topic(topic, context)
+        return _topic(topic)
     return MetadataResponse.MetadataResponseTopic(
         error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id
     )
@@ -134,7 +137,7 @@ def _unknown(
     )
 
 
-def _topic(topic: Topic, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
+def _topic(topic: Topic) -> MetadataResponse.MetadataResponseTopic:
     replicas: list[int] = [*topic.replicas]
     return MetadataResponse.MetadataResponseTopic(
         name=topic.name,

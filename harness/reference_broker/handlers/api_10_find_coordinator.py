@@ -72,9 +72,9 @@ def _problem_with(key: str, key_type: int, context: RequestContext) -> ErrorCode
     topic = _TOPIC_OF_KEY_TYPE.get(key_type)
     if topic is None:
         return ErrorCode.INVALID_REQUEST
-    if key_type == _SHARE:
-        if context.api_version < _FIRST_VERSION_WITH_SHARE or not _is_share_key(key):
-            return ErrorCode.INVALID_REQUEST
+    may_be_share = context.api_version >= _FIRST_VERSION_WITH_SHARE and _is_share_key(key)
+    if key_type == _SHARE and not may_be_share:
+        return ErrorCode.INVALID_REQUEST
     if context.state.cluster.named(topic) is None:
         context.state.auto_create_topic(topic, context.randomness)
         return ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -52,9 +52,7 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
         if times > 1:
             results.append(_refused(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."))
         elif name == CLUSTER_METADATA_TOPIC:
-            results.append(
-                _refused(name, ErrorCode.INVALID_REQUEST, f"Nobody may create {name}.")
-            )
+            results.append(_refused(name, ErrorCode.INVALID_REQUEST, f"Nobody may create {name}."))
     return Answer(CreateTopicsResponse(topics=results))
 
 

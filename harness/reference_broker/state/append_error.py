@@ -17,7 +17,8 @@ class AppendRefused(Exception):
     """Nothing of the batch was appended.
 
     `tells_log_start` follows Kafka: errors which its replica layer knows by class answer with
-    log start offset -1, all others with the real one. `message` is None where Kafka has none.
+    log start offset -1, all others with the real one. `message` is for the client, None where
+    Kafka sends none; `reason` is for our own log.
     """
 
     def __init__(
@@ -26,8 +27,9 @@ class AppendRefused(Exception):
         message: str | None = None,
         record_problems: tuple[RecordProblem, ...] = (),
         tells_log_start: bool = False,
+        reason: str | None = None,
     ) -> None:
-        super().__init__(message or error.name)
+        super().__init__(reason or message or error.name)
         self.error = error
         self.message = message
         self.record_problems = record_problems

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from harness.ids import BrokerId
+from harness.ids import BrokerId, PartitionIndex
 from harness.reference_broker.effects import TopicDeleted
+from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.randomness import Randomness, random_uuid
-from harness.reference_broker.state.topic import Topic, new_topic
+from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_names import collision_form
 
@@ -48,9 +49,11 @@ class Cluster:
     ) -> Topic:
         """Add a topic with empty partitions; its name was found legal and free before."""
         topic_id = random_uuid(randomness)
-        topic = new_topic(
-            name, topic_id, config, partition_count, replicas, self._producer_expiration_ms
-        )
+        partitions = [
+            Partition.empty(topic_id, PartitionIndex(index), config, self._producer_expiration_ms)
+            for index in range(partition_count)
+        ]
+        topic = Topic(name, topic_id, config, replicas, partitions)
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
         self._by_form[collision_form(name)] = name

@@ -22,7 +22,8 @@ class ConfigDefinition:
     """One configuration: `default` is text, as a user would write it.
 
     `broker_setting` names the broker setting that gives a topic its default, if there is one.
-    `also` is a value outside the limits that is legal all the same.
+    `also` is a value outside the limits that is legal all the same. `pattern` is a regular
+    expression for the whole text.
     """
 
     name: str
@@ -33,11 +34,14 @@ class ConfigDefinition:
     choices: tuple[str, ...] = ()
     broker_setting: str | None = None
     also: float | None = None
+    pattern: str | None = None
 
     def parse(self, text: str) -> ConfigValue:
         """The typed value of `text`. Raises ConfigError when it is no value of this type."""
         value = _READERS[self.type](self, text.strip())
         self._check_limits(value, text)
+        if self.pattern is not None and text and not re.fullmatch(self.pattern, text.strip()):
+            raise ConfigError(f"Invalid value {text} for configuration {self.name}")
         return value
 
     def _check_limits(self, value: ConfigValue, text: str) -> None:
@@ -87,13 +91,12 @@ def _read_boolean(definition: ConfigDefinition, text: str) -> ConfigValue:
     value = _BOOLEANS.get(text.lower())
     if value is None:
         raise ConfigError(
-            f"Invalid value {text} for configuration {definition.name}: "
-            "expected true or false"
+            f"Invalid value {text} for configuration {definition.name}: expected true or false"
         )
     return value
 
 
-def _read_string(definition: ConfigDefinition, text: str) -> ConfigValue:
+def _read_string(_definition: ConfigDefinition, text: str) -> ConfigValue:
     return text
 
 

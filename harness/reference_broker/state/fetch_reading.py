@@ -13,14 +13,11 @@ from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.partition import Partition
 
-_ZSTD_NEEDS_VERSION = 10
-
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
     """What a fetch request says for all its partitions together."""
 
-    api_version: int
     min_bytes: int
     max_bytes: int
     from_replica: bool
@@ -45,6 +42,7 @@ class PartitionReading:
     records: bytes = b""
     available_bytes: int = 0
     diverging: DivergingEpoch | None = None
+    is_missing: bool = False
 
 
 def find_partition(cluster: Cluster, key: FetchKey) -> Partition | ErrorCode:
@@ -70,7 +68,7 @@ def read_partitions(
     for want in wanted:
         found = find_partition(cluster, want.key)
         if isinstance(found, ErrorCode):
-            missing.append(PartitionReading(want.key, found))
+            missing.append(PartitionReading(want.key, found, is_missing=True))
             continue
         reading = _read(found, want, limits, left_bytes, may_exceed)
         if reading.records:
@@ -120,9 +118,7 @@ def _read(
     )
 
 
-def _problem_with(
-    partition: Partition, want: WantedPartition, limits: FetchLimits
-) -> ErrorCode:
+def _problem_with(partition: Partition, want: WantedPartition, limits: FetchLimits) -> ErrorCode:
     error = partition.epoch_problem(want.current_leader_epoch)
     if error is not ErrorCode.NONE:
         return error
@@ -130,9 +126,6 @@ def _problem_with(
         # No other broker is a replica. One that says which epoch it knows is told to ask again.
         knows_epoch = want.current_leader_epoch >= 0
         return ErrorCode.UNKNOWN_LEADER_EPOCH if knows_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
-    is_zstd = partition.config.compression_type == "zstd"
-    if is_zstd and limits.api_version < _ZSTD_NEEDS_VERSION:
-        return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
     if want.last_fetched_epoch > partition.leader_epoch:
         return ErrorCode.OFFSET_OUT_OF_RANGE
     return ErrorCode.NONE

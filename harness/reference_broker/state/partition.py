@@ -23,6 +23,7 @@ from harness.reference_broker.state.record_validation import Placement, validate
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
+ONLY_LEADER_EPOCH = LeaderEpoch(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,15 @@ class Partition:
     config: TopicConfig
     log: PartitionLog
     producers: ProducerStates
-    leader_epoch: LeaderEpoch = LeaderEpoch(0)
+    leader_epoch: LeaderEpoch
 
     @classmethod
     def empty(
         cls, topic_id: UUID, index: PartitionIndex, config: TopicConfig, expiration_ms: int
     ) -> "Partition":
         """A new partition. `expiration_ms` is how long an idle producer is remembered."""
-        return cls(topic_id, index, config, PartitionLog(), ProducerStates(expiration_ms))
+        producers = ProducerStates(expiration_ms)
+        return cls(topic_id, index, config, PartitionLog(), producers, ONLY_LEADER_EPOCH)
 
     @property
     def high_watermark(self) -> Offset:
@@ -94,16 +96,16 @@ class Partition:
         if header.attributes & TRANSACTIONAL:
             raise AppendRefused(
                 ErrorCode.INVALID_TXN_STATE,
-                "the batch belongs to no ongoing transaction",
+                reason="the batch belongs to no ongoing transaction",
                 tells_log_start=True,
             )
         problem = self.producers.problem_with(batch)
         if problem is not ErrorCode.NONE:
             raise AppendRefused(
                 problem,
-                f"producer {header.producer_id} with epoch {header.producer_epoch} may not go on "
-                f"with sequence {header.base_sequence}",
                 tells_log_start=True,
+                reason=f"producer {header.producer_id} with epoch {header.producer_epoch} may not "
+                f"go on with sequence {header.base_sequence}",
             )
         return None
 

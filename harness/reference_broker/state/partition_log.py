@@ -33,7 +33,12 @@ class PartitionLog:
     """An append-only list of batches. Owns the start and end offset."""
 
     __slots__ = (
-        "_base_offsets", "_batches", "_end_positions", "_running_max", "end_offset", "start_offset"
+        "_base_offsets",
+        "_batches",
+        "_end_positions",
+        "_running_max",
+        "end_offset",
+        "start_offset",
     )
 
     def __init__(self) -> None:

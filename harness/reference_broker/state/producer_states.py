@@ -37,9 +37,7 @@ class AppendedBatch:
 class _ProducerState:
     producer_epoch: ProducerEpoch
     last_append: TimeMs
-    batches: deque[AppendedBatch] = field(
-        default_factory=lambda: deque(maxlen=_REMEMBERED_BATCHES)
-    )
+    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=_REMEMBERED_BATCHES))
 
 
 class ProducerStates:

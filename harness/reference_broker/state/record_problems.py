@@ -14,6 +14,7 @@ from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
 _INT64_MAX = 2**63 - 1
+_KEYLESS = "A compacted topic takes no record without a key."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,7 @@ def may_have_problems(
     return limits.base_timestamp + min(deltas, default=_INT64_MAX) < limits.earliest
 
 
-def refuse_records(
-    summary: RecordsSummary, config: TopicConfig, limits: TimestampLimits
-) -> None:
+def refuse_records(summary: RecordsSummary, config: TopicConfig, limits: TimestampLimits) -> None:
     """Raise AppendRefused with every record at fault; return when there is none after all.
 
     One bad timestamp makes INVALID_TIMESTAMP of the whole, even beside records without a key.
@@ -88,7 +87,7 @@ def refuse_records(
     error = ErrorCode.INVALID_RECORD
     for position, delta in enumerate(summary.timestamp_deltas or ()):
         if position in keyless:
-            problems.append(RecordProblem(position, "A compacted topic takes no record without key."))
+            problems.append(RecordProblem(position, _KEYLESS))
         elif (problem := limits.problem_with(delta)) is not None:
             problems.append(RecordProblem(position, problem))
             error = ErrorCode.INVALID_TIMESTAMP

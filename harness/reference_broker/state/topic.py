@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from harness.ids import BrokerId, PartitionIndex
+from harness.ids import BrokerId
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_names import INTERNAL_TOPICS
@@ -27,19 +27,3 @@ class Topic:
     def partition(self, index: int) -> Partition | None:
         """The partition, or None when the topic has no such number."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
-
-
-def new_topic(
-    name: str,
-    topic_id: UUID,
-    config: TopicConfig,
-    partition_count: int,
-    replicas: tuple[BrokerId, ...],
-    producer_expiration_ms: int,
-) -> Topic:
-    """A topic with empty partitions."""
-    partitions = [
-        Partition.empty(topic_id, PartitionIndex(index), config, producer_expiration_ms)
-        for index in range(partition_count)
-    ]
-    return Topic(name, topic_id, config, replicas, partitions)

@@ -56,9 +56,7 @@ class PlannedTopic:
     replicas: tuple[BrokerId, ...]
 
 
-def plan_topic(
-    wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults
-) -> PlannedTopic:
+def plan_topic(wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults) -> PlannedTopic:
     """Check in Kafka's order: name, existence, configs, assignment. Raises CreationRefused."""
     _check_name(wanted.name, cluster)
     config = _config_of(wanted, defaults)
@@ -72,9 +70,7 @@ def _check_name(name: str, cluster: Cluster) -> None:
     if problem is not None:
         raise CreationRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     if cluster.named(name) is not None:
-        raise CreationRefused(
-            ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists."
-        )
+        raise CreationRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     other = cluster.colliding_with(name)
     if other is not None:
         raise CreationRefused(

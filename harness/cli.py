@@ -1,0 +1,46 @@
+"""``kafka-conformance``: one command, its subcommands loaded only when they are used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+_COMMANDS = {
+    "run": ("harness.commands.run", "run"),
+    "broker": ("harness.reference_broker.command", "broker"),
+    "report": ("harness.commands.report", "report"),
+    "gate": ("harness.commands.gate", "gate_command"),
+    "requirements": ("harness.commands.requirements", "requirements"),
+    "targets": ("harness.commands.targets", "targets"),
+    "codec": ("harness.commands.codec", "codec"),
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module, name = _COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("kafka-conformance"), prog_name="kafka-conformance")
+def main() -> None:
+    """Judge whether a broker really speaks Kafka.
+
+    \b
+    A first run, and its matrix:
+      kafka-conformance run --target reference --out results
+      kafka-conformance report results --out results/report
+    """
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The subcommands of ``kafka-conformance``, one file each."""

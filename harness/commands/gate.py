@@ -1,0 +1,73 @@
+"""``kafka-conformance gate``: may these results go through?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.found_runs import ResultsNotFound
+from harness.conformance.gate import GateResult, ResultsNotWhole, gate, write_profile
+from harness.conformance.profile import ProfileError, load_profile
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("gate")
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--profile", "profile_file", type=_FILE, help="Known failures (TOML).")
+@click.option("--write-profile", "new_profile", type=_FILE, help="Write such a file and stop.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def gate_command(
+    results: Path, profile_file: Path | None, new_profile: Path | None, as_json: bool
+) -> None:
+    """Judge RESULTS, the folder that `run --out` wrote. Needs neither Spark nor Java.
+
+    \b
+    Exit codes: 0 ok, 1 unexpected failure, 2 wrong usage, 3 incomplete run,
+                4 a known failure passed, 5 something vanished, 6 an entry expired.
+    """
+    try:
+        if new_profile:
+            write_profile(results, new_profile)
+            click.echo(f"wrote {new_profile}: give each entry its reason")
+            return
+        profile = load_profile(profile_file, load_catalogue()) if profile_file else None
+        found = gate(results, profile)
+    except FileExistsError as error:
+        raise click.UsageError(f"{new_profile} is there already; it is not replaced") from error
+    except (ResultsNotFound, ResultsNotWhole, ProfileError, OSError) as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(_as_json(found) if as_json else _as_text(found))
+    sys.exit(found.exit_code)
+
+
+def _as_text(found: GateResult) -> str:
+    lines = [f"{target}: {run}" for target, run in found.runs.items()]
+    lines += [f"known failure: {target} {name}" for target, name in found.known]
+    lines += [f"{finding.target or 'all'}: {finding.sentence}" for finding in found.findings]
+    return "\n".join([*lines, f"exit {int(found.exit_code)}: {found.sentence}"])
+
+
+def _as_json(found: GateResult) -> str:
+    findings = [
+        {
+            "kind": finding.kind.name.lower(),
+            "target": finding.target,
+            "requirement": finding.requirement,
+            "sentence": finding.sentence,
+        }
+        for finding in found.findings
+    ]
+    return json.dumps(
+        {
+            "exit": int(found.exit_code),
+            "sentence": found.sentence,
+            "runs": found.runs,
+            "known": [list(pair) for pair in found.known],
+            "findings": findings,
+        }
+    )

@@ -1,0 +1,136 @@
+"""Running the suites against one target in a pytest process, and watching its journal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
+from harness.conformance.summary import RunSummary, summarize
+from harness.run_session import new_run_id
+from harness.targets.process import ChildProcess
+
+POLL_MS = 100
+INTERRUPT_TIMEOUT_MS = 20_000
+SUITE_NAMES = ("protocol", "replication", "durability")
+
+
+@dataclass(slots=True)
+class Progress:
+    """What the journal of a running session says so far."""
+
+    planned: int = 0
+    cases: set[str] = field(default_factory=set)
+    verdicts: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One target, judged: its summary, or why there is none."""
+
+    spec: str
+    run_dir: Path
+    summary: RunSummary | None
+    problem: str
+
+
+def suites_root() -> Path:
+    """The folder that holds ``suites/``; raises ClickException when it cannot be found."""
+    root = Path(__file__).resolve().parents[2]
+    if (root / "suites").is_dir():
+        return root
+    raise click.ClickException(
+        f"the suites are not beside the package: no folder {root / 'suites'}"
+    )
+
+
+def suite_folders(names: Sequence[str]) -> list[str]:
+    """Folders to hand to pytest; all suites when none is named."""
+    root = suites_root()
+    there = [name for name in SUITE_NAMES if (root / "suites" / name).is_dir()]
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        raise click.UsageError(f"no suite {unknown[0]!r}; there are: {', '.join(there)}")
+    return [str(root / "suites" / name) for name in names or there]
+
+
+def judge_target(
+    spec: str, options: Sequence[str], out: Path, watch: Callable[[Progress], None]
+) -> Judged:
+    """Run pytest against ``spec``; ``watch`` is called whenever the journal has grown."""
+    run_id = new_run_id(spec, datetime.now(UTC))
+    run_dir = out / "runs" / run_id
+    run_dir.mkdir(parents=True)
+    root = suites_root()
+    command = [sys.executable, "-P", "-m", "pytest", "-c", str(root / "pyproject.toml")]
+    command += ["--rootdir", str(root), "-p", "no:cacheprovider", "-q", "--color=no"]
+    command += [*options, "--target", spec, "--out", str(out), "--run-id", run_id]
+    child = ChildProcess(command, run_dir / "pytest.log")
+    try:
+        _follow(child, run_dir / JOURNAL_NAME, watch)
+    except KeyboardInterrupt:
+        _interrupt(child)
+        raise
+    finally:
+        child.kill()
+    return _judged(spec, run_dir, child)
+
+
+def _follow(child: ChildProcess, journal: Path, watch: Callable[[Progress], None]) -> None:
+    seen, offset = Progress(), 0
+    while True:
+        running = child.wait(POLL_MS) is None
+        if journal.exists():
+            with journal.open("rb") as file:
+                file.seek(offset)
+                data = file.read()
+            whole = data.rfind(b"\n") + 1
+            offset += whole
+            for line in data[:whole].splitlines():
+                _take(seen, line)
+            if whole:
+                watch(seen)
+        if not running:
+            return
+
+
+def _take(seen: Progress, line: bytes) -> None:
+    entry = json.loads(line)
+    if entry["type"] == "plan":
+        seen.planned = len(entry["cases"])
+    elif entry["type"] == "check":
+        seen.cases.add(entry["case"])
+        seen.verdicts[entry["verdict"]] += 1
+
+
+def _interrupt(child: ChildProcess) -> None:
+    """Let pytest stop the broker by itself, as after a Ctrl-C of its own."""
+    if child.is_alive():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGINT)
+        child.wait(INTERRUPT_TIMEOUT_MS)
+
+
+def _judged(spec: str, run_dir: Path, child: ChildProcess) -> Judged:
+    try:
+        summary = summarize(read_journal(run_dir / JOURNAL_NAME))
+        return Judged(spec, run_dir, summary, "" if summary.complete else _reason(child))
+    except (OSError, JournalError):
+        return Judged(spec, run_dir, None, _reason(child))
+
+
+def _reason(child: ChildProcess) -> str:
+    """What pytest said last; its own words for a usage error start with ERROR."""
+    lines = child.log_text().strip().splitlines()
+    errors = [line for line in lines if line.startswith("ERROR")]
+    return errors[-1].removeprefix("ERROR:").strip() if errors else "\n".join(lines[-15:])

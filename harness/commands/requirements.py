@@ -1,0 +1,115 @@
+"""``kafka-conformance requirements``: the catalogue, and what of it is judged."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from fnmatch import fnmatch
+from typing import Any
+
+import click
+import pytest
+
+from harness.commands.judging import suites_root
+from harness.conformance.catalogue import Requirement, UnknownRequirementError, load_catalogue
+from harness.conformance.coverage import coverage as coverage_of
+
+
+@click.group()
+def requirements() -> None:
+    """The requirements catalogue: list, show, coverage."""
+
+
+@requirements.command("list")
+@click.argument("glob", default="*")
+@click.option("--level", type=click.Choice(["MUST", "SHOULD", "MAY"]), help="Only this level.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def list_(glob: str, level: str | None, as_json: bool) -> None:
+    """List the requirements whose id matches GLOB, such as 'PROD-*'."""
+    found = [
+        requirement
+        for requirement in load_catalogue().requirements.values()
+        if fnmatch(requirement.id, glob) and level in (None, requirement.level)
+    ]
+    if not found:
+        raise click.UsageError(f"no requirement matches {glob!r}")
+    if as_json:
+        click.echo(json.dumps([_as_json(requirement) for requirement in found]))
+        return
+    for requirement in found:
+        click.echo(f"{requirement.id}  {requirement.level:<6}  {requirement.statement}")
+
+
+@requirements.command()
+@click.argument("requirement_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def show(requirement_id: str, as_json: bool) -> None:
+    """Show everything that the catalogue says of ID."""
+    try:
+        requirement = load_catalogue().requirement(requirement_id)
+    except UnknownRequirementError as error:
+        raise click.UsageError(str(error)) from error
+    values = _as_json(requirement)
+    if as_json:
+        click.echo(json.dumps(values))
+        return
+    for name, value in values.items():
+        if value not in (None, "", []):
+            shown = ", ".join(value) if isinstance(value, list) else value
+            click.echo(f"{name:<14} {shown}")
+
+
+@requirements.command()
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def coverage(as_json: bool) -> None:
+    """Which requirements a test judges, area by area."""
+    catalogue = load_catalogue()
+    found = coverage_of(declared_ids(), catalogue)
+    if as_json:
+        click.echo(json.dumps(asdict(found)))
+        return
+    click.echo(f"catalogue {catalogue.version}")
+    click.echo(f"{'area':<6} {'judged':>6} {'reason':>6} {'open':>6}")
+    for area in found.areas:
+        counts = (len(area.judged), len(area.not_judged), len(area.unexplained))
+        click.echo(f"{area.area:<6} {counts[0]:>6} {counts[1]:>6} {counts[2]:>6}  {area.title}")
+    click.echo(f"{'all':<6} {found.judged:>6} {found.not_judged:>6} {found.unexplained:>6}")
+
+
+def declared_ids() -> list[str]:
+    """The ids that the suites' tests declare to judge, by collecting them."""
+    seen = _Collector()
+    root = suites_root()
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        code = pytest.main(
+            ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), str(root / "suites"),
+             "--collect-only", "-q", "-p", "no:cacheprovider"],
+            plugins=[seen],
+        )  # fmt: skip
+    if code != pytest.ExitCode.OK:
+        raise click.ClickException(f"the suites cannot be collected:\n{said.getvalue()}")
+    return seen.ids
+
+
+class _Collector:
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        marks: Sequence[pytest.Mark | None] = [
+            i.get_closest_marker("judges") for i in session.items
+        ]
+        self.ids = sorted({name for mark in marks if mark for name in mark.args})
+
+
+def _as_json(requirement: Requirement) -> dict[str, Any]:
+    values = asdict(requirement)
+    return {
+        name: sorted(value) if isinstance(value, frozenset) else list(value)
+        if isinstance(value, tuple) else value
+        for name, value in values.items()
+    }  # fmt: skip

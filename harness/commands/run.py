@@ -1,0 +1,176 @@
+"""``kafka-conformance run``: judge targets, one after the other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from harness.commands.judging import Judged, Progress, judge_target, suite_folders
+from harness.conformance.parquet import ensure_parquet
+from harness.conformance.summary import RunExit, RunSummary, joint_exit_code
+from harness.conformance.verdict import Verdict
+from harness.targets.artifacts import fetch_release
+from harness.targets.errors import TargetError
+from harness.targets.kafka_process import KafkaProcess
+from harness.targets.spec import parse_target
+
+_STYLES = {
+    Verdict.PASSED: "green",
+    Verdict.FAILED: "red",
+    Verdict.HARNESS_ERROR: "bold red",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.WARNING: "yellow",
+}
+
+
+@click.command()
+@click.option("--target", "specs", multiple=True, metavar="SPEC",
+              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT]; "
+              "may be repeated.")  # fmt: skip
+@click.option(
+    "--suite", "suites", multiple=True, metavar="NAME", help="protocol, ...; default all."
+)
+@click.option("--requirement", "globs", multiple=True, metavar="GLOB",
+              help="Only requirements that match, such as 'PROD-*'; may be repeated.")  # fmt: skip
+@click.option("--jobs", default="1", metavar="N", show_default=True,
+              help="Test processes at the same time, or auto.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
+              help="Folder for journals, evidence and Parquet; may hold earlier runs.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def run(
+    specs: tuple[str, ...],
+    suites: tuple[str, ...],
+    globs: tuple[str, ...],
+    jobs: str,
+    seed: int,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Judge one or more targets and keep every result in OUT.
+
+    \b
+    Exit codes: 0 green, 1 something failed, 2 wrong usage,
+                3 incomplete or the harness itself failed.
+    """
+    if jobs != "auto" and not (jobs.isdigit() and int(jobs) > 0):
+        raise click.UsageError(f"--jobs takes a number from 1 or auto, not {jobs!r}")
+    console = Console(stderr=True)
+    specs = specs or ("reference",)
+    out = out.absolute()
+    folders = suite_folders(suites)
+    _prepare(specs, console)
+    options = [*folders, "--seed", str(seed)]
+    options += [word for glob in globs for word in ("--requirement", glob)]
+    if jobs != "1":
+        options += ["-n", jobs]
+    try:
+        judged = [_judge(spec, options, out, console) for spec in specs]
+    except KeyboardInterrupt:
+        console.print("interrupted: the run is incomplete")
+        sys.exit(RunExit.INCOMPLETE)
+    ensure_parquet(out)
+    _show(judged, as_json)
+    sys.exit(_exit_code(judged))
+
+
+def _prepare(specs: tuple[str, ...], console: Console) -> None:
+    """Parse all targets before anything starts, and download what they need."""
+    try:
+        for spec in specs:
+            target = parse_target(spec)
+            if isinstance(target, KafkaProcess):
+                _download(target.release, console)
+    except TargetError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _download(release: str, console: Console) -> None:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(f"Kafka {release}", total=None)
+        fetch_release(release, lambda done, total: bar.update(task, completed=done, total=total))
+
+
+def _judge(spec: str, options: list[str], out: Path, console: Console) -> Judged:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[verdicts]}"),
+    )
+    with Bar(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(spec, total=None, verdicts="")
+
+        def watch(seen: Progress) -> None:
+            counts = ", ".join(f"{number} {name}" for name, number in seen.verdicts.most_common())
+            done = len(seen.cases)
+            bar.update(task, completed=done, total=seen.planned or None, verdicts=counts)
+
+        return judge_target(spec, options, out, watch)
+
+
+def _exit_code(judged: list[Judged]) -> int:
+    if any(one.summary is None for one in judged):
+        return RunExit.INCOMPLETE
+    return joint_exit_code(one.summary for one in judged if one.summary)
+
+
+def _show(judged: list[Judged], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"exit": _exit_code(judged), "runs": [_as_json(j) for j in judged]}))
+        return
+    # plain words must not be cut where nobody looks at a terminal
+    width = None if sys.stdout.isatty() else 200
+    screen = Console(file=sys.stdout, width=width)
+    table = Table("target", *[verdict.value for verdict in Verdict], "run")
+    for one in judged:
+        counts = one.summary.counts if one.summary else {}
+        cells = [_cell(verdict, counts.get(verdict, 0)) for verdict in Verdict]
+        table.add_row(one.spec, *cells, one.run_dir.name)
+    screen.print(table)
+    for one in judged:
+        for sentence in _sentences(one):
+            screen.print(f"{one.spec}: {sentence}", markup=False, highlight=False)
+
+
+def _cell(verdict: Verdict, count: int) -> str:
+    style = _STYLES.get(verdict)
+    return f"[{style}]{count}[/]" if style and count else str(count)
+
+
+def _sentences(one: Judged) -> list[str]:
+    if one.summary is None:
+        return [f"no result: {one.problem}"]
+    lines = list(one.summary.sentences())
+    if one.problem:
+        lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
+    lines += [
+        f"{name} {check.case}: {check.reason.splitlines()[0]} ({one.run_dir / check.evidence})"
+        for name, found in one.summary.requirements.items()
+        for check in found.checks
+        if check.evidence and check.reason
+    ]
+    return lines
+
+
+def _as_json(one: Judged) -> dict[str, Any]:
+    base = {"target": one.spec, "run": one.run_dir.name, "folder": str(one.run_dir)}
+    summary: RunSummary | None = one.summary
+    if summary is None:
+        return {**base, "exit": int(RunExit.INCOMPLETE), "problem": one.problem}
+    return {
+        **base,
+        "exit": int(summary.exit_code),
+        "counts": {verdict.value: number for verdict, number in summary.counts.items()},
+        "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
+        "sentences": list(summary.sentences()),
+    }

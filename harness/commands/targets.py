@@ -1,0 +1,32 @@
+"""``kafka-conformance targets``: what can be judged, and what each kind lets a test do."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from harness.targets.artifacts import pinned_releases
+from harness.targets.spec import target_kinds
+from harness.targets.target import CAPABILITIES
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+def targets(as_json: bool) -> None:
+    """List the forms of a target string, and the capabilities of each."""
+    kinds = target_kinds()
+    if as_json:
+        rows = [
+            {"form": k.form, "example": k.example, "meaning": k.meaning}
+            | {"capabilities": sorted(k.capabilities)}
+            for k in kinds
+        ]
+        click.echo(json.dumps({"targets": rows, "kafka_releases": pinned_releases()}))
+        return
+    for kind in kinds:
+        click.echo(f"{kind.form}\n    {kind.meaning}\n    for example: {kind.example}")
+        click.echo(f"    capabilities: {', '.join(sorted(kind.capabilities)) or 'none'}\n")
+    click.echo(f"Kafka releases: {', '.join(pinned_releases())}\n\nCapabilities:")
+    for name, meaning in CAPABILITIES.items():
+        click.echo(f"    {name}: {meaning}")

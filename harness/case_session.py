@@ -82,8 +82,6 @@ class CaseSession:
         """Close the case: every declared requirement has a record now, evidence is written."""
         if error is None and not self.shared_broker().is_alive():
             error = BrokerMisbehaved("the broker no longer answers after this test")
-        if isinstance(error, ApiNotAdvertised):
-            error = NotSupported(str(error))
         records = finish_case(error)
         if all(record.verdict in _QUIET for record in records):
             return records

@@ -15,11 +15,15 @@ from typing import Any
 import pytest
 
 from harness.case_session import CaseSession
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.codec import CodecError
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.checks import register_broker_fault, register_missing_capability
+from harness.conformance.outcome import (
+    register_broker_fault,
+    register_missing_capability,
+    register_not_supported,
+)
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
 from harness.marks import released_versions
@@ -93,6 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _active(config):
         return
     register_broker_fault(BrokerMisbehaved, CodecError)
+    register_not_supported(ApiNotAdvertised)
     register_missing_capability(MissingCapability)
     if _is_worker(config):
         text = config.workerinput[_WORKER_INPUT]  # type: ignore[attr-defined]

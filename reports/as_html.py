@@ -1,5 +1,4 @@
-"""`index.html`: the matrix as one page that asks nothing of the network and works without scripts.
-"""
+"""`index.html`: the matrix as one page that needs no network and no scripts."""
 
 from __future__ import annotations
 

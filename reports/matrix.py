@@ -121,9 +121,7 @@ class Matrix:
     def incomplete(self) -> tuple[str, ...]:
         """Ids of all runs without an end, counted or not, sorted."""
         return tuple(
-            sorted(
-                {run.run for run in self.incomplete_runs} | {run.run for run in self.empty_runs}
-            )
+            sorted({run.run for run in self.incomplete_runs} | {run.run for run in self.empty_runs})
         )
 
     @property

@@ -269,7 +269,8 @@ def _session_on(gateway: Any, conf: dict[str, str], log: IO[str]) -> Iterator[Sp
 def _cannot_start(master: str, error: Exception, log: IO[str]) -> ReportError:
     log.flush()
     log.seek(0)
-    last = "".join(log.readlines()[-LOG_LINES_QUOTED:]).strip()
+    lines = [line for line in log if not re.match(r"\s+(at |\.\.\. )|WARNING: ", line)]
+    last = "".join(lines[-LOG_LINES_QUOTED:]).strip()
     reason = str(error).strip().splitlines()
     return ReportError(
         "Spark can't start: " + (reason[0] if reason else type(error).__name__),

@@ -52,6 +52,7 @@ class Outcome:
 
 class _Registered:
     broker_faults: tuple[type[BaseException], ...] = ()
+    not_supported: tuple[type[BaseException], ...] = (NotSupported,)
     missing_capabilities: tuple[type[BaseException], ...] = (NotApplicable,)
 
 
@@ -61,6 +62,12 @@ def register_broker_fault(*types: type[BaseException]) -> None:
     This room may not import the client, so whoever wires both together tells.
     """
     _Registered.broker_faults = tuple(dict.fromkeys((*_Registered.broker_faults, *types)))
+
+
+def register_not_supported(*types: type[BaseException]) -> None:
+    """Say which exceptions mean not_supported: the broker itself says that it lacks something."""
+    known = _Registered.not_supported
+    _Registered.not_supported = tuple(dict.fromkeys((*known, *types)))
 
 
 def register_missing_capability(*types: type[BaseException]) -> None:
@@ -96,7 +103,7 @@ def classify_outside(error: BaseException) -> Outcome:
 def _own_words(error: BaseException) -> Outcome | None:
     if isinstance(error, Inconclusive):
         return Outcome(Verdict.INCONCLUSIVE, describe(error))
-    if isinstance(error, NotSupported):
+    if isinstance(error, _Registered.not_supported):
         return Outcome(Verdict.NOT_SUPPORTED, describe(error))
     if isinstance(error, _Registered.missing_capabilities):
         capability = getattr(error, "capability", None)

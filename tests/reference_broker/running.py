@@ -61,5 +61,3 @@ def create_topic(address: Address, name: str, partitions: int = 1, **configs: st
 def named(*names: str) -> list[MetadataRequest.MetadataRequestTopic]:
     """Topics of a metadata request."""
     return [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
-
-

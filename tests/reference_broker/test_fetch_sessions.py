@@ -1,6 +1,10 @@
 from harness.codec.error_code import ErrorCode
 from harness.ids import FetchSessionId, TimeMs
-from harness.reference_broker.state.fetch_sessions import FetchSession, FetchSessions, WantedPartition
+from harness.reference_broker.state.fetch_sessions import (
+    FetchSession,
+    FetchSessions,
+    WantedPartition,
+)
 from tests.reference_broker.test_partition import Counting
 
 NOW = TimeMs(0)

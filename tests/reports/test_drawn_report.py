@@ -120,15 +120,22 @@ def test_no_jvm_and_no_half_written_folder_is_left(drawn_report: DrawnReport) ->
     assert sorted(entry.name for entry in drawn_report.results.iterdir()) == ["report", "results"]
 
 
+@pytest.mark.parametrize(
+    ("master", "why"),
+    [
+        ("kafka://nowhere", "Master must either be yarn or start with"),  # the JVM doesn't stay
+        ("local[0]", "Asked to run locally with 0 threads"),  # the JVM starts, the context not
+    ],
+)
 def test_start_that_fails_says_why_and_leaves_no_jvm(
-    drawn_report: DrawnReport, tmp_path: Path
+    drawn_report: DrawnReport, tmp_path: Path, master: str, why: str
 ) -> None:
     from pyspark import SparkContext
 
     before = set(psutil.Process().children(recursive=True))
-    with pytest.raises(ReportError, match="Could not parse Master URL") as error:
-        build_report([drawn_report.results], tmp_path / "report", "kafka://nowhere")
-    assert "kafka://nowhere" in error.value.where
+    with pytest.raises(ReportError, match=why) as error:
+        build_report([drawn_report.results], tmp_path / "report", master)
+    assert master in error.value.where
     assert set(psutil.Process().children(recursive=True)) <= before
     assert SparkContext._active_spark_context is None
     assert list(tmp_path.iterdir()) == []

@@ -130,9 +130,7 @@ def test_wrong_java_home_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2"])
-def test_old_java_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
-) -> None:
+def test_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     fake_java(tmp_path, version)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ReportError, match="Java 17 or newer"):

@@ -1,7 +1,14 @@
-"""Our copy of the schema against the one that the harness writes."""
+"""Our copy of the schema against the one that the harness writes, and a file of its writer."""
+
+from pathlib import Path
 
 from harness.conformance import results_schema
+from harness.conformance.journal import Journal
+from harness.conformance.parquet import write_parquet
+from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
+from harness.conformance.verdict import Verdict
 from reports import schema
+from reports.dataset import find_datasets
 
 
 def test_columns_are_those_that_the_harness_writes() -> None:
@@ -28,3 +35,46 @@ def test_spark_and_arrow_types_say_the_same() -> None:
     }
     for column in schema.COLUMNS:
         assert same[column.sql_type] == column.arrow_type, column.name
+
+
+def test_a_file_of_the_harness_is_found_with_its_run_target_and_plan(tmp_path: Path) -> None:
+    header = RunHeader(
+        run="r1",
+        suite_version="0.1.0",
+        catalogue_version="1",
+        seed=3,
+        target="kafka:4.4.0",
+        implementation="Apache Kafka",
+        release="4.4.0",
+        capabilities=(),
+        api_versions={0: (0, 13)},
+        started_at="2026-01-01T00:00:00+00:00",
+    )
+    check = CheckRecord(
+        requirement="PROD-001",
+        area="PROD",
+        level="MUST",
+        case="test_produce.py::test_acks",
+        check=1,
+        attempt=1,
+        api_key=0,
+        api_version=3,
+        verdict=Verdict.PASSED,
+        reason="",
+        capability_missing=None,
+        duration_ms=1.0,
+        evidence=None,
+        at="2026-01-01T00:00:01+00:00",
+    )
+    plan = tuple(PlannedCase(case=name, requirements=("PROD-001",)) for name in ("a", "b"))
+    journal = Journal(header=header, plan=plan, checks=(check,), footer=None, torn_line=None)
+    file = write_parquet(journal, tmp_path)
+    (dataset,) = find_datasets([tmp_path])
+    (found,) = dataset.runs
+    assert found.file == file.resolve()
+    assert (found.run, found.target, found.rows, found.planned_cases) == (
+        "r1",
+        "kafka:4.4.0",
+        1,
+        2,
+    )

@@ -192,14 +192,14 @@ def _note(session: FetchSession, reading: PartitionReading) -> bool:
 
 def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> None:
     named, index = reading.key
-    is_data = reading.error is ErrorCode.NONE
+    lists_aborted = fetch.read_committed and reading.error is ErrorCode.NONE
     part = FetchResponse.PartitionData(
         partition_index=index,
         error_code=reading.error,
         high_watermark=reading.high_watermark,
         last_stable_offset=reading.high_watermark,
         log_start_offset=reading.log_start_offset,
-        aborted_transactions=[] if reading.is_missing or (fetch.read_committed and is_data) else None,
+        aborted_transactions=[] if reading.is_missing or lists_aborted else None,
         records=reading.records,
     )
     if reading.diverging is not None:

@@ -9,6 +9,7 @@ from harness.codec.records import (
     CODEC_MASK,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
+    RecordBatch,
     decode_batches,
     encode_batch,
 )
@@ -32,15 +33,10 @@ def rebuilt(
     `append_time` is the broker's clock for topics that use it, else None. Raises CodecError.
     """
     (decoded,) = decode_batches(batch)
-    first_delta = decoded.records[0].timestamp_delta
+    times = _timestamps(decoded)
     records = [
-        replace(
-            record,
-            offset_delta=None,
-            timestamp_delta=record.timestamp_delta - first_delta,
-            attributes=0,
-        )
-        for record in decoded.records
+        replace(record, offset_delta=None, timestamp_delta=at - times[0], attributes=0)
+        for record, at in zip(decoded.records, times, strict=True)
     ]
     attributes = decoded.attributes & TRANSACTIONAL & ~CODEC_MASK
     return encode_batch(
@@ -50,8 +46,8 @@ def rebuilt(
             base_offset=base_offset,
             partition_leader_epoch=leader_epoch,
             attributes=attributes if append_time is None else attributes | LOG_APPEND_TIME,
-            base_timestamp=decoded.base_timestamp + first_delta,
-            max_timestamp=append_time,
+            base_timestamp=times[0],
+            max_timestamp=max(times) if append_time is None else append_time,
             last_offset_delta=None,
             record_count=None,
             crc=None,
@@ -59,3 +55,9 @@ def rebuilt(
         ),
         CODEC_NAMES[codec],
     )
+
+
+def _timestamps(batch: RecordBatch) -> list[int]:
+    if batch.attributes & LOG_APPEND_TIME and batch.max_timestamp is not None:
+        return [batch.max_timestamp] * len(batch.records)
+    return [batch.base_timestamp + record.timestamp_delta for record in batch.records]

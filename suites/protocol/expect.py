@@ -1,0 +1,12 @@
+"""Expectations whose text says what was seen."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+
+
+def expect_error(actual: int, expected: ErrorCode, where: str = "") -> None:
+    """The error code must be this one; ``where`` says which answer it stands in."""
+    prefix = f"{where}: " if where else ""
+    told = f"{prefix}error is {ErrorCode.describe(actual)}, expected {ErrorCode.describe(expected)}"
+    assert actual == expected, told

@@ -1,0 +1,246 @@
+"""META: what Metadata says about brokers and topics."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.apis import api_named
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DeleteTopicsRequest, MetadataRequest, MetadataResponse
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges, own_broker
+from suites.protocol.expect import expect_error
+
+METADATA = api_named("Metadata")
+LONGEST_NAME_CHARACTERS = 249
+ILLEGAL_NAMES = ["", ".", "..", "a/b", "x" * (LONGEST_NAME_CHARACTERS + 1)]
+Asked = MetadataRequest.MetadataRequestTopic
+
+
+def _ask(
+    broker: BrokerUnderTest, version: int, topics: list[Asked] | None, *, auto_create: bool = False
+) -> MetadataResponse:
+    """Without auto creation, unless wanted or older than the field that says so (v4)."""
+    request = MetadataRequest(topics=topics, allow_auto_topic_creation=auto_create or version < 4)
+    return broker.ask(request, version)
+
+
+def _named(*names: str) -> list[Asked]:
+    return [Asked(name=name) for name in names]
+
+
+def _names(answer: MetadataResponse) -> set[str | None]:
+    return {topic.name for topic in answer.topics}
+
+
+def _random_uuid(broker: BrokerUnderTest) -> UUID:
+    return UUID(int=broker.random.getrandbits(128), version=4)
+
+
+def _expect_not_created(broker: BrokerUnderTest, name: str) -> None:
+    """A topic that is created after the question is there, the one asked for is not."""
+    later = broker.create_topic()
+    listed = _names(broker.metadata(None))
+    assert later.name in listed, "the list of all topics lacks the topic created last"
+    assert name not in listed, "the unknown topic was created by asking for it"
+
+
+@judges("META-003")
+@at_versions("Metadata", "0")
+def test_v0_names_no_topic_and_gets_all(broker: BrokerUnderTest, api_version: int) -> None:
+    """An empty list at v0 stands for all topics."""
+    created = {broker.create_topic().name for _ in range(2)}
+    with requirement("META-003"):
+        missing = created - _names(_ask(broker, api_version, []))
+        assert not missing, f"{len(missing)} of 2 topics are missing from the list of all"
+
+
+@judges("META-004")
+@at_versions("Metadata", "1+")
+def test_a_null_list_gets_all_topics(broker: BrokerUnderTest, api_version: int) -> None:
+    """Null stands for all topics from v1."""
+    created = {broker.create_topic().name for _ in range(2)}
+    with requirement("META-004"):
+        missing = created - _names(_ask(broker, api_version, None))
+        assert not missing, f"{len(missing)} of 2 topics are missing from the list of all"
+
+
+@judges("META-004")
+@at_versions("Metadata", "1+")
+def test_an_empty_list_gets_brokers_only(broker: BrokerUnderTest, api_version: int) -> None:
+    """An empty list stands for no topic from v1."""
+    broker.create_topic()
+    with requirement("META-004"):
+        answer = _ask(broker, api_version, [])
+        assert not answer.topics, f"no topic was asked for, {len(answer.topics)} came"
+        assert answer.brokers, "no broker is listed"
+
+
+@judges("META-005")
+@at_versions("Metadata")
+def test_only_the_named_topics_are_returned(broker: BrokerUnderTest, api_version: int) -> None:
+    """Of three topics one is named, then two."""
+    names = [broker.create_topic().name for _ in range(3)]
+    with requirement("META-005"):
+        for wanted in (names[:1], names[1:]):
+            came = _names(_ask(broker, api_version, _named(*wanted)))
+            assert came == set(wanted), f"asked for {len(wanted)} of 3 topics, got {sorted(came)}"
+
+
+@judges("META-006")
+@at_versions("Metadata", "4+")
+def test_an_unknown_topic_is_said_to_be_unknown(broker: BrokerUnderTest, api_version: int) -> None:
+    """The request rules auto creation out: the topic is unknown and stays so."""
+    _judge_unknown_topic(broker, api_version)
+
+
+@judges("META-006")
+@own_broker(auto__create__topics__enable="false")
+def test_an_unknown_topic_where_nothing_is_auto_created(broker: BrokerUnderTest) -> None:
+    """Before v4 only the broker's configuration rules auto creation out."""
+    for version in range(broker.version("Metadata", "0-3") + 1):
+        if version in broker.advertised("Metadata"):
+            _judge_unknown_topic(broker, version)
+
+
+def _judge_unknown_topic(broker: BrokerUnderTest, version: int) -> None:
+    unknown = broker.unique_topic()
+    with requirement("META-006", api_key=METADATA.key, api_version=version):
+        answer = _ask(broker, version, _named(unknown))
+        assert _names(answer) == {unknown}, f"asked for one topic, got {answer.topics}"
+        expect_error(answer.topics[0].error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        _expect_not_created(broker, unknown)
+
+
+@judges("META-008")
+@at_versions("Metadata", "4+")
+def test_auto_creation_can_be_ruled_out(broker: BrokerUnderTest, api_version: int) -> None:
+    """An unknown topic beside a known one is not created when the request forbids it."""
+    known, unknown = broker.create_topic().name, broker.unique_topic()
+    with requirement("META-008"):
+        _ask(broker, api_version, _named(known, unknown), auto_create=False)
+        _expect_not_created(broker, unknown)
+
+
+@judges("META-010")
+@at_versions("Metadata")
+def test_illegal_names_are_called_so(broker: BrokerUnderTest, api_version: int) -> None:
+    """Empty, one dot, two dots, a slash, 250 characters."""
+    with requirement("META-010"):
+        answer = _ask(broker, api_version, _named(*ILLEGAL_NAMES))
+        codes = {topic.name: topic.error_code for topic in answer.topics}
+        assert codes.keys() == set(ILLEGAL_NAMES), f"names in the answer: {sorted(codes, key=str)}"
+        for name, code in codes.items():
+            expect_error(code, ErrorCode.INVALID_TOPIC_EXCEPTION, about=repr(name))
+
+
+@judges("META-017")
+@at_versions("Metadata", "1+")
+def test_the_controller_is_a_listed_broker(broker: BrokerUnderTest, api_version: int) -> None:
+    """The controller's id is one of the brokers', or -1."""
+    with requirement("META-017"):
+        answer = _ask(broker, api_version, [])
+        ids = [node.node_id for node in answer.brokers]
+        assert answer.controller_id in (-1, *ids), (
+            f"controller {answer.controller_id}, not in {ids}"
+        )
+
+
+@judges("META-018")
+@at_versions("Metadata", "1")
+def test_v1_has_no_cluster_id(broker: BrokerUnderTest, api_version: int) -> None:
+    """There is no such field at v1: a broker that writes it sends more than the answer."""
+    with requirement("META-018"):
+        assert _ask(broker, api_version, []).cluster_id is None
+
+
+@judges("META-018")
+@at_versions("Metadata", "2+")
+def test_the_cluster_id_is_stable(broker: BrokerUnderTest, api_version: int) -> None:
+    """Not empty, and the same on another connection and at another version."""
+    other = broker.connect()
+    with requirement("META-018"):
+        cluster_id = _ask(broker, api_version, []).cluster_id
+        assert cluster_id, f"the cluster id is {cluster_id!r}"
+        again = other.ask(MetadataRequest(topics=[]), broker.version("Metadata", "2+")).cluster_id
+        assert again == cluster_id, f"the cluster id was {cluster_id!r}, then {again!r}"
+
+
+@judges("META-022")
+@at_versions("Metadata", "10+")
+def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: int) -> None:
+    """The id belongs to the topic, not to its name."""
+    first = broker.create_topic()
+    first_id = _id_at(broker, first.name, api_version)
+    _delete(broker, first)
+    broker.create_topic(name=first.name)
+    with requirement("META-022"):
+        assert first_id != ZERO_UUID, "the topic has no id"
+        second_id = _id_at(broker, first.name, api_version)
+        assert second_id != ZERO_UUID, "the recreated topic has no id"
+        assert second_id != first_id, "the recreated topic has the id of the deleted one"
+
+
+def _id_at(broker: BrokerUnderTest, name: str, version: int) -> UUID:
+    return _ask(broker, version, _named(name)).topics[0].topic_id
+
+
+def _delete(broker: BrokerUnderTest, topic: Topic) -> None:
+    """Delete and wait until the broker no longer knows the name."""
+    version = broker.version("DeleteTopics")
+    request = DeleteTopicsRequest(timeout_ms=10_000)
+    if version >= 6:
+        request.topics = [DeleteTopicsRequest.DeleteTopicState(name=topic.name)]
+    else:
+        request.topic_names = [topic.name]
+    broker.ask(request, version)
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    broker.eventually(
+        lambda: broker.metadata([topic.name]).topics[0].error_code == unknown,
+        f"{topic.name} is gone",
+    )
+
+
+@judges("META-023")
+@at_versions("Metadata", "12+")
+def test_a_topic_can_be_asked_by_id(broker: BrokerUnderTest, api_version: int) -> None:
+    """The id alone finds the topic and its name."""
+    topic = broker.create_topic()
+    with requirement("META-023"):
+        answer = _ask(broker, api_version, [Asked(name=None, topic_id=topic.id)])
+        expect_error(answer.topics[0].error_code, ErrorCode.NONE)
+        assert answer.topics[0].name == topic.name
+        assert answer.topics[0].topic_id == topic.id
+
+
+@judges("META-023")
+@at_versions("Metadata", "12+")
+def test_an_unknown_id_is_said_to_be_unknown(broker: BrokerUnderTest, api_version: int) -> None:
+    """A random id names no topic."""
+    unknown = _random_uuid(broker)
+    with requirement("META-023"):
+        answer = _ask(broker, api_version, [Asked(name=None, topic_id=unknown)])
+        expect_error(answer.topics[0].error_code, ErrorCode.UNKNOWN_TOPIC_ID)
+
+
+@judges("META-024")
+@at_versions("Metadata", "10-11")
+@pytest.mark.parametrize("asked_by", ["null name", "id alone", "name and id"])
+def test_ids_cannot_be_asked_for_yet(
+    broker: BrokerUnderTest, api_version: int, asked_by: str
+) -> None:
+    """The fields are there at v10 and v11; a request that uses them is refused."""
+    topic = broker.create_topic()
+    asked = Asked(
+        name=topic.name if asked_by == "name and id" else None,
+        topic_id=ZERO_UUID if asked_by == "null name" else topic.id,
+    )
+    with requirement("META-024"):
+        answer = _ask(broker, api_version, [asked])
+        assert len(answer.topics) == 1, f"asked for one topic, got {answer.topics}"
+        expect_error(answer.topics[0].error_code, ErrorCode.INVALID_REQUEST, about=asked_by)

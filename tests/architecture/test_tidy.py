@@ -1,0 +1,78 @@
+"""House rules that a machine can see."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.codec.apis import api_for_key
+from harness.reference_broker.handlers.table import HANDLERS
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE_LIMIT_LINES = 400
+FUNCTION_LIMIT_LINES = 60
+BANNED_NAMES = re.compile(r"utils?|helpers?|common|misc|managers?")
+PATHS_OF_A_MACHINE = re.compile(r"(?<![A-Za-z0-9_.])/(?:work|root|home/[a-z]+)/")
+REGISTRY_ADDRESS = re.compile(
+    r"https?://[^\s\"')]*(?:maven|pypi|pythonhosted|npmjs|crates)[^\s\"')]*"
+)
+
+
+def tracked(pattern: str) -> list[Path]:
+    """Files that git knows or would take."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in names.splitlines() if (ROOT / name).exists()]
+
+
+PYTHON = tracked("*.py")
+
+
+@pytest.mark.parametrize("file", PYTHON, ids=lambda file: str(file.relative_to(ROOT)))
+def test_files_and_functions_are_small(file: Path) -> None:
+    text = file.read_text("utf-8")
+    assert text.count("\n") <= FILE_LIMIT_LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert lines <= FUNCTION_LIMIT_LINES, f"{node.name} has {lines} lines"
+
+
+def test_no_file_hides_behind_an_empty_name() -> None:
+    bad = [f for f in PYTHON if BANNED_NAMES.fullmatch(f.stem)]
+    assert bad == []
+
+
+def test_nothing_names_this_machine_or_a_registry() -> None:
+    found = []
+    for file in tracked("*"):
+        if file.suffix in (".png", ".parquet", ".ico") or file == Path(__file__):
+            continue
+        text = file.read_text("utf-8", "replace")
+        found += [f"{file.relative_to(ROOT)}: {m[0]}" for m in PATHS_OF_A_MACHINE.finditer(text)]
+        found += [
+            f"{file.relative_to(ROOT)}: {m[0]}"
+            for m in REGISTRY_ADDRESS.finditer(text)
+            if ".test/" not in m[0]
+        ]
+    assert found == []
+
+
+def test_docker_folder_has_no_python() -> None:
+    assert not list((ROOT / "docker").rglob("*.py"))
+
+
+@pytest.mark.parametrize("key", HANDLERS)
+def test_each_handler_says_the_versions_that_it_serves(key: int) -> None:
+    """The first line of a handler is what it is registered for."""
+    registered = HANDLERS[key]
+    module = sys.modules[registered.handle.__module__]
+    first = (module.__doc__ or "").splitlines()[0]
+    served = f"versions {registered.lowest_served} to {registered.advertised.highest}"
+    assert first == f"{api_for_key(key).name}: API key {key}, {served}."
+    assert module.__name__.rsplit(".", 1)[-1].startswith(f"api_{key:02}_")

@@ -1,0 +1,74 @@
+"""Every check of this repository, as a table of parts: ``python -m tests.ci [PART ...]``.
+
+CI runs all parts; CONTRIBUTING.md says how much of the time each may take.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+OUT = "results/ci"
+PYTEST = ["pytest", "-p", "no:cacheprovider"]
+
+PARTS: dict[str, list[list[str]]] = {
+    "lint": [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        ["python", "-m", "harness.codec.stubs", "--check"],
+        ["lint-imports"],
+    ],
+    "types": [["mypy", "harness", "reports", "suites", "tests"]],
+    "tests": [[*PYTEST, "tests", "-n", "2"]],
+    "suites": [
+        [*PYTEST, "suites", "--target", "reference", "-n", "2", "--random-order", "--out", OUT],
+    ],
+    "kafka": [
+        ["kafka-conformance", "run", "--target", "reference", "--target", "kafka:4.4.0",
+         "--jobs", "2", "--out", OUT],
+        ["kafka-conformance", "gate", OUT],
+        ["kafka-conformance", "report", OUT, "--out", f"{OUT}/report"],
+    ],
+    "defects": [
+        ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects"],
+        ["python", "-m", "tests.defects", "--target", "kafka:4.4.0", "--out", f"{OUT}/defects"],
+    ],
+}  # fmt: skip
+
+
+def run_part(name: str) -> bool:
+    """Run the commands of one part; the first that fails ends it."""
+    for command in PARTS[name]:
+        print(f"\n== {name}: {' '.join(command)}", flush=True)
+        if subprocess.run([BIN / command[0], *command[1:]], cwd=ROOT, check=False).returncode:
+            return False
+    return True
+
+
+def main(names: list[str]) -> int:
+    """Run the named parts, or all; 0 when everything passed, 2 for a name that is no part."""
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        print(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    shutil.rmtree(ROOT / OUT, ignore_errors=True)
+    rows = []
+    for name in names or PARTS:
+        began = time.monotonic()
+        passed = run_part(name)
+        rows.append((name, passed, time.monotonic() - began))
+    print("\n| part | result | minutes |\n|---|---|---|")
+    for name, passed, seconds in rows:
+        print(f"| {name} | {'passed' if passed else 'FAILED'} | {seconds / 60:.1f} |")
+    failed = sum(not passed for _, passed, _ in rows)
+    print(f"\nparts: {len(rows) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

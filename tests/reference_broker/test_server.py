@@ -1,0 +1,261 @@
+"""Frames, order, waiting and limits over real sockets."""
+
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from harness.client.connection import Connection
+from harness.codec.frame import frame
+from harness.codec.header import encode_request
+from harness.codec.messages import (
+    ApiVersionsRequest,
+    DeleteTopicsRequest,
+    FetchRequest,
+    FetchResponse,
+    ListOffsetsRequest,
+    MetadataRequest,
+    ProduceRequest,
+)
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.reference_broker.handlers.table import HANDLERS
+from tests.reference_broker.running import Address, create_topic, named, running_broker
+
+
+def produce(topic: str, *, records: bytes | None = None, acks: int = 1) -> ProduceRequest:
+    if records is None:
+        record = Record(b"value", b"key")
+        records = encode_batch(RecordBatch(records=[record], base_timestamp=1_700_000_000_000))
+    part = ProduceRequest.PartitionProduceData(index=0, records=records)
+    data = ProduceRequest.TopicProduceData(name=topic, partition_data=[part])
+    return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[data])
+
+
+def fetch(topic: str, offset: int = 0, max_wait_ms: int = 20_000, **fields: int) -> FetchRequest:
+    part = FetchRequest.FetchPartition(
+        partition=0, fetch_offset=offset, partition_max_bytes=1_000_000
+    )
+    wanted = FetchRequest.FetchTopic(topic=topic, partitions=[part])
+    fields = {"min_bytes": 1, "max_bytes": 1_000_000, **fields}
+    return FetchRequest(max_wait_ms=max_wait_ms, topics=[wanted], **fields)
+
+
+def latest_offset(connection: Connection, topic: str) -> int:
+    part = ListOffsetsRequest.ListOffsetsPartition(partition_index=0, timestamp=-1)
+    wanted = ListOffsetsRequest.ListOffsetsTopic(name=topic, partitions=[part])
+    response = connection.ask(ListOffsetsRequest(replica_id=-1, topics=[wanted]), 5)
+    return response.topics[0].partitions[0].offset
+
+
+def test_api_versions_lists_the_handler_table(address: Address) -> None:
+    with Connection(address) as connection:
+        response = connection.ask(ApiVersionsRequest(), 0)
+    listed = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
+    assert listed == {
+        key: (r.advertised.lowest, r.advertised.highest) for key, r in HANDLERS.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"\x00\x03",
+        struct.pack(">hhih", 99, 0, 1, -1),
+        struct.pack(">hhih", 3, 99, 1, -1),
+        struct.pack(">hhih", 0, 2, 1, -1) + bytes(10),
+        struct.pack(">hhih", 3, 1, 1, -1),
+        struct.pack(">hhihi", 3, 1, 1, -1, 2**31 - 1),
+    ],
+    ids=["empty", "short", "unknown-key", "unknown-version", "produce-v2", "no-body", "absurd"],
+)
+def test_what_cannot_be_read_closes_only_its_connection(address: Address, payload: bytes) -> None:
+    with Connection(address) as other, Connection(address) as connection:
+        connection.send_frame(payload)
+        connection.expect_closed()
+        other.ask(ApiVersionsRequest(), 0)
+
+
+@pytest.mark.parametrize("size", [-1, 104857601])
+def test_an_illegal_size_closes_the_connection(address: Address, size: int) -> None:
+    with Connection(address) as connection:
+        connection.send_bytes(struct.pack(">i", size))
+        connection.expect_closed()
+
+
+def test_bytes_after_the_body_are_ignored(address: Address) -> None:
+    with Connection(address) as connection:
+        payload = encode_request(MetadataRequest(topics=[]), 1, 8) + b"more"
+        connection.send_frame(payload)
+        assert struct.unpack_from(">i", connection.receive_frame()) == (8,)
+        connection.ask(ApiVersionsRequest(), 0)
+
+
+def test_single_bytes_make_a_request(address: Address) -> None:
+    with Connection(address) as connection:
+        for byte in frame(encode_request(ApiVersionsRequest(), 0, 5)):
+            connection.send_bytes(bytes([byte]))
+        assert struct.unpack_from(">i", connection.receive_frame()) == (5,)
+
+
+def test_pipelined_requests_are_answered_in_order(address: Address, topic_name: str) -> None:
+    create_topic(address, topic_name)
+    with Connection(address) as connection:
+        connection.send(fetch(topic_name, max_wait_ms=150), 6)
+        connection.send(ApiVersionsRequest(), 0)
+        connection.send(MetadataRequest(topics=[]), 1)
+        kinds = [type(connection.receive()).__name__ for _ in range(3)]
+    assert kinds == ["FetchResponse", "ApiVersionsResponse", "MetadataResponse"]
+
+
+def test_requests_before_the_end_of_the_stream_are_answered(address: Address) -> None:
+    request = frame(encode_request(ApiVersionsRequest(), 0, 0x5A5A5A5A))
+    with socket.create_connection(address, 10) as peer:
+        peer.sendall(request * 3)
+        peer.shutdown(socket.SHUT_WR)
+        received = b"".join(iter(lambda: peer.recv(65536), b""))
+    assert received.count(struct.pack(">ih", 0x5A5A5A5A, 0)) == 3
+
+
+def test_a_waiting_fetch_is_woken_by_a_produce(address: Address, topic_name: str) -> None:
+    create_topic(address, topic_name)
+    with Connection(address) as reader, Connection(address) as writer:
+        reader.send(fetch(topic_name), 6)
+        writer.ask(produce(topic_name), 7)
+        response = reader.receive(5000)
+    assert isinstance(response, FetchResponse)
+    assert len(response.responses[0].partitions[0].records or b"") > 61
+
+
+def test_min_bytes_gathers_several_batches(address: Address, topic_name: str) -> None:
+    create_topic(address, topic_name)
+    with Connection(address) as reader, Connection(address) as writer:
+        reader.send(fetch(topic_name, min_bytes=150), 6)
+        writer.ask(produce(topic_name), 7)
+        reader.expect_silence(150)
+        writer.ask(produce(topic_name), 7)
+        response = reader.receive(5000)
+    assert isinstance(response, FetchResponse)
+    assert len(response.responses[0].partitions[0].records or b"") >= 150
+
+
+def test_acks_0_has_no_answer_and_closes_on_error(address: Address, topic_name: str) -> None:
+    create_topic(address, topic_name)
+    with Connection(address) as connection:
+        connection.send(produce(topic_name, acks=0), 7)
+        connection.forget_answer()
+        assert latest_offset(connection, topic_name) == 1
+        connection.send(produce("no-such-topic", acks=0), 7)
+        connection.expect_closed()
+
+
+def test_a_reader_that_leaves_leaves_nothing_behind() -> None:
+    with running_broker({"max.connections": "2"}) as address:
+        create_topic(address, "t")
+        for _ in range(5):
+            deadline = time.monotonic() + 5
+            while True:  # a place is free as soon as the broker has seen the last one leave
+                try:
+                    with Connection(address) as reader:
+                        reader.ask(ApiVersionsRequest(), 0)
+                        reader.send(fetch("t", max_wait_ms=2_000_000_000), 6)
+                    break
+                except Exception:
+                    assert time.monotonic() < deadline, "the waiting fetch keeps its connection"
+
+
+def test_deleting_a_topic_ends_the_wait_for_it(address: Address, topic_name: str) -> None:
+    create_topic(address, topic_name)
+    with Connection(address) as reader, Connection(address) as admin:
+        reader.send(fetch(topic_name), 6)
+        admin.ask(DeleteTopicsRequest(topic_names=[topic_name], timeout_ms=5000), 3)
+        response = reader.receive(5000)
+    assert isinstance(response, FetchResponse)
+    assert response.responses[0].partitions[0].error_code == 3
+
+
+def test_idle_connections_are_closed() -> None:
+    with running_broker({"connections.max.idle.ms": "200"}) as address:
+        with Connection(address) as connection:
+            connection.ask(ApiVersionsRequest(), 0)
+            connection.expect_closed(5000)
+
+
+def test_connections_of_one_address_are_limited() -> None:
+    with running_broker({"max.connections.per.ip": "1"}) as address:
+        with Connection(address) as first:
+            first.ask(ApiVersionsRequest(), 0)
+            with Connection(address) as second:
+                second.expect_closed(5000)
+            first.ask(ApiVersionsRequest(), 0)
+
+
+def test_a_client_that_does_not_read_is_not_read_either(address: Address) -> None:
+    """Answers pile up in the sockets' buffers, then the broker stops taking requests."""
+    request = frame(encode_request(MetadataRequest(topics=[]), 1, 5)) * 1000
+    with socket.create_connection(address, 10) as peer:
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        peer.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            send_up_to(peer, request, 200_000_000)
+    with Connection(address) as connection:
+        connection.ask(ApiVersionsRequest(), 0)
+
+
+def send_up_to(peer: socket.socket, data: bytes, limit_bytes: int) -> None:
+    sent = 0
+    while sent < limit_bytes:
+        sent += peer.send(data)
+
+
+def test_auto_creation_says_unknown_first(address: Address, topic_name: str) -> None:
+    with Connection(address) as connection:
+        first = connection.ask(MetadataRequest(topics=named(topic_name)), 9).topics[0]
+        second = connection.ask(MetadataRequest(topics=named(topic_name)), 9).topics[0]
+    assert (first.error_code, len(first.partitions)) == (3, 0)
+    assert (second.error_code, len(second.partitions)) == (0, 1)
+
+
+def test_the_module_serves_until_it_is_told_to_stop() -> None:
+    command = [sys.executable, "-m", "harness.reference_broker", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        watchdog = threading.Timer(30, process.kill)
+        watchdog.start()
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("listening on 127.0.0.1:")
+            address = ("127.0.0.1", int(line.rsplit(":", 1)[1]))
+            create_topic(address, "t")
+            with Connection(address) as reader:
+                reader.send(fetch("t", max_wait_ms=60_000), 6)
+                os.kill(process.pid, signal.SIGTERM)
+                assert process.wait(10) == 0
+            assert process.stdout.read() == ""
+        finally:
+            watchdog.cancel()
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("message.max.byte=5", "unknown broker setting"),
+        ("message.max.bytes=x", "not a number"),
+        ("num.partitions=0", "at least 1"),
+        ("num.partitions", "name=value"),
+    ],
+)
+def test_bad_settings_are_usage_errors(setting: str, told: str) -> None:
+    command = [sys.executable, "-m", "harness.reference_broker", "--port", "0", "--setting"]
+    done = subprocess.run(
+        [*command, setting], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 2
+    assert told in done.stderr

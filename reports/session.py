@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -222,6 +223,7 @@ def _java_gateway(conf: dict[str, str], log: IO[str]) -> Iterator[Any]:
         gateway = launch(options, {"stdout": log, "stderr": log})
     except Exception as error:
         SparkContext._gateway, SparkContext._jvm = before
+        _end_forgotten_process(error)
         raise _cannot_start(conf["spark.master"], error, log) from error
     try:
         yield gateway
@@ -236,6 +238,14 @@ def _end_jvm(gateway: Any) -> None:
         gateway.shutdown()
     finally:
         if process is not None:
+            _end_process(process)
+
+
+def _end_forgotten_process(error: Exception) -> None:
+    """PySpark forgets the process that it couldn't talk to; only the traceback still knows it."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        process = frame.f_locals.get("proc")
+        if isinstance(process, subprocess.Popen):
             _end_process(process)
 
 

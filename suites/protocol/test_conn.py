@@ -1,4 +1,8 @@
-"""CONN: framing, connections, ordering, malformed input."""
+"""CONN: framing, connections, ordering, malformed input.
+
+What holds for every request is asked with a client id that names the requirement, so that the
+broker's own log tells which check a connection belongs to.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +11,91 @@ import struct
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.requests import fetch_partition, fetch_request, fetch_topic, produce_request
-from harness.codec.apis import APIS
+from harness.client.connection import Connection
+from harness.client.requests import (
+    Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+    produce_request,
+)
+from harness.codec import decode, decode_prefix
+from harness.codec.apis import APIS, api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import (
     ApiVersionsRequest,
+    ApiVersionsResponse,
     FindCoordinatorRequest,
     ListOffsetsRequest,
     MetadataRequest,
+    ResponseHeader,
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
+from suites.protocol.expect import expect_error
+from suites.protocol.harmless import (
+    NEVER_WAS,
+    each_api,
+    flexible_versions,
+    harmless_request,
+    served_versions,
+)
 
 INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
-SOCKET_REQUEST_MAX_BYTES = 104_857_600  # the default of socket.request.max.bytes
 HEALTHY = ApiVersionsRequest()
+SILENCE_MS = 50
+TOPIC_APIS = ("Produce", "Fetch", "ListOffsets", "Metadata")
+
+
+def _correlation_id(payload: bytes) -> int:
+    assert len(payload) >= 4, f"an answer of {len(payload)} bytes has no correlation id"
+    found: int = struct.unpack_from(">i", payload)[0]
+    return found
+
+
+def _expect_answers(connection: Connection, correlation_ids: list[int]) -> None:
+    """The next answers carry exactly these ids, in this order."""
+    for position, expected in enumerate(correlation_ids):
+        found = _correlation_id(connection.receive_frame())
+        assert found == expected, (
+            f"answer {position} has correlation id {found}, in the order sent it is {expected}"
+        )
+
+
+@judges("CONN-001")
+@each_api
+def test_a_size_counts_exactly_the_bytes_that_follow_it(
+    broker: BrokerUnderTest, api_name: str
+) -> None:
+    """The first frame's size ends where the next frame begins: nothing is left, nothing lacks."""
+    version = served_versions(broker, api_name)[-1]
+    connection = broker.connect("CONN-001")
+    with requirement("CONN-001", api_key=api_named(api_name).key, api_version=version):
+        for correlation_id in (11, 13):
+            connection.send_frame(
+                encode_request(
+                    harmless_request(api_name, version), version, correlation_id, "CONN-001"
+                )
+            )
+            assert _correlation_id(connection.receive_frame()) == correlation_id
+        connection.send_frame(encode_request(HEALTHY, 0, 14, "CONN-001"))
+        assert _correlation_id(connection.receive_frame()) == 14
+        connection.expect_silence(for_ms=1)
+
+
+@judges("CONN-002")
+def test_the_first_bytes_of_a_connection_are_the_clients(broker: BrokerUnderTest) -> None:
+    """A new connection is silent; its first request is answered without any handshake."""
+    version = broker.version("Metadata")
+    connection = broker.connect("CONN-002")
+    with requirement("CONN-002"):
+        connection.expect_silence(for_ms=broker.scaled_ms(SILENCE_MS))
+        connection.send(MetadataRequest(topics=[]), version, correlation_id=2002)
+        assert _correlation_id(connection.receive_frame()) == 2002
 
 
 @judges("CONN-003")
@@ -35,7 +105,7 @@ def test_correlation_id_comes_back(broker: BrokerUnderTest, correlation_id: int)
     connection = broker.connect()
     with requirement("CONN-003"):
         connection.send(HEALTHY, 0, correlation_id=correlation_id)
-        assert struct.unpack_from(">i", connection.receive_frame()) == (correlation_id,)
+        assert _correlation_id(connection.receive_frame()) == correlation_id
 
 
 def _mixed_requests(broker: BrokerUnderTest, count: int) -> list[tuple[Request[Message], int]]:
@@ -62,10 +132,7 @@ def test_pipelined_answers_keep_their_order(broker: BrokerUnderTest) -> None:
     ]
     with requirement("CONN-004"):
         connection.send_bytes(b"".join(payloads))
-        answered = [
-            struct.unpack_from(">i", connection.receive_frame())[0] for _ in range(len(requests))
-        ]
-        assert answered == list(range(1000, 1000 + len(requests)))
+        _expect_answers(connection, list(range(1000, 1000 + len(requests))))
 
 
 @judges("CONN-005")
@@ -79,8 +146,17 @@ def test_a_cheap_request_does_not_overtake_a_long_poll(broker: BrokerUnderTest) 
     with requirement("CONN-005"):
         connection.send(fetch, version, correlation_id=71)
         connection.send(HEALTHY, 0, correlation_id=72)
-        order = [struct.unpack_from(">i", connection.receive_frame())[0] for _ in range(2)]
-        assert order == [71, 72]
+        _expect_answers(connection, [71, 72])
+
+
+@judges("CONN-006")
+def test_a_thousand_requests_may_be_outstanding(broker: BrokerUnderTest) -> None:
+    """All requests are written before an answer is read; each is answered."""
+    connection = broker.connect()
+    ids = list(range(5000, 6000))
+    with requirement("CONN-006"):
+        connection.send_bytes(b"".join(frame(encode_request(HEALTHY, 0, one)) for one in ids))
+        _expect_answers(connection, ids)
 
 
 @judges("CONN-007")
@@ -90,14 +166,33 @@ def test_a_long_poll_does_not_hold_up_other_connections(broker: BrokerUnderTest)
     version = broker.version("Fetch", "4+")
     wait_ms = int(broker.scaled_ms(20_000))
     fetch = fetch_request([fetch_topic(topic, version, [fetch_partition(0)])], max_wait_ms=wait_ms)
-    waiting, other = broker.connect(), broker.connect(timeout_ms=10_000)
+    waiting, other = broker.connect(), broker.connect("CONN-007", timeout_ms=5_000)
     waiting.send(fetch, version)
     with requirement("CONN-007"):
-        assert other.ask(HEALTHY, 0).error_code == ErrorCode.NONE
-        waiting.expect_silence(for_ms=0.001)
+        for _ in range(10):
+            assert other.ask(HEALTHY, 0).error_code == ErrorCode.NONE
+        waiting.expect_silence(for_ms=1)  # so it did wait all the time
     # an append ends the wait, so that nothing is left waiting at the broker
     broker.produce(topic, encode_batch(RecordBatch([Record(b"wake up")])))
     waiting.receive()
+
+
+@judges("CONN-008")
+@each_api
+def test_every_request_gets_one_answer(broker: BrokerUnderTest, api_name: str) -> None:
+    """One answer, also for a request that names a topic which does not exist."""
+    version = served_versions(broker, api_name)[-1]
+    requests: list[tuple[Request[Message], int]] = [
+        (harmless_request(api_name, version), version),
+        (harmless_request(api_name, version, Topic(NEVER_WAS)), version),
+        (HEALTHY, 0),
+    ]
+    connection = broker.connect()
+    with requirement("CONN-008", api_key=api_named(api_name).key, api_version=version):
+        for correlation_id, (message, at_version) in enumerate(requests, start=80):
+            connection.send(message, at_version, correlation_id=correlation_id)
+        _expect_answers(connection, [80, 81, 82])
+        connection.expect_silence(for_ms=1)
 
 
 @judges("CONN-008")
@@ -111,16 +206,16 @@ def test_only_acks_0_is_not_answered(broker: BrokerUnderTest, api_version: int) 
         connection.send(produce_request(topic, batch, api_version, acks=0), api_version)
         connection.forget_answer()
         connection.send(HEALTHY, 0, correlation_id=88)
-        assert struct.unpack_from(">i", connection.receive_frame()) == (88,)
+        assert _correlation_id(connection.receive_frame()) == 88, "acks=0 was answered"
         broker.eventually(lambda: broker.end_offset(topic) == 1, "the batch is appended")
 
 
 @judges("CONN-010")
 def test_an_oversize_frame_closes_the_connection(broker: BrokerUnderTest) -> None:
-    """A length above socket.request.max.bytes: closed without an answer."""
+    """A length above any socket.request.max.bytes (an int32): closed without an answer."""
     connection = broker.connect()
     with requirement("CONN-010"):
-        connection.send_bytes(struct.pack(">i", SOCKET_REQUEST_MAX_BYTES + 1))
+        connection.send_bytes(struct.pack(">i", INT32_MAX))
         connection.expect_closed()
 
 
@@ -155,18 +250,18 @@ def test_an_unknown_api_key_closes_the_connection(broker: BrokerUnderTest, api_k
 
 
 @judges("CONN-014")
-@pytest.mark.parametrize("name", [api.name for api in APIS.values() if api.name != "ApiVersions"])
 @pytest.mark.parametrize("beyond", ["below", "above"])
+@pytest.mark.parametrize("name", [api.name for api in APIS.values() if api.name != "ApiVersions"])
 def test_an_unsupported_version_closes_the_connection(
     broker: BrokerUnderTest, name: str, beyond: str
 ) -> None:
-    """A version of a known API outside the advertised range: closed without an answer."""
+    """The version next to the advertised range of a known API: closed without an answer."""
     broker.version(name)
     advertised = broker.advertised(name)
-    version = -1 if beyond == "below" else advertised.highest + 1
-    key = next(api.key for api in APIS.values() if api.name == name)
+    version = advertised.lowest - 1 if beyond == "below" else advertised.highest + 1
+    key = api_named(name).key
     connection = broker.connect()
-    with requirement("CONN-014"):
+    with requirement("CONN-014", api_key=key, api_version=version):
         connection.send_frame(struct.pack(">hhih", key, version, 1, -1) + b"\0" * 16)
         connection.expect_closed()
 
@@ -175,45 +270,99 @@ def test_an_unsupported_version_closes_the_connection(
 @at_versions("Metadata")
 def test_a_cut_body_closes_only_its_connection(broker: BrokerUnderTest, api_version: int) -> None:
     """A request that ends inside its body closes its own connection and no other."""
-    names = [MetadataRequest.MetadataRequestTopic(name="a-topic-that-is-named")]
-    whole = encode_request(MetadataRequest(topics=names), api_version, 1)
+    topics = [MetadataRequest.MetadataRequestTopic(name="a-topic-that-is-named")]
+    request = MetadataRequest(topics=topics, allow_auto_topic_creation=api_version < 4)
+    whole = encode_request(request, api_version, 1)
+    body_bytes = len(whole) - len(encode_request(MetadataRequest(topics=[]), api_version, 1))
     bystander = broker.connect()
     with requirement("CONN-016"):
-        for cut in range(1, 20, 6):
+        for cut in range(1, body_bytes + 1):
             connection = broker.connect()
             connection.send_frame(whole[:-cut])
             connection.expect_closed()
+            connection.close()
         assert bystander.ask(HEALTHY, 0).error_code == ErrorCode.NONE
 
 
 @judges("CONN-019")
-@pytest.mark.parametrize("client_id", [None, "empty"])
-@at_versions("Metadata")
+@pytest.mark.parametrize("client_id", [None, ""], ids=["null", "empty"])
 def test_null_and_empty_client_ids_are_accepted(
-    broker: BrokerUnderTest, client_id: str | None, api_version: int
+    broker: BrokerUnderTest, client_id: str | None
 ) -> None:
-    """The client id may be null or empty."""
-    connection = broker.connect(client_id=None if client_id is None else "")
-    with requirement("CONN-019"):
-        connection.ask(MetadataRequest(topics=[]), api_version)
+    """A Produce without a client id, or with an empty one, is served at every version."""
+    topic = broker.create_topic()
+    connection = broker.connect(client_id)
+    key = api_named("Produce").key
+    for version in served_versions(broker, "Produce"):
+        request = produce_request(topic, encode_batch(RecordBatch([Record(b"x")])), version)
+        with requirement("CONN-019", api_key=key, api_version=version):
+            answer = connection.ask(request, version).responses[0].partition_responses[0]
+            expect_error(answer.error_code, ErrorCode.NONE)
 
 
 @judges("CONN-020")
 def test_a_frame_in_single_bytes_is_reassembled(broker: BrokerUnderTest) -> None:
     """A frame sent byte by byte is answered like any other."""
-    data = frame(encode_request(HEALTHY, 0, 5))
+    data = frame(encode_request(HEALTHY, 0, 5, "CONN-020"))
     connection = broker.connect()
     with requirement("CONN-020"):
         for at in range(len(data)):
-            connection.send_bytes(data[at : at + 1])
-        assert struct.unpack_from(">i", connection.receive_frame()) == (5,)
+            connection.send_bytes(data[at : at + 1])  # TCP_NODELAY: a segment each
+        _expect_answers(connection, [5])
 
 
 @judges("CONN-021")
 def test_several_frames_in_one_segment_are_all_answered(broker: BrokerUnderTest) -> None:
     """Ten frames in one write get ten answers."""
     connection = broker.connect()
+    frames = [frame(encode_request(HEALTHY, 0, one, "CONN-021")) for one in range(10)]
     with requirement("CONN-021"):
-        connection.send_bytes(b"".join(frame(encode_request(HEALTHY, 0, i)) for i in range(10)))
-        answered = [struct.unpack_from(">i", connection.receive_frame())[0] for _ in range(10)]
-        assert answered == list(range(10))
+        connection.send_bytes(b"".join(frames))
+        _expect_answers(connection, list(range(10)))
+
+
+@judges("CONN-025")
+@each_api
+def test_answers_have_the_format_of_the_version_asked(
+    broker: BrokerUnderTest, api_name: str
+) -> None:
+    """At every version the whole answer can be read in that version's layout, to its last byte."""
+    versions = served_versions(broker, api_name)
+    topic = broker.create_topic() if api_name in TOPIC_APIS else None
+    if api_name == "Fetch":
+        assert topic is not None
+        broker.produce(topic, encode_batch(RecordBatch([Record(b"to be fetched")])))
+    connection = broker.connect("CONN-025")
+    for version in versions:
+        with requirement("CONN-025", api_key=api_named(api_name).key, api_version=version):
+            connection.ask(harmless_request(api_name, version, topic), version)
+
+
+@judges("CONN-026")
+@pytest.mark.parametrize("api_name", [a.name for a in APIS.values() if a.name != "ApiVersions"])
+def test_flexible_versions_use_the_tagged_headers(broker: BrokerUnderTest, api_name: str) -> None:
+    """Request header v2 is read; behind the answer's correlation id stand tagged fields."""
+    api = api_named(api_name)
+    connection = broker.connect()
+    for version in flexible_versions(broker, api_name):
+        request = encode_request(harmless_request(api_name, version), version, 26, "CONN-026")
+        with requirement("CONN-026", api_key=api.key, api_version=version):
+            connection.send_frame(request)
+            payload = connection.receive_frame()
+            header, body = decode_prefix(ResponseHeader, 1, payload)
+            assert header.correlation_id == 26
+            decode(api.response, version, payload[body:])
+
+
+@judges("CONN-027")
+@at_versions("ApiVersions", "3+")
+def test_api_versions_answers_without_header_tags(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Behind the four bytes of the correlation id the body begins at once."""
+    connection = broker.connect("CONN-027")
+    with requirement("CONN-027"):
+        connection.send(harmless_request("ApiVersions", api_version), api_version)
+        payload = connection.receive_frame()
+        answer = decode(ApiVersionsResponse, api_version, payload[4:])
+        expect_error(answer.error_code, ErrorCode.NONE)

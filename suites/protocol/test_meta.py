@@ -136,7 +136,7 @@ def test_illegal_names_are_called_so(broker: BrokerUnderTest, api_version: int) 
         codes = {topic.name: topic.error_code for topic in answer.topics}
         assert codes.keys() == set(ILLEGAL_NAMES), f"names in the answer: {sorted(codes, key=str)}"
         for name, code in codes.items():
-            expect_error(code, ErrorCode.INVALID_TOPIC_EXCEPTION, about=repr(name))
+            expect_error(code, ErrorCode.INVALID_TOPIC_EXCEPTION, where=repr(name))
 
 
 @judges("META-017")
@@ -243,4 +243,4 @@ def test_ids_cannot_be_asked_for_yet(
     with requirement("META-024"):
         answer = _ask(broker, api_version, [asked])
         assert len(answer.topics) == 1, f"asked for one topic, got {answer.topics}"
-        expect_error(answer.topics[0].error_code, ErrorCode.INVALID_REQUEST, about=asked_by)
+        expect_error(answer.topics[0].error_code, ErrorCode.INVALID_REQUEST, where=asked_by)

@@ -2,14 +2,20 @@
 
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 
 import confluent_kafka
-import kafka
-import kafka.codec as kafka_codec
 import pytest
 
 from tests.reference_broker.running import Address, create_topic, running_broker
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # kafka-python reads its files in a way that Python warns of
+    import kafka
+    import kafka.codec as kafka_codec
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:kafka")
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 RECORDS = 300

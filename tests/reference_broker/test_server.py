@@ -19,11 +19,13 @@ from harness.codec.messages import (
     DeleteTopicsRequest,
     FetchRequest,
     FetchResponse,
+    FindCoordinatorRequest,
+    InitProducerIdRequest,
     ListOffsetsRequest,
     MetadataRequest,
     ProduceRequest,
 )
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records import TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.reference_broker.handlers.table import HANDLERS
 from tests.reference_broker.running import Address, create_topic, named, running_broker
 
@@ -259,3 +261,36 @@ def test_bad_settings_are_usage_errors(setting: str, told: str) -> None:
     )
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def produced(address: Address, topic: str, version: int, records: bytes, txn: str | None) -> int:
+    request = produce(topic, records=records)
+    request.transactional_id = txn
+    with Connection(address) as connection:
+        response = connection.ask(request, version)
+    return response.responses[0].partition_responses[0].error_code
+
+
+@pytest.mark.parametrize(("version", "error"), [(9, 48), (11, 120), (12, 120)])
+def test_transactional_batches_are_refused(
+    address: Address, topic_name: str, version: int, error: int
+) -> None:
+    create_topic(address, topic_name)
+    ask = InitProducerIdRequest(transactional_id=topic_name, transaction_timeout_ms=1000)
+    with Connection(address) as connection:
+        find = FindCoordinatorRequest(coordinator_keys=[topic_name], key_type=1)
+        connection.ask(find, 4)
+        assert connection.ask(find, 4).coordinators[0].error_code == 0
+        given = connection.ask(ask, 2)
+    batch = RecordBatch(
+        records=[Record(b"v", b"k")],
+        base_timestamp=1_700_000_000_000,
+        attributes=TRANSACTIONAL,
+        producer_id=given.producer_id,
+        producer_epoch=given.producer_epoch,
+        base_sequence=0,
+    )
+    records = encode_batch(batch)
+    assert produced(address, topic_name, version, records, topic_name) == error
+    assert produced(address, topic_name, version, records, "unknown") == 49
+    assert produced(address, topic_name, version, records, None) == 53

@@ -11,10 +11,12 @@ Version notes
 - v3   one batch of format 2 for a partition (KIP-98)
 - v7   zstd (KIP-110)
 - v8   record errors (KIP-467)
+- v11  TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE (KIP-890)
 - v13  topic ids instead of names (KIP-516)
 
 Not done
-- Transactions: a transactional batch never belongs to an ongoing one here (INVALID_TXN_STATE).
+- Transactions: none is ever ongoing, so every transactional batch is refused, also from v12 on,
+  where it would begin one (KIP-890).
 - timeout_ms is not needed: with one replica a batch is replicated when it is appended.
 """
 
@@ -37,9 +39,11 @@ from harness.reference_broker.state.record_validation import single_batch
 from harness.reference_broker.state.topic import Topic
 
 API_KEY = 0
+_FIRST_VERSION_WITH_ABORTABLE = 11
 _FIRST_VERSION_WITH_IDS = 13
 _LEGAL_ACKS = (-1, 0, 1)
 _ADMIN_CLIENT = "__admin_client"
+_TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
 
 
@@ -56,16 +60,16 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     lacks_transaction = request.transactional_id is None and _has_transactional(request)
     responses = [
         ProduceResponse.TopicProduceResponse(
-            name=topic.name,
-            topic_id=topic.topic_id,
+            name=name,
+            topic_id=topic_id,
             partition_responses=[
                 _failed(data.index, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
                 if lacks_transaction
-                else _produce(topic, data, request.acks, context)
-                for data in topic.partition_data
+                else _produce((name, topic_id), data, request, context)
+                for data in partitions.values()
             ],
         )
-        for topic in request.topic_data
+        for (name, topic_id), partitions in _by_topic(request).items()
     ]
     if request.acks != 0:
         return Answer(ProduceResponse(responses=responses))
@@ -73,21 +77,33 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     return CloseConnection(f"produce without acks failed: {failed}") if failed else NoAnswer()
 
 
+def _by_topic(
+    request: ProduceRequest,
+) -> dict[_TopicKey, dict[int, ProduceRequest.PartitionProduceData]]:
+    """Of a partition that is named twice only the last data count."""
+    topics: dict[_TopicKey, dict[int, ProduceRequest.PartitionProduceData]] = {}
+    for topic in request.topic_data:
+        partitions = topics.setdefault((topic.name, topic.topic_id), {})
+        partitions.update({data.index: data for data in topic.partition_data})
+    return topics
+
+
 def _produce(
-    topic: ProduceRequest.TopicProduceData,
+    topic: _TopicKey,
     data: ProduceRequest.PartitionProduceData,
-    acks: int,
+    request: ProduceRequest,
     context: RequestContext,
 ) -> _Result:
-    found = _target(topic.name, topic.topic_id, data.index, context)
+    found = _target(topic, data.index, context)
     if isinstance(found, ErrorCode):
         return _failed(data.index, found)
     try:
         batch = single_batch(data.records or b"", context.api_version)
-        if acks not in _LEGAL_ACKS:
+        if request.acks not in _LEGAL_ACKS:
             raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
         if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
             raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        _check_transaction(batch, request.transactional_id, context)
         appended = found.partition.append(batch, context.now())
     except AppendRefused as refusal:
         return _refused(data.index, refusal, found.partition)
@@ -100,7 +116,25 @@ def _produce(
     )
 
 
-def _target(name: str, topic_id: UUID, index: int, context: RequestContext) -> _Target | ErrorCode:
+def _check_transaction(batch: bytes, transactional_id: str | None, context: RequestContext) -> None:
+    """A transactional batch has to belong to a transaction, and none is ever ongoing here."""
+    if transactional_id is None or len(batch) < BATCH_HEADER_BYTES:
+        return
+    header = BatchHeader.read(batch)
+    if header.producer_id < 0 or not header.attributes & TRANSACTIONAL:
+        return
+    known = context.state.producer_ids.current(transactional_id)
+    if known is None or known.producer_id != header.producer_id:
+        raise AppendRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if known.producer_epoch != header.producer_epoch:
+        raise AppendRefused(ErrorCode.INVALID_PRODUCER_EPOCH)
+    if context.api_version >= _FIRST_VERSION_WITH_ABORTABLE:
+        raise AppendRefused(ErrorCode.TRANSACTION_ABORTABLE)
+    raise AppendRefused(ErrorCode.INVALID_TXN_STATE, "There is no transaction for the partition.")
+
+
+def _target(wanted: _TopicKey, index: int, context: RequestContext) -> _Target | ErrorCode:
+    name, topic_id = wanted
     by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
     cluster = context.state.cluster
     topic = cluster.with_id(topic_id) if by_id else cluster.named(name)

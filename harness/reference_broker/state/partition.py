@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.records import TRANSACTIONAL, BatchHeader
+from harness.codec.records import BatchHeader
 from harness.ids import LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.effects import Effect, PartitionGrew
 from harness.reference_broker.state.append_error import AppendRefused
@@ -93,12 +93,6 @@ class Partition:
         duplicate = self.producers.duplicate_of(batch)
         if duplicate is not None:
             return duplicate
-        if header.attributes & TRANSACTIONAL:
-            raise AppendRefused(
-                ErrorCode.INVALID_TXN_STATE,
-                reason="the batch belongs to no ongoing transaction",
-                tells_log_start=True,
-            )
         problem = self.producers.problem_with(batch)
         if problem is not ErrorCode.NONE:
             raise AppendRefused(

@@ -70,6 +70,13 @@ class ProducerIds:
         # else: the answer to the same bump was lost, it is given once more
         return ProducerIdentity(producer.producer_id, producer.producer_epoch)
 
+    def current(self, transactional_id: str) -> ProducerIdentity | None:
+        """What a transactional id has now."""
+        producer = self._transactional.get(transactional_id)
+        if producer is None:
+            return None
+        return ProducerIdentity(producer.producer_id, producer.producer_epoch)
+
     def _rotate(self, producer: _TransactionalProducer) -> None:
         producer.previous_producer_id = producer.producer_id
         producer.last_producer_epoch = producer.producer_epoch

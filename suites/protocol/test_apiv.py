@@ -1,0 +1,245 @@
+"""APIV: what a broker says of itself, and whether it is true."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.codec import decode
+from harness.codec.apis import API_VERSIONS_KEY, APIS, api_named
+from harness.codec.error_code import ErrorCode
+from harness.codec.header import encode_request
+from harness.codec.messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    ProduceRequest,
+)
+from harness.codec.versions import VersionRange
+from harness.conformance.checks import NotSupported, requirement
+from harness.marks import at_versions, judges
+from suites.protocol.expect import expect_error
+from suites.protocol.harmless import each_api, harmless_request, served_versions
+
+HIGHEST_KEY_PROBED = 127
+# GetTelemetrySubscriptions and PushTelemetry are served by a Kafka that does not advertise them:
+# they are listed only where a metrics reporter can take what clients push (KIP-714).
+SERVED_UNLISTED = (71, 72)
+FIRST_METADATA_VERSION_OF_4_0 = 22  # 4.0-IV0, class MetadataVersion
+METADATA_VERSION = "metadata.version"
+
+# The lowest version since 4.0 by api key (KIP-896); where two are right, 4.1 put one back.
+KIP_896_LOWEST = {
+    0: {0, 3},  # Produce: 0 is shown for old clients' sake, KAFKA-18659
+    1: {4},  # Fetch
+    2: {1},  # ListOffsets
+    3: {0},  # Metadata
+    8: {2},  # OffsetCommit
+    9: {1},  # OffsetFetch
+    10: {0},  # FindCoordinator
+    11: {0, 2},  # JoinGroup
+    19: {2},  # CreateTopics
+    20: {1},  # DeleteTopics
+    23: {2},  # OffsetForLeaderEpoch
+    27: {1},  # WriteTxnMarkers
+    29: {1},  # DescribeAcls
+    30: {1},  # CreateAcls
+    31: {1},  # DeleteAcls
+    32: {1},  # DescribeConfigs
+    34: {1},  # AlterReplicaLogDirs
+    35: {1},  # DescribeLogDirs
+    38: {1},  # CreateDelegationToken
+    39: {1},  # RenewDelegationToken
+    40: {1},  # ExpireDelegationToken
+    41: {1},  # DescribeDelegationToken
+}
+
+ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
+
+
+def _table(connection: Connection, version: int) -> ApiVersionsResponse:
+    """The answer to an ordinary ApiVersions request."""
+    request = ApiVersionsRequest(client_software_name="kc", client_software_version="1.0")
+    return connection.ask(request, version)
+
+
+def _unserved_version(broker: BrokerUnderTest, which: str) -> int:
+    return 32767 if which == "highest" else broker.advertised("ApiVersions").highest + 1
+
+
+def _send_unserved(connection: Connection, version: int) -> None:
+    """ApiVersions at a version that no broker knows: header v2 and no body at all."""
+    connection.send_frame(struct.pack(">hhih", API_VERSIONS_KEY, version, 1, 1) + b"c\0")
+
+
+@judges("APIV-001")
+def test_version_0_lists_every_api_once(broker: BrokerUnderTest) -> None:
+    """Each served API with its lowest and highest version."""
+    connection = broker.connect()
+    with requirement("APIV-001", api_key=API_VERSIONS_KEY, api_version=0):
+        answer = _table(connection, 0)
+        expect_error(answer.error_code, ErrorCode.NONE)
+        repeated = [k for k, n in Counter(one.api_key for one in answer.api_keys).items() if n > 1]
+        assert not repeated, f"api keys listed more than once: {repeated}"
+        upside_down = [
+            one for one in answer.api_keys if not 0 <= one.min_version <= one.max_version
+        ]
+        assert not upside_down, f"no range of versions: {upside_down}"
+        assert any(one.api_key == API_VERSIONS_KEY for one in answer.api_keys), (
+            "ApiVersions itself is not listed"
+        )
+
+
+@judges("APIV-002")
+@pytest.mark.parametrize("which", ["next", "highest"])
+def test_an_unserved_version_is_answered_in_the_format_of_version_0(
+    broker: BrokerUnderTest, which: str
+) -> None:
+    """UNSUPPORTED_VERSION, with the range of ApiVersions."""
+    advertised = broker.advertised("ApiVersions")
+    version = _unserved_version(broker, which)
+    connection = broker.connect()
+    with requirement("APIV-002", api_key=API_VERSIONS_KEY, api_version=version):
+        _send_unserved(connection, version)
+        answer = decode(ApiVersionsResponse, 0, connection.receive_frame()[4:])
+        expect_error(answer.error_code, ErrorCode.UNSUPPORTED_VERSION)
+        shown = [
+            VersionRange(one.min_version, one.max_version)
+            for one in answer.api_keys
+            if one.api_key == API_VERSIONS_KEY
+        ]
+        assert shown == [advertised], f"the range of ApiVersions is {advertised}, shown {shown}"
+
+
+@judges("APIV-003")
+@pytest.mark.parametrize("which", ["next", "highest"])
+def test_version_0_may_be_asked_after_an_unserved_version(
+    broker: BrokerUnderTest, which: str
+) -> None:
+    """The same connection goes on."""
+    connection = broker.connect()
+    _send_unserved(connection, _unserved_version(broker, which))
+    connection.receive_frame()
+    with requirement("APIV-003", api_key=API_VERSIONS_KEY, api_version=0):
+        answer = _table(connection, 0)
+        expect_error(answer.error_code, ErrorCode.NONE)
+        assert answer.api_keys, "the table is empty"
+
+
+@judges("APIV-004")
+@at_versions("ApiVersions", "3+")
+@pytest.mark.parametrize("field", ["client_software_name", "client_software_version"])
+def test_ill_formed_client_software_is_refused(
+    broker: BrokerUnderTest, api_version: int, field: str
+) -> None:
+    """Letters and digits at both ends, between them also dots and dashes; all else is refused."""
+    connection = broker.connect()
+    with requirement("APIV-004"):
+        for text in ILL_FORMED:
+            request = ApiVersionsRequest(client_software_name="kc", client_software_version="1.0")
+            setattr(request, field, text)
+            answer = connection.ask(request, api_version)
+            assert answer.error_code == ErrorCode.INVALID_REQUEST, (
+                f"{field} {text!r} got {ErrorCode.describe(answer.error_code)}"
+            )
+
+
+@judges("APIV-005")
+@each_api
+def test_what_is_advertised_is_served(broker: BrokerUnderTest, api_name: str) -> None:
+    """A valid request at each advertised version gets an answer."""
+    key = api_named(api_name).key
+    connection = broker.connect()
+    for correlation_id, version in enumerate(served_versions(broker, api_name), start=500):
+        request = encode_request(
+            harmless_request(api_name, version), version, correlation_id, "APIV-005"
+        )
+        with requirement("APIV-005", api_key=key, api_version=version):
+            connection.send_frame(request)
+            (answered,) = struct.unpack_from(">i", connection.receive_frame())
+            assert answered == correlation_id, f"{answered} is answered, asked {correlation_id}"
+
+
+@judges("APIV-006")
+def test_what_is_not_advertised_is_not_answered(broker: BrokerUnderTest) -> None:
+    """Version 0 of every key outside the advertised set: closed without an answer."""
+    unlisted = set(range(HIGHEST_KEY_PROBED + 1)) - set(broker.api_versions) - set(SERVED_UNLISTED)
+    for key in sorted(unlisted):
+        connection = broker.connect()
+        with requirement("APIV-006", api_key=key, api_version=0):
+            connection.send_frame(struct.pack(">hhih", key, 0, 1, 1) + b"c" + bytes(64))
+            connection.expect_closed()
+        connection.close()
+
+
+@judges("APIV-009")
+def test_features_with_minimum_0_are_listed_from_version_4(broker: BrokerUnderTest) -> None:
+    """v3 lists the features whose minimum is above 0, v4 all; what is finalized has an epoch."""
+    broker.version("ApiVersions", "4+")
+    connection = broker.connect()
+    with requirement("APIV-009", api_key=API_VERSIONS_KEY):
+        third, fourth = _table(connection, 3), _table(connection, 4)
+        zero = [f.name for f in third.supported_features if f.min_version == 0]
+        assert not zero, f"v3 lists features whose minimum is 0: {zero}"
+        shown = {f.name for f in third.supported_features}
+        expected = {f.name for f in fourth.supported_features if f.min_version > 0}
+        assert shown == expected, f"v3 lists {shown}, of those of v4 it is to list {expected}"
+        for answer in (third, fourth):
+            if answer.finalized_features:
+                assert answer.finalized_features_epoch >= 0, "finalized features without an epoch"
+        ranges = {
+            f.name: VersionRange(f.min_version, f.max_version) for f in fourth.supported_features
+        }
+        for feature in fourth.finalized_features:
+            assert feature.name in ranges, f"{feature.name} is finalized and not supported"
+            assert feature.max_version_level in ranges[feature.name], (
+                f"{feature.name} is finalized at {feature.max_version_level}, "
+                f"supported is {ranges[feature.name]}"
+            )
+
+
+@judges("APIV-011")
+@at_versions("ApiVersions")
+def test_unreleased_versions_are_not_advertised(broker: BrokerUnderTest, api_version: int) -> None:
+    """The highest version of each API is a released one."""
+    connection = broker.connect()
+    with requirement("APIV-011"):
+        for one in _table(connection, api_version).api_keys:
+            api = APIS.get(one.api_key)
+            unstable = api.unstable_versions if api else ()
+            assert one.max_version not in unstable, (
+                f"{api.name if api else one.api_key} v{one.max_version} is advertised, unreleased"
+            )
+
+
+@judges("APIV-012")
+def test_produce_0_may_be_advertised_and_not_served(broker: BrokerUnderTest) -> None:
+    """Lowest version 0 is shown to clients that read it; v2 is then refused by a close."""
+    broker.version("Produce")
+    advertised = broker.advertised("Produce")
+    connection = broker.connect()
+    with requirement("APIV-012", api_key=0, api_version=2):
+        assert advertised.lowest == 0, f"advertised is {advertised}: what is shown is served"
+        request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[])
+        connection.send_frame(encode_request(request, 2, 1))
+        connection.expect_closed()
+
+
+@judges("APIV-013")
+def test_the_versions_of_kip_896_are_dropped(broker: BrokerUnderTest) -> None:
+    """The lowest version of each API is that of the published table."""
+    broker.version("ApiVersions", "3+")
+    connection = broker.connect()
+    features = {f.name: f.max_version for f in _table(connection, 3).supported_features}
+    if features.get(METADATA_VERSION, 0) < FIRST_METADATA_VERSION_OF_4_0:
+        raise NotSupported(f"its features do not show a broker of 4.0 or later: {features}")
+    with requirement("APIV-013"):
+        wrong = {
+            key: str(found)
+            for key, found in broker.api_versions.items()
+            if found.lowest not in KIP_896_LOWEST.get(key, {found.lowest})
+        }
+        assert not wrong, f"api keys that do not begin where KIP-896 says: {wrong}"

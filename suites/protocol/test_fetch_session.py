@@ -1,0 +1,162 @@
+"""FETCH: sessions and incremental fetches (KIP-227)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.appended import append, batch_of
+from suites.protocol.expect import expect_error
+from suites.protocol.fetch_session import fetch_session, forget
+
+INT32_MAX = 2**31 - 1
+
+
+def _with_one_record_each(broker: BrokerUnderTest, partitions: int = 2) -> Topic:
+    topic = broker.create_topic(partitions)
+    for partition in range(partitions):
+        append(broker, topic, batch_of(b"old"), partition=partition)
+    return topic
+
+
+def _at_the_end(topic: Topic, version: int, partitions: int = 2) -> FetchRequest.FetchTopic:
+    """Partitions with one record each, all read."""
+    wanted = [fetch_partition(1, partition=index) for index in range(partitions)]
+    return fetch_topic(topic, version, wanted)
+
+
+def _named(response: FetchResponse) -> list[int]:
+    """The partitions that the answer names."""
+    return sorted(p.partition_index for topic in response.responses for p in topic.partitions)
+
+
+@judges("FETCH-026")
+@at_versions("Fetch", "7+")
+def test_a_fetch_outside_of_sessions_is_full(broker: BrokerUnderTest, api_version: int) -> None:
+    """Session id 0, epoch -1: every partition is in every answer, the session id is 0."""
+    topic = _with_one_record_each(broker)
+    request = fetch_request([_at_the_end(topic, api_version)])
+    connection = broker.connect()
+    with requirement("FETCH-026"):
+        for _ in range(2):
+            response = connection.ask(request, api_version)
+            expect_error(response.error_code, ErrorCode.NONE)
+            assert response.session_id == 0, f"session id {response.session_id} without a session"
+            assert _named(response) == [0, 1]
+
+
+@judges("FETCH-027")
+@at_versions("Fetch", "7+")
+def test_epoch_0_creates_a_session(broker: BrokerUnderTest, api_version: int) -> None:
+    """A full answer with a session id, which the next fetch may use."""
+    topic = _with_one_record_each(broker, partitions=3)
+    with (
+        fetch_session(broker, api_version, [_at_the_end(topic, api_version, 3)]) as session,
+        requirement("FETCH-027"),
+    ):
+        assert session.id > 0, f"session id {session.id}"
+        assert _named(session.opening) == [0, 1, 2]
+        expect_error(session.ask().error_code, ErrorCode.NONE, "first use of the session")
+
+
+@judges("FETCH-028")
+@at_versions("Fetch", "7+")
+def test_an_incremental_fetch_names_only_what_has_changed(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Idle: no partition. After an append to one of two: that one, with its record."""
+    topic = _with_one_record_each(broker)
+    with (
+        fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
+        requirement("FETCH-028"),
+    ):
+        idle = session.ask()
+        expect_error(idle.error_code, ErrorCode.NONE)
+        assert _named(idle) == [], f"an idle incremental fetch names partitions {_named(idle)}"
+        append(broker, topic, batch_of(b"new"), partition=1)
+        changed = session.ask()
+        expect_error(changed.error_code, ErrorCode.NONE)
+        assert _named(changed) == [1], f"partition 1 has changed, named are {_named(changed)}"
+        assert changed.responses[0].partitions[0].records
+
+
+@judges("FETCH-030")
+@at_versions("Fetch", "7+")
+def test_an_unknown_session_is_an_error(broker: BrokerUnderTest, api_version: int) -> None:
+    """An id that nobody was given: FETCH_SESSION_ID_NOT_FOUND, and nothing else."""
+    request = fetch_request([])
+    request.session_id, request.session_epoch = broker.random.randint(2**30, INT32_MAX), 1
+    with requirement("FETCH-030"):
+        response = broker.ask(request, api_version)
+        expect_error(response.error_code, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        assert response.responses == []
+
+
+@judges("FETCH-030")
+@at_versions("Fetch", "7+")
+def test_a_wrong_session_epoch_is_an_error(broker: BrokerUnderTest, api_version: int) -> None:
+    """An epoch that is not the next one: INVALID_FETCH_SESSION_EPOCH, and nothing else."""
+    topic = _with_one_record_each(broker)
+    with (
+        fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
+        requirement("FETCH-030"),
+    ):
+        response = session.ask_at(session.next_epoch + 4)
+        expect_error(response.error_code, ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        assert response.responses == []
+
+
+@judges("FETCH-031")
+@at_versions("Fetch", "7+")
+def test_a_forgotten_partition_is_no_longer_fetched(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """One of two is forgotten: of two appends only the other one is seen."""
+    topic = _with_one_record_each(broker)
+    with (
+        fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
+        requirement("FETCH-031"),
+    ):
+        answer = session.ask(forgotten=[forget(topic, api_version, 0)])
+        expect_error(answer.error_code, ErrorCode.NONE)
+        for partition in range(2):
+            append(broker, topic, batch_of(b"new"), partition=partition)
+        named = _named(session.ask())
+        assert named == [1], f"partition 0 is forgotten, named are {named}"
+
+
+@judges("FETCH-031")
+@at_versions("Fetch", "7+")
+def test_forgetting_the_last_partition_ends_the_session(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The answer carries session id 0, and the old id is not known any more."""
+    topic = _with_one_record_each(broker)
+    with (
+        fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
+        requirement("FETCH-031"),
+    ):
+        answer = session.ask(forgotten=[forget(topic, api_version, 0, 1)])
+        expect_error(answer.error_code, ErrorCode.NONE)
+        told = f"session id {answer.session_id} though every partition is forgotten"
+        assert answer.session_id == 0, told
+        expect_error(session.ask().error_code, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+
+
+@judges("FETCH-033")
+@at_versions("Fetch", "7+")
+def test_epoch_minus_1_closes_the_session(broker: BrokerUnderTest, api_version: int) -> None:
+    """After it, the id is not known any more."""
+    topic = _with_one_record_each(broker)
+    with (
+        fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
+        requirement("FETCH-033"),
+    ):
+        closing = session.close()
+        expect_error(closing.error_code, ErrorCode.NONE, "the closing fetch")
+        assert closing.session_id == 0, f"session id {closing.session_id} in the closing answer"
+        after = session.ask().error_code
+        expect_error(after, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "used after its close")

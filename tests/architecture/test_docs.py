@@ -1,0 +1,48 @@
+"""What the documents say of names in the code is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from harness.cli import main
+from harness.conformance.results_schema import RESULTS_SCHEMA, SCHEMA_VERSION
+from tests.ci import PARTS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_results_md_holds_the_schema() -> None:
+    text = (ROOT / "docs/results.md").read_text("utf-8")
+    assert f"schema, version {SCHEMA_VERSION}" in text
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", text, re.MULTILINE)
+    wanted = [(f.name, f.metadata[b"description"].decode()) for f in RESULTS_SCHEMA]
+    assert rows == wanted
+
+
+def test_contributing_names_every_part_of_ci() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\w+) \| .* \| [\d.]+ \|$", text, re.MULTILINE)
+    assert rows == list(PARTS)
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    named = set(
+        re.findall(r"kafka-conformance (run|broker|report|gate|requirements|targets|codec)\b", text)
+    )
+    listed = CliRunner().invoke(main, ["--help"]).output
+    assert named
+    assert all(re.search(rf"^  {name}\b", listed, re.MULTILINE) for name in named)
+
+
+def test_the_places_of_the_file_map_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    places = re.findall(
+        r"^\| `((?:harness|suites|reports|tests|bench)/[\w/]*)`", text, re.MULTILINE
+    )
+    missing = [place for place in places if not (ROOT / place).exists()]
+    assert places
+    assert missing == []

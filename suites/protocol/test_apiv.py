@@ -21,6 +21,7 @@ from harness.codec.messages import (
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import NotSupported, requirement
 from harness.marks import at_versions, judges
+from suites.protocol.answers import expect_answers
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import each_api, harmless_request, served_versions
 
@@ -159,8 +160,7 @@ def test_what_is_advertised_is_served(broker: BrokerUnderTest, api_name: str) ->
         )
         with requirement("APIV-005", api_key=key, api_version=version):
             connection.send_frame(request)
-            (answered,) = struct.unpack_from(">i", connection.receive_frame())
-            assert answered == correlation_id, f"{answered} is answered, asked {correlation_id}"
+            expect_answers(connection, [correlation_id])
 
 
 @judges("APIV-006")

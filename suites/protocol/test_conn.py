@@ -11,7 +11,6 @@ import struct
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.connection import Connection
 from harness.client.requests import (
     Topic,
     fetch_partition,
@@ -36,6 +35,7 @@ from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
+from suites.protocol.answers import correlation_id_of, expect_answers
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import (
     NEVER_WAS,
@@ -49,21 +49,6 @@ INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
 HEALTHY = ApiVersionsRequest()
 SILENCE_MS = 50
 TOPIC_APIS = ("Produce", "Fetch", "ListOffsets", "Metadata")
-
-
-def _correlation_id(payload: bytes) -> int:
-    assert len(payload) >= 4, f"an answer of {len(payload)} bytes has no correlation id"
-    found: int = struct.unpack_from(">i", payload)[0]
-    return found
-
-
-def _expect_answers(connection: Connection, correlation_ids: list[int]) -> None:
-    """The next answers carry exactly these ids, in this order."""
-    for position, expected in enumerate(correlation_ids):
-        found = _correlation_id(connection.receive_frame())
-        assert found == expected, (
-            f"answer {position} has correlation id {found}, in the order sent it is {expected}"
-        )
 
 
 @judges("CONN-001")
@@ -81,9 +66,9 @@ def test_a_size_counts_exactly_the_bytes_that_follow_it(
                     harmless_request(api_name, version), version, correlation_id, "CONN-001"
                 )
             )
-            assert _correlation_id(connection.receive_frame()) == correlation_id
+            expect_answers(connection, [correlation_id])
         connection.send_frame(encode_request(HEALTHY, 0, 14, "CONN-001"))
-        assert _correlation_id(connection.receive_frame()) == 14
+        expect_answers(connection, [14])
         connection.expect_silence(for_ms=1)
 
 
@@ -95,7 +80,7 @@ def test_the_first_bytes_of_a_connection_are_the_clients(broker: BrokerUnderTest
     with requirement("CONN-002"):
         connection.expect_silence(for_ms=broker.scaled_ms(SILENCE_MS))
         connection.send(MetadataRequest(topics=[]), version, correlation_id=2002)
-        assert _correlation_id(connection.receive_frame()) == 2002
+        expect_answers(connection, [2002])
 
 
 @judges("CONN-003")
@@ -105,7 +90,8 @@ def test_correlation_id_comes_back(broker: BrokerUnderTest, correlation_id: int)
     connection = broker.connect()
     with requirement("CONN-003"):
         connection.send(HEALTHY, 0, correlation_id=correlation_id)
-        assert _correlation_id(connection.receive_frame()) == correlation_id
+        found = correlation_id_of(connection.receive_frame())
+        assert found == correlation_id, f"{correlation_id} was sent, {found} came back"
 
 
 def _mixed_requests(broker: BrokerUnderTest, count: int) -> list[tuple[Request[Message], int]]:
@@ -132,7 +118,7 @@ def test_pipelined_answers_keep_their_order(broker: BrokerUnderTest) -> None:
     ]
     with requirement("CONN-004"):
         connection.send_bytes(b"".join(payloads))
-        _expect_answers(connection, list(range(1000, 1000 + len(requests))))
+        expect_answers(connection, list(range(1000, 1000 + len(requests))))
 
 
 @judges("CONN-005")
@@ -146,7 +132,7 @@ def test_a_cheap_request_does_not_overtake_a_long_poll(broker: BrokerUnderTest) 
     with requirement("CONN-005"):
         connection.send(fetch, version, correlation_id=71)
         connection.send(HEALTHY, 0, correlation_id=72)
-        _expect_answers(connection, [71, 72])
+        expect_answers(connection, [71, 72])
 
 
 @judges("CONN-006")
@@ -156,7 +142,7 @@ def test_a_thousand_requests_may_be_outstanding(broker: BrokerUnderTest) -> None
     ids = list(range(5000, 6000))
     with requirement("CONN-006"):
         connection.send_bytes(b"".join(frame(encode_request(HEALTHY, 0, one)) for one in ids))
-        _expect_answers(connection, ids)
+        expect_answers(connection, ids)
 
 
 @judges("CONN-007")
@@ -191,7 +177,7 @@ def test_every_request_gets_one_answer(broker: BrokerUnderTest, api_name: str) -
     with requirement("CONN-008", api_key=api_named(api_name).key, api_version=version):
         for correlation_id, (message, at_version) in enumerate(requests, start=80):
             connection.send(message, at_version, correlation_id=correlation_id)
-        _expect_answers(connection, [80, 81, 82])
+        expect_answers(connection, [80, 81, 82])
         connection.expect_silence(for_ms=1)
 
 
@@ -206,7 +192,7 @@ def test_only_acks_0_is_not_answered(broker: BrokerUnderTest, api_version: int) 
         connection.send(produce_request(topic, batch, api_version, acks=0), api_version)
         connection.forget_answer()
         connection.send(HEALTHY, 0, correlation_id=88)
-        assert _correlation_id(connection.receive_frame()) == 88, "acks=0 was answered"
+        assert correlation_id_of(connection.receive_frame()) == 88, "acks=0 was answered"
         broker.eventually(lambda: broker.end_offset(topic) == 1, "the batch is appended")
 
 
@@ -308,7 +294,7 @@ def test_a_frame_in_single_bytes_is_reassembled(broker: BrokerUnderTest) -> None
     with requirement("CONN-020"):
         for at in range(len(data)):
             connection.send_bytes(data[at : at + 1])  # TCP_NODELAY: a segment each
-        _expect_answers(connection, [5])
+        expect_answers(connection, [5])
 
 
 @judges("CONN-021")
@@ -318,7 +304,7 @@ def test_several_frames_in_one_segment_are_all_answered(broker: BrokerUnderTest)
     frames = [frame(encode_request(HEALTHY, 0, one, "CONN-021")) for one in range(10)]
     with requirement("CONN-021"):
         connection.send_bytes(b"".join(frames))
-        _expect_answers(connection, list(range(10)))
+        expect_answers(connection, list(range(10)))
 
 
 @judges("CONN-025")

@@ -6,7 +6,6 @@ here; the compact answer of ENC-005 is read by a reader of its own.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -33,9 +32,10 @@ from harness.codec.messages import (
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Message, Struct
-from harness.codec.varint import decode_uvarint, encode_uvarint
+from harness.codec.varint import encode_uvarint
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
+from suites.protocol.compact_reader import CompactReader
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import (
     each_api,
@@ -168,33 +168,7 @@ def test_null_is_refused_where_it_is_not_allowed(
             _expect_refused(connection, api_name, version)
 
 
-# -- compact lengths ---------------------------------------------------------------------------------
-
-
-class CompactReader:
-    """Reads what KIP-482 says, and nothing of the codec's but the varint."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def take(self, count: int) -> bytes:
-        left = len(self.data) - self.at
-        assert count <= left, f"{count} bytes are announced at byte {self.at}, {left} are left"
-        self.at += count
-        return self.data[self.at - count : self.at]
-
-    def length(self) -> int | None:
-        """Unsigned varint of length + 1; 0 is null."""
-        plus_one, self.at = decode_uvarint(self.data, self.at)
-        return plus_one - 1 if plus_one else None
-
-    def string(self) -> str | None:
-        length = self.length()
-        return None if length is None else self.take(length).decode()
-
-    def no_tags(self) -> None:
-        tags = self.take(1)
-        assert tags == b"\0", f"{tags!r} where an empty tagged section was to be"
+# -- compact lengths -------------------------------------------------------------------------------
 
 
 def _read_topic_of_metadata(payload: bytes, version: int) -> tuple[str | None, int | None]:
@@ -257,7 +231,7 @@ def test_a_compact_null_array_is_not_an_empty_one(
             assert (topic.name in names) is expected, f"array length byte {length!r}: got {names}"
 
 
-# -- tagged fields -----------------------------------------------------------------------------------
+# -- tagged fields ---------------------------------------------------------------------------------
 
 
 @judges("ENC-006")
@@ -367,7 +341,14 @@ def test_a_varint_of_six_bytes_is_refused(
         connection.expect_closed()
 
 
-# -- UUIDs -------------------------------------------------------------------------------------------
+# -- UUIDs -----------------------------------------------------------------------------------------
+
+
+def _id_behind(payload: bytes, name: str) -> bytes:
+    """The 16 bytes that follow a topic's name in an answer of Metadata."""
+    _, found, rest = payload.partition(name.encode())
+    assert found, f"the answer does not name {name}"
+    return rest[:16]
 
 
 @judges("ENC-013")
@@ -392,8 +373,7 @@ def test_a_topic_id_is_the_same_16_bytes_everywhere(
             assert answer.topic_id != ZERO_UUID, "a created topic has no id"
             connection.send(request, api_version)
             payload = connection.receive_frame()
-            start = payload.index(name.encode()) + len(name)
-            found = payload[start : start + 16]
+            found = _id_behind(payload, name)
             assert found == answer.topic_id.bytes, f"{found.hex()}, created {answer.topic_id.hex}"
     finally:
         state = DeleteTopicsRequest.DeleteTopicState(topic_id=answer.topic_id)
@@ -413,6 +393,5 @@ def test_a_topic_that_is_not_there_has_the_zero_id(
     with requirement("ENC-013"):
         connection.send(request, api_version)
         payload = connection.receive_frame()
-        start = payload.index(name.encode()) + len(name)
-        found = struct.unpack_from(">16s", payload, start)[0]
+        found = _id_behind(payload, name)
         assert found == bytes(16), f"{found.hex()} is not the zero id"

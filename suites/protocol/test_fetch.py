@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
@@ -23,8 +24,10 @@ from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
+from suites.protocol.kept_topics import KeptTopics
 
 VALUES = [b"r0", b"r1", b"r2", b"r3", b"r4", b"r5", b"r6", b"r7", b"r8"]
+ONE_BATCH = batch_of(b"one of three")
 PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
 WAIT_MS = 200
 EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
@@ -32,10 +35,25 @@ LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conf
 QUIET_MS = 30  # long enough for a broker that answers too early to be seen
 
 
-def _log_of_nine(broker: BrokerUnderTest, partitions: int = 1) -> Topic:
-    """A topic whose partition 0 holds VALUES in three batches of three."""
-    topic = broker.create_topic(partitions)
+@pytest.fixture(scope="module")
+def kept() -> Iterator[KeptTopics]:
+    """The logs that are only read."""
+    with KeptTopics() as topics:
+        yield topics
+
+
+def _log_of_nine(broker: BrokerUnderTest) -> Topic:
+    """Partition 0 holds VALUES in three batches of three, partition 1 nothing."""
+    topic = broker.create_topic(partitions=2)
     append(broker, topic, *(batch_of(*VALUES[start : start + 3]) for start in (0, 3, 6)))
+    return topic
+
+
+def _three_of_four(broker: BrokerUnderTest) -> Topic:
+    """Partitions 0 to 2 hold ONE_BATCH each, partition 3 nothing."""
+    topic = broker.create_topic(partitions=4)
+    for partition in range(3):
+        append(broker, topic, ONE_BATCH, partition=partition)
     return topic
 
 
@@ -79,10 +97,10 @@ def _timed(
 @judges("FETCH-001")
 @at_versions("Fetch", "4+")
 def test_a_fetch_begins_with_the_batch_that_covers_its_offset(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """From every offset of three batches: the batch around it first, then on in order."""
-    topic = _log_of_nine(broker)
+    topic = kept.topic(broker, _log_of_nine)
     with requirement("FETCH-001"):
         for offset in range(len(VALUES)):
             data = broker.fetch(topic, offset, api_version)
@@ -100,23 +118,25 @@ def test_a_fetch_begins_with_the_batch_that_covers_its_offset(
 
 @judges("FETCH-004")
 @at_versions("Fetch", "4+")
-@pytest.mark.parametrize("offset", [-5, -1, len(VALUES) + 1])
 def test_an_offset_outside_the_log_is_out_of_range(
-    broker: BrokerUnderTest, api_version: int, offset: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Below the log start or above the log end: OFFSET_OUT_OF_RANGE and no data."""
-    topic = _log_of_nine(broker)
+    topic = kept.topic(broker, _log_of_nine)
     with requirement("FETCH-004"):
-        data = broker.fetch(topic, offset, api_version)
-        expect_error(data.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset}")
-        assert not data.records
+        for offset in (-5, -1, len(VALUES) + 1):
+            data = broker.fetch(topic, offset, api_version)
+            expect_error(data.error_code, ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset}")
+            assert not data.records, f"{len(data.records or b'')} bytes at offset {offset}"
 
 
 @judges("FETCH-005")
 @at_versions("Fetch", "4+")
-def test_a_fetch_at_the_log_end_is_legal(broker: BrokerUnderTest, api_version: int) -> None:
+def test_a_fetch_at_the_log_end_is_legal(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """At the log end, of a log with records and of one without: NONE and no data."""
-    topic = _log_of_nine(broker, partitions=2)
+    topic = kept.topic(broker, _log_of_nine)
     with requirement("FETCH-005"):
         for partition, end in ((0, len(VALUES)), (1, 0)):
             data = broker.fetch(topic, end, api_version, partition=partition)
@@ -127,10 +147,10 @@ def test_a_fetch_at_the_log_end_is_legal(broker: BrokerUnderTest, api_version: i
 @judges("FETCH-024")
 @at_versions("Fetch", "5+")
 def test_the_log_start_offset_is_the_earliest_offset(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """What ListOffsets calls the earliest offset is the log start in the answer."""
-    topic = _log_of_nine(broker)
+    topic = kept.topic(broker, _log_of_nine)
     with requirement("FETCH-024"):
         earliest = broker.list_offset(topic, EARLIEST).offset
         for offset in (0, len(VALUES)):
@@ -140,9 +160,11 @@ def test_the_log_start_offset_is_the_earliest_offset(
 
 @judges("FETCH-040")
 @at_versions("Fetch", "4+")
-def test_reading_does_not_consume(broker: BrokerUnderTest, api_version: int) -> None:
+def test_reading_does_not_consume(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """The same range read four times, over two connections: the same bytes."""
-    topic = _log_of_nine(broker)
+    topic = kept.topic(broker, _log_of_nine)
     request = fetch_request([_entry(topic, api_version, {0: 0})])
     readers = [broker.connect(), broker.connect()]
     with requirement("FETCH-040"):
@@ -156,9 +178,11 @@ def test_reading_does_not_consume(broker: BrokerUnderTest, api_version: int) -> 
 
 @judges("FETCH-041")
 @at_versions("Fetch", "4+")
-def test_every_reader_gets_every_record(broker: BrokerUnderTest, api_version: int) -> None:
+def test_every_reader_gets_every_record(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """Three clients that take turns, each from the beginning to the end."""
-    topic = _log_of_nine(broker)
+    topic = kept.topic(broker, _log_of_nine)
     readers = {name: broker.connect(name) for name in ("reader-a", "reader-b", "reader-c")}
     positions = dict.fromkeys(readers, 0)
     seen: dict[str, list[bytes | None]] = {name: [] for name in readers}
@@ -180,18 +204,18 @@ def test_every_reader_gets_every_record(broker: BrokerUnderTest, api_version: in
 @judges("FETCH-006")
 @at_versions("Fetch", "4+")
 def test_without_data_the_answer_comes_at_max_wait(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """An empty partition and min_bytes 1: an empty answer, not before max_wait_ms."""
-    topic = broker.create_topic()
-    request = fetch_request([_entry(topic, api_version, {0: 0})], max_wait_ms=WAIT_MS)
+    topic = kept.topic(broker, _log_of_nine)
+    request = fetch_request([_entry(topic, api_version, {1: 0})], max_wait_ms=WAIT_MS)
     with requirement("FETCH-006"):
         response, took_ms = _timed(broker, request, api_version)
         told = f"answered after {took_ms:.0f} ms, max_wait_ms is {WAIT_MS}"
         assert took_ms >= WAIT_MS - EARLY_MS, told
         assert took_ms <= WAIT_MS + broker.scaled_ms(LATE_MS), told
-        expect_error(_partition(response).error_code, ErrorCode.NONE)
-        assert not _partition(response).records
+        expect_error(_partition(response, 1).error_code, ErrorCode.NONE)
+        assert not _partition(response, 1).records
 
 
 @judges("FETCH-007")
@@ -219,17 +243,19 @@ def test_min_bytes_over_all_partitions_end_the_wait(
 
 @judges("FETCH-008")
 @at_versions("Fetch", "4+")
-def test_min_bytes_0_is_answered_at_once(broker: BrokerUnderTest, api_version: int) -> None:
+def test_min_bytes_0_is_answered_at_once(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """An empty partition and min_bytes 0: nobody waits."""
-    topic = broker.create_topic()
+    topic = kept.topic(broker, _log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    wanted = [_entry(topic, api_version, {0: 0})]
+    wanted = [_entry(topic, api_version, {1: 0})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=0)
     with requirement("FETCH-008"):
         response, took_ms = _timed(broker, request, api_version)
         assert took_ms < wait_ms, f"answered after {took_ms:.0f} ms with min_bytes 0"
-        expect_error(_partition(response).error_code, ErrorCode.NONE)
-        assert not _partition(response).records
+        expect_error(_partition(response, 1).error_code, ErrorCode.NONE)
+        assert not _partition(response, 1).records
 
 
 GATHERED_BYTES = 64 * 1024
@@ -282,16 +308,18 @@ def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> Non
 
 @judges("FETCH-010")
 @at_versions("Fetch", "4+")
-def test_an_offset_out_of_range_ends_the_wait(broker: BrokerUnderTest, api_version: int) -> None:
+def test_an_offset_out_of_range_ends_the_wait(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """One idle partition, one read out of range: answered at once."""
-    topic = broker.create_topic(partitions=2)
+    topic = kept.topic(broker, _log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([_entry(topic, api_version, {0: 0, 1: 77})], max_wait_ms=wait_ms)
+    request = fetch_request([_entry(topic, api_version, {1: 0, 0: 77})], max_wait_ms=wait_ms)
     with requirement("FETCH-010"):
         response, took_ms = _timed(broker, request, api_version)
         assert took_ms < wait_ms, f"answered after {took_ms:.0f} ms, beside a partition error"
-        expect_error(_partition(response, 0).error_code, ErrorCode.NONE, "the idle partition")
-        expect_error(_partition(response, 1).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
+        expect_error(_partition(response, 1).error_code, ErrorCode.NONE, "the idle partition")
+        expect_error(_partition(response, 0).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
 
 
 # -- limits ----------------------------------------------------------------------------------------
@@ -299,9 +327,11 @@ def test_an_offset_out_of_range_ends_the_wait(broker: BrokerUnderTest, api_versi
 
 @judges("FETCH-011")
 @at_versions("Fetch", "4+")
-def test_partition_max_bytes_bounds_a_partition(broker: BrokerUnderTest, api_version: int) -> None:
+def test_partition_max_bytes_bounds_a_partition(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """Room for two of three batches: no byte more. Room for none: the first batch whole."""
-    topic = _log_of_nine(broker)
+    topic = kept.topic(broker, _log_of_nine)
     size = len(batch_of(*VALUES[:3]))
     with requirement("FETCH-011"):
         for limit in (2 * size, 2 * size + 1):
@@ -323,23 +353,21 @@ def _filled(response: FetchResponse, order: tuple[int, ...]) -> list[int]:
 @judges("FETCH-012")
 @at_versions("Fetch", "4+")
 def test_max_bytes_bounds_the_answer_in_request_order(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Three partitions with a batch each, one empty: filled as asked, until max_bytes."""
-    topic = broker.create_topic(partitions=4)
-    batch = batch_of(b"one of three")
-    for partition in range(3):
-        append(broker, topic, batch, partition=partition)
+    topic = kept.topic(broker, _three_of_four)
+    one = len(ONE_BATCH)
     with requirement("FETCH-012"):
         for order in ((3, 0, 1, 2), (2, 0, 3, 1), (1, 2, 0, 3)):
             wanted = [_entry(topic, api_version, dict.fromkeys(order, 0))]
             with_data = [index for index in order if index != 3]
-            for batches, limit in ((1, 1), (1, len(batch)), (2, 2 * len(batch))):
+            for batches, limit in ((1, 1), (1, one), (2, 2 * one)):
                 request = fetch_request(wanted, max_bytes=limit)
                 response = broker.ask(request, api_version)
                 sizes = [len(_partition(response, i).records or b"") for i in order]
                 told = f"partitions {order} with max_bytes {limit}: {sizes} bytes"
-                assert sum(sizes) <= max(limit, len(batch)), told
+                assert sum(sizes) <= max(limit, one), told
                 assert _filled(response, order) == with_data[:batches], told
 
 
@@ -348,12 +376,16 @@ def test_max_bytes_bounds_the_answer_in_request_order(
 
 @judges("FETCH-015")
 @at_versions("Fetch", "4+")
-def test_an_unknown_partition_is_an_error(broker: BrokerUnderTest, api_version: int) -> None:
+def test_an_unknown_partition_is_an_error(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """A partition that the topic does not have: UNKNOWN_TOPIC_OR_PARTITION."""
-    topic = broker.create_topic()
+    topic = kept.topic(broker, _log_of_nine)
     with requirement("FETCH-015"):
-        data = broker.fetch(topic, 0, api_version, partition=1)
-        expect_error(data.error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "partition 1 of 1")
+        data = broker.fetch(topic, 0, api_version, partition=2)
+        expect_error(
+            data.error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "partition 2 of 0 and 1"
+        )
 
 
 @judges("FETCH-015")
@@ -370,10 +402,10 @@ def test_an_unknown_topic_is_an_error(broker: BrokerUnderTest, api_version: int)
 @judges("FETCH-023")
 @at_versions("Fetch", "9+")
 def test_the_leader_epoch_of_a_fetch_is_validated(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """The leader's own epoch and -1 are served, a newer one is UNKNOWN_LEADER_EPOCH."""
-    topic = _log_of_nine(broker)
+    topic = kept.topic(broker, _log_of_nine)
     epoch = broker.metadata([topic.name]).topics[0].partitions[0].leader_epoch
     expected = {
         -1: ErrorCode.NONE,

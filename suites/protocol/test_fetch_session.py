@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
@@ -11,20 +15,29 @@ from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import fetch_session, forget
+from suites.protocol.kept_topics import KeptTopics
 
 INT32_MAX = 2**31 - 1
 
 
-def _with_one_record_each(broker: BrokerUnderTest, partitions: int = 2) -> Topic:
-    topic = broker.create_topic(partitions)
-    for partition in range(partitions):
+@pytest.fixture(scope="module")
+def kept() -> Iterator[KeptTopics]:
+    """The logs that are only read."""
+    with KeptTopics() as topics:
+        yield topics
+
+
+def _one_record_each(broker: BrokerUnderTest) -> Topic:
+    """Two partitions with one record each."""
+    topic = broker.create_topic(partitions=2)
+    for partition in range(2):
         append(broker, topic, batch_of(b"old"), partition=partition)
     return topic
 
 
-def _at_the_end(topic: Topic, version: int, partitions: int = 2) -> FetchRequest.FetchTopic:
-    """Partitions with one record each, all read."""
-    wanted = [fetch_partition(1, partition=index) for index in range(partitions)]
+def _at_the_end(topic: Topic, version: int) -> FetchRequest.FetchTopic:
+    """Both partitions, read up to their end."""
+    wanted = [fetch_partition(1, partition=index) for index in range(2)]
     return fetch_topic(topic, version, wanted)
 
 
@@ -35,9 +48,11 @@ def _named(response: FetchResponse) -> list[int]:
 
 @judges("FETCH-026")
 @at_versions("Fetch", "7+")
-def test_a_fetch_outside_of_sessions_is_full(broker: BrokerUnderTest, api_version: int) -> None:
+def test_a_fetch_outside_of_sessions_is_full(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """Session id 0, epoch -1: every partition is in every answer, the session id is 0."""
-    topic = _with_one_record_each(broker)
+    topic = kept.topic(broker, _one_record_each)
     request = fetch_request([_at_the_end(topic, api_version)])
     connection = broker.connect()
     with requirement("FETCH-026"):
@@ -50,15 +65,17 @@ def test_a_fetch_outside_of_sessions_is_full(broker: BrokerUnderTest, api_versio
 
 @judges("FETCH-027")
 @at_versions("Fetch", "7+")
-def test_epoch_0_creates_a_session(broker: BrokerUnderTest, api_version: int) -> None:
+def test_epoch_0_creates_a_session(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """A full answer with a session id, which the next fetch may use."""
-    topic = _with_one_record_each(broker, partitions=3)
+    topic = kept.topic(broker, _one_record_each)
     with (
-        fetch_session(broker, api_version, [_at_the_end(topic, api_version, 3)]) as session,
+        fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
         requirement("FETCH-027"),
     ):
         assert session.id > 0, f"session id {session.id}"
-        assert _named(session.opening) == [0, 1, 2]
+        assert _named(session.opening) == [0, 1]
         expect_error(session.ask().error_code, ErrorCode.NONE, "first use of the session")
 
 
@@ -68,7 +85,7 @@ def test_an_incremental_fetch_names_only_what_has_changed(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """Idle: no partition. After an append to one of two: that one, with its record."""
-    topic = _with_one_record_each(broker)
+    topic = _one_record_each(broker)
     with (
         fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
         requirement("FETCH-028"),
@@ -97,9 +114,11 @@ def test_an_unknown_session_is_an_error(broker: BrokerUnderTest, api_version: in
 
 @judges("FETCH-030")
 @at_versions("Fetch", "7+")
-def test_a_wrong_session_epoch_is_an_error(broker: BrokerUnderTest, api_version: int) -> None:
+def test_a_wrong_session_epoch_is_an_error(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """An epoch that is not the next one: INVALID_FETCH_SESSION_EPOCH, and nothing else."""
-    topic = _with_one_record_each(broker)
+    topic = kept.topic(broker, _one_record_each)
     with (
         fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
         requirement("FETCH-030"),
@@ -115,7 +134,7 @@ def test_a_forgotten_partition_is_no_longer_fetched(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """One of two is forgotten: of two appends only the other one is seen."""
-    topic = _with_one_record_each(broker)
+    topic = _one_record_each(broker)
     with (
         fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
         requirement("FETCH-031"),
@@ -131,10 +150,10 @@ def test_a_forgotten_partition_is_no_longer_fetched(
 @judges("FETCH-031")
 @at_versions("Fetch", "7+")
 def test_forgetting_the_last_partition_ends_the_session(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """The answer carries session id 0, and the old id is not known any more."""
-    topic = _with_one_record_each(broker)
+    topic = kept.topic(broker, _one_record_each)
     with (
         fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
         requirement("FETCH-031"),
@@ -148,9 +167,11 @@ def test_forgetting_the_last_partition_ends_the_session(
 
 @judges("FETCH-033")
 @at_versions("Fetch", "7+")
-def test_epoch_minus_1_closes_the_session(broker: BrokerUnderTest, api_version: int) -> None:
+def test_epoch_minus_1_closes_the_session(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """After it, the id is not known any more."""
-    topic = _with_one_record_each(broker)
+    topic = kept.topic(broker, _one_record_each)
     with (
         fetch_session(broker, api_version, [_at_the_end(topic, api_version)]) as session,
         requirement("FETCH-033"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -21,6 +21,7 @@ from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.expect import expect_error
+from suites.protocol.kept_topics import KeptTopics
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 EARLIEST_LOCAL, LATEST_TIERED = -4, -5

@@ -294,3 +294,22 @@ def test_transactional_batches_are_refused(
     assert produced(address, topic_name, version, records, topic_name) == error
     assert produced(address, topic_name, version, records, "unknown") == 49
     assert produced(address, topic_name, version, records, None) == 53
+
+
+def test_a_session_never_reads_a_recreated_topic(address: Address, topic_name: str) -> None:
+    create_topic(address, topic_name)
+    with Connection(address) as connection:
+        topic = connection.ask(MetadataRequest(topics=named(topic_name)), 12).topics[0]
+        part = FetchRequest.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)
+        wanted = FetchRequest.FetchTopic(topic_id=topic.topic_id, partitions=[part])
+        opened = connection.ask(FetchRequest(max_wait_ms=0, session_epoch=0, topics=[wanted]), 13)
+        session = {"max_wait_ms": 0, "session_id": opened.session_id}
+        names = [DeleteTopicsRequest.DeleteTopicState(name=topic_name)]
+        connection.ask(DeleteTopicsRequest(topics=names, timeout_ms=5000), 6)
+        gone = connection.ask(FetchRequest(session_epoch=1, **session), 13)
+        create_topic(address, topic_name)
+        connection.ask(produce(topic_name), 7)
+        another = connection.ask(FetchRequest(session_epoch=2, **session), 13)
+    assert gone.responses[0].partitions[0].error_code == 3
+    assert another.responses[0].partitions[0].error_code == 103
+    assert another.responses[0].partitions[0].records == b""

@@ -97,7 +97,7 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
 def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCode:
     version, sessions = context.api_version, context.state.fetch_sessions
     by_id = version >= _FIRST_VERSION_WITH_IDS
-    wanted = _wanted_of(request, by_id)
+    wanted = _wanted_of(request, by_id, context)
     session = None
     session_id = FetchSessionId(request.session_id)
     if request.session_epoch in (FIRST_EPOCH, FINAL_EPOCH):
@@ -124,9 +124,12 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
     )
 
 
-def _wanted_of(request: FetchRequest, by_id: bool) -> list[WantedPartition]:
+def _wanted_of(
+    request: FetchRequest, by_id: bool, context: RequestContext
+) -> list[WantedPartition]:
     wanted: dict[FetchKey, WantedPartition] = {}
     for topic in request.topics:
+        known = context.state.cluster.with_id(topic.topic_id) if by_id else None
         for part in topic.partitions:
             key = (topic.topic_id if by_id else topic.topic, part.partition)
             wanted[key] = WantedPartition(
@@ -135,6 +138,7 @@ def _wanted_of(request: FetchRequest, by_id: bool) -> list[WantedPartition]:
                 part.partition_max_bytes,
                 part.current_leader_epoch,
                 part.last_fetched_epoch,
+                None if known is None else known.name,
             )
     return list(wanted.values())
 

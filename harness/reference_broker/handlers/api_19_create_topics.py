@@ -89,7 +89,7 @@ def _created(plan: PlannedTopic, topic_id: UUID) -> _Result:
                 value=plan.config.text_of(name),
                 config_source=_source_of(name, plan.config),
             )
-            for name in sorted(TOPIC_CONFIGS)
+            for name in plan.config.listed_names()
         ],
     )
 

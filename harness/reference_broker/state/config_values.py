@@ -1,6 +1,5 @@
 """Configuration names with their types, defaults and limits, and how their text is read."""
 
-import math
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -77,14 +76,11 @@ def _read_integer(definition: ConfigDefinition, text: str) -> ConfigValue:
 
 def _read_double(definition: ConfigDefinition, text: str) -> ConfigValue:
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = math.nan
-    if math.isnan(value):
         raise ConfigError(
             f"Invalid value {text} for configuration {definition.name}: not a number of type DOUBLE"
-        )
-    return value
+        ) from None
 
 
 def _read_boolean(definition: ConfigDefinition, text: str) -> ConfigValue:
@@ -104,9 +100,9 @@ def _read_list(definition: ConfigDefinition, text: str) -> ConfigValue:
     if not text:
         return ()
     items = tuple(item.strip() for item in text.split(","))
-    if len(set(items)) != len(items):
+    if "" in items:
         raise ConfigError(
-            f"Invalid value {text} for configuration {definition.name}: an item is named twice"
+            f"Invalid value {text} for configuration {definition.name}: an item is empty"
         )
     return items
 

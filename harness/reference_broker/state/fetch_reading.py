@@ -5,7 +5,6 @@ Source: class ReplicaManager (readFromLog, fetchMessages); KIP-74, KIP-320, KIP-
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.ids import LeaderEpoch, Offset
@@ -45,13 +44,24 @@ class PartitionReading:
     is_missing: bool = False
 
 
-def find_partition(cluster: Cluster, key: FetchKey) -> Partition | ErrorCode:
-    """The partition that a fetch names by topic name or by id."""
+def find_partition(
+    cluster: Cluster, key: FetchKey, known_name: str | None = None
+) -> Partition | ErrorCode:
+    """The partition that a fetch names by topic name or by id; `known_name` as it was resolved."""
     named, index = key
-    by_id = isinstance(named, UUID)
-    topic = cluster.with_id(named) if isinstance(named, UUID) else cluster.named(named)
+    if isinstance(named, str):
+        topic, unknown = cluster.named(named), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    else:
+        topic, unknown = cluster.with_id(named), ErrorCode.UNKNOWN_TOPIC_ID
+        if topic is None and known_name is not None:
+            is_another = cluster.named(known_name) is not None
+            return (
+                ErrorCode.INCONSISTENT_TOPIC_ID
+                if is_another
+                else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            )
     if topic is None:
-        return ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return unknown
     return topic.partition(index) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -66,9 +76,10 @@ def read_partitions(
     missing: list[PartitionReading] = []
     left_bytes, may_exceed = limits.max_bytes, True
     for want in wanted:
-        found = find_partition(cluster, want.key)
+        found = find_partition(cluster, want.key, want.known_name)
         if isinstance(found, ErrorCode):
-            missing.append(PartitionReading(want.key, found, is_missing=True))
+            is_missing = found is not ErrorCode.INCONSISTENT_TOPIC_ID
+            missing.append(PartitionReading(want.key, found, is_missing=is_missing))
             continue
         reading = _read(found, want, limits, left_bytes, may_exceed)
         if reading.records:

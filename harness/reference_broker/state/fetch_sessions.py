@@ -24,13 +24,18 @@ FetchKey = tuple[str | UUID, int]
 
 @dataclass(frozen=True, slots=True)
 class WantedPartition:
-    """What a fetch asks of one partition."""
+    """What a fetch asks of one partition.
+
+    `known_name` is the name that a topic id stood for when it was asked for: a session notices by
+    it that the topic is gone or another one.
+    """
 
     key: FetchKey
     fetch_offset: int
     max_bytes: int
     current_leader_epoch: int
     last_fetched_epoch: int
+    known_name: str | None = None
 
 
 @dataclass(slots=True)

@@ -168,7 +168,13 @@ class TopicConfig:
 
     def text_of(self, name: str) -> str:
         """The value in effect, as text."""
-        return _text_of(TOPIC_CONFIGS[name], self.overrides, self.broker_values)
+        return _text_of(
+            TOPIC_CONFIGS.get(name, _SMALL_SEGMENTS), self.overrides, self.broker_values
+        )
+
+    def listed_names(self) -> list[str]:
+        """The names that clients are shown, sorted; the unlisted one only when it was given."""
+        return sorted({*TOPIC_CONFIGS, *self.overrides})
 
     def number(self, name: str) -> int:
         """A value of type int or long."""
@@ -209,6 +215,8 @@ def _text_of(
 
 
 def _check_together(values: Mapping[str, ConfigValue]) -> None:
+    if values["remote.storage.enable"] is True:
+        raise ConfigError("remote.storage.enable: this broker has no tiered storage")
     shortest, longest = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
     if isinstance(shortest, int) and isinstance(longest, int) and shortest > longest:
         raise ConfigError(

@@ -1,0 +1,49 @@
+"""Topics that many cases of a file read and none changes: made once, deleted with the file.
+
+A case that appends makes a topic of its own with ``broker.create_topic``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+
+Make = Callable[[BrokerUnderTest], Topic]
+
+
+class KeptTopics:
+    """Use as a context manager; leaving it deletes the topics."""
+
+    def __init__(self) -> None:
+        self._door: BrokerUnderTest | None = None
+        self._made: dict[Make, Topic] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._door is not None:
+            self._door.close()
+
+    def topic(self, broker: BrokerUnderTest, make: Make) -> Topic:
+        """The topic that ``make`` creates and fills, on first use; what it raises is not kept."""
+        if self._door is None:
+            versions = {key: (v.lowest, v.highest) for key, v in broker.api_versions.items()}
+            self._door = BrokerUnderTest(
+                broker.addresses,
+                versions,
+                time_scale=broker.time_scale,
+                name_prefix=f"{broker.unique_topic()}-kept",
+            )
+        if make not in self._made:
+            self._made[make] = make(self._door)
+        return self._made[make]

@@ -1,0 +1,331 @@
+"""Defects of area PROD: mostly batches that should be refused and are acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from harness.codec import CodecError
+from harness.codec.error_code import ErrorCode
+from harness.codec.header import decode_response, encode_response
+from harness.codec.messages import FetchResponse, ProduceRequest, ProduceResponse
+from harness.codec.records import (
+    BATCH_HEADER_BYTES,
+    CODEC_MASK,
+    CONTROL,
+    BatchHeader,
+    RecordBatch,
+    decode_batches,
+    encode_batch,
+    split_batches,
+)
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from tests.defects.defect import Defect, answers, rule
+
+Answer = ProduceResponse.PartitionProduceResponse
+MAGIC_AT = 16
+TAKEN = r"error is NONE \(0\), expected "
+
+
+def _records(seen: SeenRequest) -> bytes:
+    """What the request's first partition is to get."""
+    assert isinstance(seen.message, ProduceRequest)
+    return seen.message.topic_data[0].partition_data[0].records or b""
+
+
+def _partition(seen: SeenRequest) -> int:
+    assert isinstance(seen.message, ProduceRequest)
+    return seen.message.topic_data[0].partition_data[0].index
+
+
+def _header(seen: SeenRequest) -> BatchHeader | None:
+    """The header of the batch, None when there is no whole one of magic 2."""
+    data = _records(seen)
+    if len(data) < BATCH_HEADER_BYTES or data[MAGIC_AT] != 2:
+        return None
+    return BatchHeader.read(data)
+
+
+def _batch(seen: SeenRequest) -> RecordBatch | None:
+    """The batch, None when it is anything but a single sound one."""
+    try:
+        batches = decode_batches(_records(seen))
+    except CodecError:
+        return None
+    return batches[0] if len(batches) == 1 else None
+
+
+def _answers(message: Message) -> list[Answer]:
+    assert isinstance(message, ProduceResponse)
+    return [one for topic in message.responses for one in topic.partition_responses]
+
+
+def _acknowledges(
+    requirement: str,
+    refused_with: ErrorCode,
+    situation: Callable[[SeenRequest], bool] = lambda _: True,
+) -> Callable[[Callable[[], None]], Defect]:
+    """A defect that acknowledges what was refused with this error, in this situation."""
+
+    def make(described: Callable[[], None]) -> Defect:
+        def edit(seen: SeenRequest, message: Message) -> None:
+            for one in _answers(message):
+                if one.error_code == refused_with and situation(seen):
+                    one.error_code, one.base_offset = ErrorCode.NONE, 0
+
+        edit.__name__, edit.__doc__ = described.__name__, described.__doc__
+        return answers(requirement, TAKEN + refused_with.name, "Produce")(edit)
+
+    return make
+
+
+@answers("PROD-001", r"base offset 6, the log ended at 0 before", "Produce")
+def last_offset_for_base_offset(seen: SeenRequest, message: Message) -> None:
+    """A batch of seven is acknowledged with the offset of its last record."""
+    header = _header(seen)
+    if header is not None and header.record_count == 7:
+        for one in _answers(message):
+            if one.error_code == ErrorCode.NONE:
+                one.base_offset += header.last_offset_delta
+
+
+class GapAfterManyBatches(FrameRule):
+    """Behind the hundredth batch of a connection one offset is left out."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if seen.api is None or seen.api.name != "Produce" or seen.ordinal < 100:
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        for one in _answers(message):
+            one.base_offset += 1
+        return [encode_response(message, seen.version, correlation_id)]
+
+
+def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
+    assert isinstance(message, FetchResponse)
+    return [one for topic in message.responses for one in topic.partitions]
+
+
+def _change_stored(message: Message, change: Callable[[RecordBatch], RecordBatch]) -> None:
+    """Edit what a Fetch returns, batch by batch; batches left alone keep their bytes."""
+    for one in _fetched(message):
+        data = one.records or b""
+        made = bytearray()
+        end = 0
+        for header, start in split_batches(data):
+            end = start + header.size_bytes
+            raw = data[start:end]
+            (before,) = decode_batches(raw)
+            after = change(before)
+            made += raw if after is before else _encoded(after)
+        if data:
+            one.records = bytes(made + data[end:])
+
+
+def _encoded(batch: RecordBatch) -> bytes:
+    return encode_batch(replace(batch, crc=None, batch_length=None))
+
+
+@answers("PROD-003", r"offset \d was fetched, a batch 0 to 2 came", "Fetch")
+def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """Batches are stored with the base offset that their producer wrote."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        theirs = any(record.key == b"numbered from 0" for record in batch.records)
+        return replace(batch, base_offset=0) if theirs and batch.base_offset else batch
+
+    _change_stored(message, change)
+
+
+@answers("PROD-005", r"error is NOT_LEADER_OR_FOLLOWER", "Produce")
+def unknown_is_led_elsewhere(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """An unknown topic or partition is said to be led by another broker."""
+    for one in _answers(message):
+        if one.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            one.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+@_acknowledges("PROD-008", ErrorCode.INVALID_REQUIRED_ACKS)
+def any_acks_are_taken() -> None:
+    """A batch sent with acks 2 or -2 is acknowledged."""
+
+
+@_acknowledges("PROD-009", ErrorCode.MESSAGE_TOO_LARGE)
+def no_limit_of_size() -> None:
+    """A batch larger than max.message.bytes is acknowledged."""
+
+
+def _is_whole(seen: SeenRequest) -> bool:
+    header = _header(seen)
+    return header is not None and header.size_bytes == len(_records(seen))
+
+
+@_acknowledges("PROD-011", ErrorCode.CORRUPT_MESSAGE, _is_whole)
+def checksum_is_not_verified() -> None:
+    """A batch whose checksum is wrong is acknowledged."""
+
+
+def _holds_two(seen: SeenRequest) -> bool:
+    header = _header(seen)
+    return header is not None and 2 * header.size_bytes == len(_records(seen))
+
+
+@_acknowledges("PROD-013", ErrorCode.INVALID_RECORD, _holds_two)
+def two_batches_are_taken() -> None:
+    """Two batches for one partition are acknowledged."""
+
+
+def _is_old(seen: SeenRequest) -> bool:
+    data = _records(seen)
+    return len(data) > MAGIC_AT and data[MAGIC_AT] < 2
+
+
+@_acknowledges("PROD-014", ErrorCode.INVALID_RECORD, _is_old)
+def old_formats_are_taken() -> None:
+    """A message of magic 0 or 1 is acknowledged."""
+
+
+def _has_base_offset(seen: SeenRequest) -> bool:
+    header = _header(seen)
+    return header is not None and header.base_offset != 0
+
+
+@_acknowledges("PROD-015", ErrorCode.INVALID_RECORD, _has_base_offset)
+def any_base_offset_is_taken() -> None:
+    """A batch whose base offset is not 0 is acknowledged."""
+
+
+def _is_short_by_one(seen: SeenRequest) -> bool:
+    header = _header(seen)
+    if header is None or header.codec_id == 0:
+        return False
+    return header.record_count == 4 and header.last_offset_delta == 3
+
+
+@_acknowledges("PROD-016", ErrorCode.INVALID_RECORD, _is_short_by_one)
+def compressed_records_are_not_counted() -> None:
+    """A compressed batch with one record less than its header says is acknowledged."""
+
+
+def _is_control(seen: SeenRequest) -> bool:
+    header = _header(seen)
+    return header is not None and bool(header.attributes & CONTROL)
+
+
+@_acknowledges("PROD-017", ErrorCode.INVALID_RECORD, _is_control)
+def control_batches_are_taken() -> None:
+    """A control batch from a client is acknowledged."""
+
+
+@answers("PROD-018", r"record_errors lists \[1\]", "Produce", range(8, 99))
+def only_one_bad_record_is_listed(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """Of several bad records only the first is listed in record_errors."""
+    for one in _answers(message):
+        one.record_errors = one.record_errors[:1]
+
+
+def _is_one_keyless_record(seen: SeenRequest) -> bool:
+    batch = _batch(seen)
+    return batch is not None and [record.key for record in batch.records] == [None]
+
+
+@_acknowledges("PROD-019", ErrorCode.INVALID_RECORD, _is_one_keyless_record)
+def compacted_topic_takes_no_key() -> None:
+    """A compacted topic takes a record without key."""
+
+
+@answers("PROD-020", r"keys and values sent: ", "Fetch")
+def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """Empty values beside null ones come back as null."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        values = {record.value for record in batch.records}
+        if batch.attributes & CODEC_MASK or not {b"", None} <= values:
+            return batch
+        return replace(batch, records=[replace(r, value=r.value or None) for r in batch.records])
+
+    _change_stored(message, change)
+
+
+@answers("PROD-021", r"record 0: sent .*, came back as ", "Fetch")
+def keys_are_text(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """Keys are read as UTF-8: bytes that are none are replaced."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        keys = [(record.key or b"").decode(errors="replace").encode() for record in batch.records]
+        if all(key == (r.key or b"") for key, r in zip(keys, batch.records, strict=True)):
+            return batch
+        pairs = zip(keys, batch.records, strict=True)
+        return replace(batch, records=[replace(record, key=key) for key, record in pairs])
+
+    _change_stored(message, change)
+
+
+@answers("PROD-022", r"throttled for 7 ms without a quota", "Produce")
+def always_throttled(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """Every Produce answer tells of throttling."""
+    assert isinstance(message, ProduceResponse)
+    message.throttle_time_ms = 7
+
+
+@answers("PROD-023", r"log_append_time of a LogAppendTime topic is -1", "Produce")
+def no_log_append_time(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """The answer never carries the broker's time."""
+    for one in _answers(message):
+        one.log_append_time_ms = -1
+
+
+@answers("PROD-025", r"known id: error is UNKNOWN_TOPIC_OR_PARTITION", "Produce", range(13, 99))
+def unknown_id_is_called_an_unknown_name(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+    """An id that no topic has gives UNKNOWN_TOPIC_OR_PARTITION."""
+    for one in _answers(message):
+        if one.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
+            one.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def _key_belongs_elsewhere(seen: SeenRequest) -> bool:
+    batch = _batch(seen)
+    return batch is not None and _partition(seen) > 0 and batch.records[0].key == b"same"
+
+
+@answers("PROD-026", r"partition 1: error is INVALID_PARTITIONS", "Produce")
+def keys_have_their_partition(seen: SeenRequest, message: Message) -> None:
+    """A key that its hash sends elsewhere is refused."""
+    if _key_belongs_elsewhere(seen):
+        for one in _answers(message):
+            one.error_code, one.base_offset = ErrorCode.INVALID_PARTITIONS, -1
+
+
+@answers("PROD-028", r"length 10\d\d instead of \d+: error is NONE \(0\)", "Produce")
+def length_beyond_the_bytes_is_taken(seen: SeenRequest, message: Message) -> None:
+    """A batch whose length reaches far beyond the bytes given is acknowledged."""
+    header = _header(seen)
+    if header is not None and header.size_bytes >= len(_records(seen)) + 1000:
+        for one in _answers(message):
+            one.error_code, one.base_offset = ErrorCode.NONE, 0
+
+
+DEFECTS = [
+    last_offset_for_base_offset,
+    rule("PROD-002", r"batch 100 begins at \d+, the one before ended at ", GapAfterManyBatches),
+    producers_offsets_are_stored,
+    unknown_is_led_elsewhere,
+    any_acks_are_taken,
+    no_limit_of_size,
+    checksum_is_not_verified,
+    two_batches_are_taken,
+    old_formats_are_taken,
+    any_base_offset_is_taken,
+    compressed_records_are_not_counted,
+    control_batches_are_taken,
+    only_one_bad_record_is_listed,
+    compacted_topic_takes_no_key,
+    empty_value_becomes_null,
+    keys_are_text,
+    always_throttled,
+    no_log_append_time,
+    unknown_id_is_called_an_unknown_name,
+    keys_have_their_partition,
+    length_beyond_the_bytes_is_taken,
+]

@@ -1,0 +1,117 @@
+"""The command line: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import main
+
+
+def _invoke(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words))
+
+
+@pytest.fixture(scope="module")
+def judged(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A folder with one small run of the built-in broker, made by the real command."""
+    out = tmp_path_factory.mktemp("judged")
+    command = [sys.executable, "-m", "harness.cli", "run", "--requirement", "APIV-00[12]"]
+    ended = subprocess.run(
+        [*command, "--out", str(out), "--json"], capture_output=True, text=True, check=False
+    )
+    return out, ended
+
+
+def test_run_says_what_it_found_as_json(
+    judged: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    out, ended = judged
+    said = json.loads(ended.stdout)
+    assert ended.returncode == said["exit"] == 0
+    (run,) = said["runs"]
+    assert run["target"] == "reference"
+    assert run["requirements"] == {"APIV-001": "passed", "APIV-002": "passed"}
+    assert (out / "results" / f"run={run['run']}" / "part-0.parquet").exists()
+
+
+def test_no_escape_codes_where_nobody_looks(
+    judged: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    assert "\x1b" not in judged[1].stdout + judged[1].stderr
+
+
+def test_gate_of_a_green_run(judged: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    ended = _invoke("gate", str(judged[0]))
+    assert ended.exit_code == 0
+    assert "nothing failed that is not known to" in ended.output
+
+
+def test_a_profile_is_written_once_and_accepted(
+    judged: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    profile = tmp_path / "known.toml"
+    words = ("gate", str(judged[0]))
+    assert _invoke(*words, "--write-profile", str(profile)).exit_code == 0
+    assert _invoke(*words, "--profile", str(profile)).exit_code == 0
+    again = _invoke(*words, "--write-profile", str(profile))
+    assert again.exit_code == 2
+    assert "is there already" in again.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "--target", "refrence", "--out", "x"], "did you mean 'reference'"),
+        (["run", "--target", "kafka:9.9", "--out", "x"], "pinned"),
+        (["run", "--jobs", "some", "--out", "x"], "--jobs takes a number"),
+        (["run", "--suite", "nope", "--out", "x"], "no suite 'nope'"),
+        (["gate", "nowhere"], "no such folder"),
+        (["requirements", "show", "PROD-999"], "PROD-999"),
+        (["requirements", "list", "NOPE-*"], "no requirement matches"),
+        (["codec", "decode", "Nope", "0", "00"], "no message 'Nope'"),
+        (["codec", "decode", "MetadataRequest", "0", "zz"], "not hex"),
+        (["codec", "encode", "MetadataRequest", "0", "{"], "not JSON"),
+        (["broker", "--setting", "nope=1"], "nope"),
+    ],
+)
+def test_wrong_usage_is_told_and_exits_2(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = _invoke(*words)
+    assert ended.exit_code == 2, ended.output
+    assert said in " ".join(ended.output.split())
+
+
+def test_codec_both_ways() -> None:
+    encoded = _invoke("codec", "encode", "MetadataRequest", "4", '{"topics": [{"name": "t"}]}')
+    assert encoded.output.strip() == "00000001" + "000174" + "01"
+    decoded = _invoke("codec", "decode", "MetadataRequest", "4", encoded.output.strip())
+    assert json.loads(decoded.output)["topics"][0]["name"] == "t"
+
+
+def test_codec_names_the_broken_field() -> None:
+    ended = _invoke("codec", "decode", "MetadataRequest", "4", "00000001" + "0005")
+    assert ended.exit_code == 1
+    assert "MetadataRequest v4: topics[0].name at byte 4" in ended.output
+
+
+def test_requirements_show_and_coverage() -> None:
+    shown = _invoke("requirements", "show", "PROD-011")
+    assert "CORRUPT_MESSAGE" in shown.output
+    covered = json.loads(_invoke("requirements", "coverage", "--json").output)
+    judged_ids = {name for area in covered["areas"] for name in area["judged"]}
+    assert "CONN-003" in judged_ids
+
+
+def test_targets_lists_every_form() -> None:
+    said = _invoke("targets").output
+    assert all(form in said for form in ("reference", "kafka:RELEASE", "external:HOST:PORT"))

@@ -1,0 +1,63 @@
+import asyncio
+
+import pytest
+
+from harness.codec.messages import FetchResponse
+from harness.codec.structs import Message
+from harness.ids import PartitionIndex, TimeMs
+from harness.reference_broker.handlers.outcome import PartitionKey, Wait
+from harness.reference_broker.purgatory import Purgatory
+from harness.reference_broker.state.randomness import random_uuid
+from tests.reference_broker.test_partition import Counting
+
+KEY: PartitionKey = (random_uuid(Counting()), PartitionIndex(0))
+EARLY, LATE = FetchResponse(session_id=1), FetchResponse(session_id=2)
+
+
+def waiting(answers: list[Message | None], deadline: int) -> Wait:
+    return Wait(frozenset({KEY}), TimeMs(deadline), lambda: answers.pop(0), lambda: LATE)
+
+
+def test_a_wake_asks_again_until_there_is_an_answer() -> None:
+    async def scenario() -> Message:
+        purgatory = Purgatory()
+        task = asyncio.create_task(purgatory.wait(waiting([None, EARLY], 60_000), TimeMs(0)))
+        await asyncio.sleep(0)
+        purgatory.wake([KEY])
+        assert not task.done()
+        purgatory.wake([KEY])
+        result = await task
+        assert purgatory.watched_keys == 0
+        return result
+
+    assert asyncio.run(scenario()) is EARLY
+
+
+def test_the_deadline_ends_the_wait() -> None:
+    assert asyncio.run(Purgatory().wait(waiting([], 20), TimeMs(0))) is LATE
+
+
+def test_a_cancelled_wait_leaves_nothing_behind() -> None:
+    async def scenario() -> int:
+        purgatory = Purgatory()
+        task = asyncio.create_task(purgatory.wait(waiting([], 60_000), TimeMs(0)))
+        await asyncio.sleep(0)
+        assert purgatory.watched_keys == 1
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return purgatory.watched_keys
+
+    assert asyncio.run(scenario()) == 0
+
+
+def test_a_condition_that_fails_fails_its_request() -> None:
+    async def scenario() -> None:
+        purgatory = Purgatory()
+        task = asyncio.create_task(purgatory.wait(waiting([], 60_000), TimeMs(0)))
+        await asyncio.sleep(0)
+        purgatory.wake([KEY])
+        with pytest.raises(IndexError):
+            await task
+
+    asyncio.run(scenario())

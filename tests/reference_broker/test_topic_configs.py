@@ -1,0 +1,62 @@
+import pytest
+
+from harness.reference_broker.settings import BrokerSettings, SettingError, parse_assignments
+from harness.reference_broker.state.config_values import ConfigError
+from harness.reference_broker.state.topic_configs import TopicConfig
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("no.such.config", "1"),
+        ("max.message.bytes", "x"),
+        ("max.message.bytes", "-1"),
+        ("max.message.bytes", "1_000"),
+        ("cleanup.policy", "foo"),
+        ("cleanup.policy", "delete,"),
+        ("compression.type", "GZIP"),
+        ("compression.gzip.level", "0"),
+        ("segment.bytes", "100"),
+        ("preallocate", "maybe"),
+        ("min.cleanable.dirty.ratio", "2"),
+        ("leader.replication.throttled.replicas", "foo"),
+        ("remote.storage.enable", "true"),
+    ],
+)
+def test_bad_configs_are_refused(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=name):
+        TopicConfig.of({name: value}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cleanup.policy", ""),
+        ("cleanup.policy", "compact, delete"),
+        ("preallocate", "TRUE"),
+        ("retention.ms", " 5 "),
+        ("compression.gzip.level", "-1"),
+        ("leader.replication.throttled.replicas", "*"),
+        ("leader.replication.throttled.replicas", "0:1,1:1"),
+        ("internal.segment.bytes", "100"),
+    ],
+)
+def test_good_configs_are_shown_as_they_were_given(name: str, value: str) -> None:
+    config = TopicConfig.of({name: value}, {})
+    assert config.text_of(name) == value
+    assert name in config.listed_names()
+
+
+def test_lags_have_to_fit_together() -> None:
+    with pytest.raises(ConfigError, match=r"max\.compaction\.lag\.ms"):
+        TopicConfig.of({"min.compaction.lag.ms": "10", "max.compaction.lag.ms": "5"}, {})
+
+
+def test_topics_inherit_from_the_broker() -> None:
+    settings = BrokerSettings.of({"message.max.bytes": "2000"})
+    assert TopicConfig.of({}, settings.topic_defaults).number("max.message.bytes") == 2000
+
+
+def test_settings_are_given_once() -> None:
+    with pytest.raises(SettingError, match="twice"):
+        parse_assignments(("num.partitions=1", "num.partitions=2"))

@@ -33,6 +33,7 @@ class CaseSession:
     requirements: Sequence[str]
     api: Api | None
     api_version: int | None
+    attempt: int = 1
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
 
@@ -48,6 +49,7 @@ class CaseSession:
             self.requirements,
             api_key=self.api.key if self.api else None,
             api_version=self.api_version,
+            attempt=self.attempt,
         )
         if self.api is not None:
             advertised = self.context.info.api_versions.get(self.api.key)
@@ -101,7 +103,7 @@ class CaseSession:
         folder = self.context.run_dir / "evidence"
         folder.mkdir(exist_ok=True)
         name = re.sub(r"[^A-Za-z0-9._-]+", "_", self.case)[:150]
-        file = folder / f"{name}-{zlib.crc32(self.case.encode()):08x}.txt"
+        file = folder / f"{name}-{zlib.crc32(self.case.encode()):08x}-{self.attempt}.txt"
         file.write_text("\n".join(self._evidence(records, trace)), "utf-8")
         return f"evidence/{file.name}"
 

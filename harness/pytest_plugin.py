@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from harness.case_session import CaseSession
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
@@ -36,6 +37,7 @@ SUITES = "suites"
 _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
 _CASE = pytest.StashKey[CaseSession]()
+_ATTEMPT = pytest.StashKey[int]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
 _OUTCOMES = {
@@ -70,6 +72,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--out", default="results", help="folder for journals and results")
     group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
     group.addoption("--seed", type=int, default=0, help="seed of every random draw")
+    group.addoption("--retries", type=int, default=0, metavar="N",
+                    help="run a case that failed up to N times more; every attempt is kept, and "
+                    "the worst one counts")  # fmt: skip
     group.addoption("--requirement", action="append", default=[], metavar="GLOB",
                     help="only tests of requirements that match, such as PROD-*")  # fmt: skip
 
@@ -236,6 +241,25 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         config.stash[_SESSION].plan(cases)
 
 
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Retries, when they are asked for: a retry buys a label, not a pass."""
+    retries = item.config.getoption("retries")
+    if not retries or _CONTEXT not in item.config.stash:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for attempt in range(1, retries + 2):
+        item.stash[_ATTEMPT] = attempt
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        for report in reports:
+            item.ihook.pytest_runtest_logreport(report=report)
+        if not any(report.failed for report in reports):
+            break
+        # the same item again, as new: pytest keeps fixture values on it
+        item._initrequest()  # type: ignore[attr-defined]
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     context = item.config.stash.get(_CONTEXT, None)
@@ -249,6 +273,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _judged(item),
         mark.args[0] if mark else None,
         callspec.params.get("api_version") if callspec else None,
+        item.stash.get(_ATTEMPT, 1),
     )
     item.stash[_CASE] = case
     case.begin()

@@ -17,12 +17,14 @@ from harness.codec.structs import Message, Struct, default_of
 from harness.codec.varint import decode_uvarint
 
 
-def generate_decoder(cls: type[Message], version: int) -> Callable[[bytes, int, int], Any]:
-    """The decoder of one message at one version."""
+def generate_decoder(
+    cls: type[Message], version: int, tolerant: bool = False
+) -> Callable[[bytes, int, int], Any]:
+    """The decoder of one message at one version; ``tolerant``: see ``decode_prefix``."""
     source = Source()
     source.names.update(uvarint=decode_uvarint, UUID=uuid.UUID)
     for owner, own in layouts_of(cls, version):
-        _DecoderOf(source, cls, owner, own).write()
+        _DecoderOf(source, cls, owner, own, tolerant).write()
     return source.compile(f"read_{cls.__name__}", f"decoder of {cls.__name__} v{version}")
 
 
@@ -30,9 +32,15 @@ class _DecoderOf:
     """Writes the function that decodes one struct."""
 
     def __init__(
-        self, source: Source, cls: type[Message], owner: type[Struct], own: Layout
+        self,
+        source: Source,
+        cls: type[Message],
+        owner: type[Struct],
+        own: Layout,
+        tolerant: bool,
     ) -> None:
         self.source, self.cls, self.owner, self.own = source, cls, owner, own
+        self.tolerant = tolerant
 
     def write(self) -> None:
         name, source = self.owner.__name__, self.source
@@ -78,7 +86,9 @@ class _DecoderOf:
         self.length(indent, "string" if kind == "string" else "bytes", slot.compact)
         self.source.add(indent, "if n < 0:")
         if slot.nullable:
-            self.source.add(indent + 1, "if n != -1: raise Malformed", f"{target} = None")
+            if not self.tolerant:
+                self.source.add(indent + 1, "if n != -1: raise Malformed")
+            self.source.add(indent + 1, f"{target} = None")
         else:
             self.source.add(indent + 1, "raise Malformed")
         self.source.add(indent, "else:")
@@ -102,7 +112,8 @@ class _DecoderOf:
         self.source.add(indent, "q = p + n", "if q > e: raise Malformed")
         if kind == "string":
             self.source.add(indent, f"if n > {STRING_LIMIT_BYTES}: raise Malformed")
-            self.source.add(indent, f"{target} = b[p:q].decode()", "p = q")
+            mode = "'utf-8', 'replace'" if self.tolerant else ""
+            self.source.add(indent, f"{target} = b[p:q].decode({mode})", "p = q")
         else:
             self.source.add(indent, f"{target} = b[p:q]", "p = q")
 
@@ -154,7 +165,9 @@ class _DecoderOf:
         add(1, "t = b[p]", "p += 1", "if t:")
         add(2, "if t > 127: t, p = uvarint(b, p - 1)", "last = -1", "for _ in range(t):")
         add(3, "tag, p = uvarint(b, p)", "size, p = uvarint(b, p)")
-        add(3, "if tag <= last: raise Malformed", "last = tag", "stop = p + size")
+        if not self.tolerant:
+            add(3, "if tag <= last: raise Malformed")
+        add(3, "last = tag", "stop = p + size")
         add(3, "if stop > e: raise Malformed")
         branch = "if"
         for tag, slot in self.own.tagged.items():

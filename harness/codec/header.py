@@ -51,8 +51,10 @@ def encode_request(
     return encode(header, api.request_header_version(version)) + encode(message, version)
 
 
-def decode_request_header(payload: bytes) -> tuple[RequestHeader, int]:
+def decode_request_header(payload: bytes, *, tolerant: bool = False) -> tuple[RequestHeader, int]:
     """The header at the start of a request, and where its body begins.
+
+    ``tolerant``: as in ``decode_prefix``.
 
     Raises RefusedApi and RefusedVersion (with ``.header``: key, version, correlation id), and
     DecodeError when the bytes are no header.
@@ -68,11 +70,12 @@ def decode_request_header(payload: bytes) -> tuple[RequestHeader, int]:
         raise _refused(RefusedApi(f"unknown api key {key}"), known)
     if version not in api.valid_versions:
         if key == API_VERSIONS_KEY and version > api.valid_versions.highest:
-            known = decode_prefix(RequestHeader, 2, payload)[0]
+            known = decode_prefix(RequestHeader, 2, payload, tolerant=tolerant)[0]
         raise _refused(
             RefusedVersion(f"{api.name} has versions {api.valid_versions}, not {version}"), known
         )
-    return decode_prefix(RequestHeader, api.request_header_version(version), payload)
+    header_version = api.request_header_version(version)
+    return decode_prefix(RequestHeader, header_version, payload, tolerant=tolerant)
 
 
 def _refused(error: RequestRefused, header: RequestHeader) -> RequestRefused:

@@ -28,8 +28,17 @@ from harness.codec.varint import decode_uvarint
 class Reader:
     """Reads one message from ``data``, beginning at ``offset``."""
 
-    def __init__(self, cls: type[Message], version: int, data: bytes, offset: int = 0) -> None:
+    def __init__(
+        self,
+        cls: type[Message],
+        version: int,
+        data: bytes,
+        offset: int = 0,
+        tolerant: bool = False,
+    ) -> None:
+        """``tolerant``: see ``decode_prefix``."""
         self.cls, self.version, self.data, self.offset = cls, version, data, offset
+        self.tolerant = tolerant
         self.spec: MessageSpec = cls.message_spec
         self.path: list[str] = []
         self.field_offset = offset
@@ -126,12 +135,12 @@ class Reader:
         if length > STRING_LIMIT_BYTES:
             raise self.fail(f"a string of {length} bytes; {STRING_LIMIT_BYTES} are the limit")
         try:
-            return self.take(length).decode()
+            return self.take(length).decode("utf-8", "replace" if self.tolerant else "strict")
         except UnicodeDecodeError as error:
             raise self.fail(f"not UTF-8: {error.reason}") from error
 
     def null(self, length: int, nullable: bool) -> None:
-        if length != -1:
+        if length != -1 and not self.tolerant:
             raise self.fail(f"negative length {length}")
         if not nullable:
             raise self.fail("null where this version allows none")
@@ -144,7 +153,7 @@ class Reader:
         for _ in range(self.uvarint()):
             self.field_offset = self.offset
             tag, size = self.uvarint(), self.uvarint()
-            if tag <= last:
+            if tag <= last and not self.tolerant:
                 raise self.fail(f"tag {tag} after tag {last}: tags must ascend")
             last = tag
             if size > self.end - self.offset:

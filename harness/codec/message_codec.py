@@ -13,7 +13,7 @@ from harness.codec.interpreter_encode import Writer
 from harness.codec.structs import Message
 
 M = TypeVar("M", bound=Message)
-_decoders: dict[tuple[type[Message], int], Callable[[bytes, int, int], Any]] = {}
+_decoders: dict[tuple[type[Message], int, bool], Callable[[bytes, int, int], Any]] = {}
 _encoders: dict[tuple[type[Message], int], Callable[[bytearray, Message], None]] = {}
 
 
@@ -51,19 +51,24 @@ def decode(cls: type[M], version: int, data: bytes) -> M:
     return message
 
 
-def decode_prefix(cls: type[M], version: int, data: bytes, offset: int = 0) -> tuple[M, int]:
+def decode_prefix(
+    cls: type[M], version: int, data: bytes, offset: int = 0, *, tolerant: bool = False
+) -> tuple[M, int]:
     """The message that begins at ``offset``, and the offset behind it.
 
+    Strict by default, as a judge reads. ``tolerant`` reads as Apache Kafka's own generated readers
+    do: any negative length is null, tags need not ascend (the last of two equal ones counts), text
+    that is no UTF-8 is read with replacement characters.
     Raises DecodeError with message, version, field path and byte offset.
     """
-    read = _decoders.get((cls, version))
+    read = _decoders.get((cls, version, tolerant))
     if read is None:
         _require_version(cls, version)
-        read = _decoders[cls, version] = generate_decoder(cls, version)
+        read = _decoders[cls, version, tolerant] = generate_decoder(cls, version, tolerant)
     try:
         message, end = read(data, offset, len(data))
     except Exception as error:
-        Reader(cls, version, data, offset).read()  # raises the precise error
+        Reader(cls, version, data, offset, tolerant).read()  # raises the precise error
         raise CodecError(f"decoders of {cls.__name__} v{version} disagree") from error
     return message, end
 

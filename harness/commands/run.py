@@ -42,6 +42,8 @@ _STYLES = {
               help="Only requirements that match, such as 'PROD-*'; may be repeated.")  # fmt: skip
 @click.option("--jobs", default="1", metavar="N", show_default=True,
               help="Test processes at the same time, or auto.")  # fmt: skip
+@click.option("--retries", default=0, metavar="N",
+              help="Run a failed case up to N times more; the worst attempt counts.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for journals, evidence and Parquet; may hold earlier runs.")  # fmt: skip
@@ -51,6 +53,7 @@ def run(
     suites: tuple[str, ...],
     globs: tuple[str, ...],
     jobs: str,
+    retries: int,
     seed: int,
     out: Path,
     as_json: bool,
@@ -68,7 +71,7 @@ def run(
     out = out.absolute()
     folders = suite_folders(suites)
     _prepare(specs, console)
-    options = [*folders, "--seed", str(seed)]
+    options = [*folders, "--seed", str(seed), "--retries", str(retries)]
     options += [word for glob in globs for word in ("--requirement", glob)]
     if jobs != "1":
         options += ["-n", jobs]

@@ -73,7 +73,9 @@ class Node:
         version = header.request_api_version
         api = APIS[header.request_api_key]
         try:
-            body, _ = decode_prefix(api.request, version, payload, request.body_offset)
+            body, _ = decode_prefix(
+                api.request, version, payload, request.body_offset, tolerant=True
+            )
         except DecodeError as error:
             raise RequestRejected(str(error)) from error
         context = self._context(header)
@@ -90,7 +92,7 @@ class Node:
     def _unserved_api_versions(self, payload: bytes) -> bytes:
         """ApiVersions at an unknown version: the body is not looked at, the answer is of v0."""
         try:
-            header, _ = decode_request_header(payload)
+            header, _ = decode_request_header(payload, tolerant=True)
         except RequestRefused as refused:
             header = refused.header
         return encode_response(fallback_answer(self._context(header)), 0, header.correlation_id)
@@ -118,7 +120,7 @@ def now_ms() -> TimeMs:
 def _read_header(payload: bytes) -> _Request | None:
     """None for ApiVersions at a version that is not served; raises RequestRejected."""
     try:
-        header, body_offset = decode_request_header(payload)
+        header, body_offset = decode_request_header(payload, tolerant=True)
     except RequestRefused as refused:
         if refused.header.request_api_key == API_VERSIONS_KEY:
             return None

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from uuid import UUID
-
-import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import (
@@ -33,13 +30,6 @@ WAIT_MS = 200
 EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
 LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform
 QUIET_MS = 30  # long enough for a broker that answers too early to be seen
-
-
-@pytest.fixture(scope="module")
-def kept() -> Iterator[KeptTopics]:
-    """The logs that are only read."""
-    with KeptTopics() as topics:
-        yield topics
 
 
 def _log_of_nine(broker: BrokerUnderTest) -> Topic:
@@ -304,22 +294,6 @@ def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> Non
         assert took_ms >= WAIT_MS - EARLY_MS, told
         assert took_ms <= WAIT_MS + broker.scaled_ms(LATE_MS), told
         assert list(_values(_partition(response)).values()) == [b"alone"]
-
-
-@judges("FETCH-010")
-@at_versions("Fetch", "4+")
-def test_an_offset_out_of_range_ends_the_wait(
-    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
-) -> None:
-    """One idle partition, one read out of range: answered at once."""
-    topic = kept.topic(broker, _log_of_nine)
-    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([_entry(topic, api_version, {1: 0, 0: 77})], max_wait_ms=wait_ms)
-    with requirement("FETCH-010"):
-        response, took_ms = _timed(broker, request, api_version)
-        assert took_ms < wait_ms, f"answered after {took_ms:.0f} ms, beside a partition error"
-        expect_error(_partition(response, 1).error_code, ErrorCode.NONE, "the idle partition")
-        expect_error(_partition(response, 0).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
 
 
 # -- limits ----------------------------------------------------------------------------------------

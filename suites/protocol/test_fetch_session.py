@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
@@ -18,13 +14,6 @@ from suites.protocol.fetch_session import fetch_session, forget
 from suites.protocol.kept_topics import KeptTopics
 
 INT32_MAX = 2**31 - 1
-
-
-@pytest.fixture(scope="module")
-def kept() -> Iterator[KeptTopics]:
-    """The logs that are only read."""
-    with KeptTopics() as topics:
-        yield topics
 
 
 def _one_record_each(broker: BrokerUnderTest) -> Topic:

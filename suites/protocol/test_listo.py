@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-import pytest
+from collections.abc import Sequence
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import (
@@ -15,34 +13,60 @@ from harness.client.requests import (
     list_offsets_request,
 )
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ListOffsetsRequest
+from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
-from suites.protocol.appended import append, batch_of, now_ms
+from suites.protocol.appended import append, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 EARLIEST_LOCAL, LATEST_TIERED = -4, -5
-LAST_HOUR_MS = 3_600_000
+READ_COMMITTED = 1
+BASE_MS = now_ms() - 3_600_000  # of today, and not in the future of a clock that is behind
+IDLE = 1  # the partition of _six_records that is empty
 
 
-def _timed(base_ms: int, after_ms: Sequence[int], compression: str = "none") -> bytes:
-    """A batch with a record at each time, given in milliseconds after ``base_ms``."""
+def _timed(after_ms: Sequence[int], compression: str = "none") -> bytes:
+    """A batch with a record at each time, given in milliseconds after BASE_MS."""
     first = after_ms[0]
     records = [Record(b"at %d" % after, timestamp_delta=after - first) for after in after_ms]
-    return encode_batch(RecordBatch(records, base_timestamp=base_ms + first), compression)
+    return encode_batch(RecordBatch(records, base_timestamp=BASE_MS + first), compression)
+
+
+def _six_records(broker: BrokerUnderTest) -> Topic:
+    """Partition 0 holds two batches of three, not in the order of their times."""
+    topic = broker.create_topic(partitions=2)
+    append(broker, topic, _timed([100, 200, 300]), _timed([400, 600, 500]))
+    return topic
+
+
+def _one_batch_for_each_codec(broker: BrokerUnderTest) -> Topic:
+    """Partition i holds three records in one batch, compressed with codec i."""
+    topic = broker.create_topic(partitions=len(CODECS))
+    for partition, compression in enumerate(CODECS):
+        append(broker, topic, _timed([100, 200, 300], compression), partition=partition)
+    return topic
+
+
+def _several_largest(broker: BrokerUnderTest) -> Topic:
+    """The largest time is in two batches and begins neither; plain, with gzip, and no records."""
+    topic = broker.create_topic(partitions=3)
+    for partition, compression in enumerate(("none", "gzip")):
+        for times in ([100, 300, 200], [400, 900, 900, 500], [800, 900], [600]):
+            append(broker, topic, _timed(times, compression), partition=partition)
+    return topic
 
 
 def _expect(
-    broker: BrokerUnderTest, topic: Topic, version: int, asked: int, expected: tuple[int, int]
+    answer: ListOffsetsResponse.ListOffsetsPartitionResponse, expected: tuple[int, int], told: str
 ) -> None:
-    """The answer for a time must be NONE with this offset and timestamp."""
-    answer = broker.list_offset(topic, asked, version)
-    expect_error(answer.error_code, ErrorCode.NONE, f"timestamp {asked}")
-    found = (answer.offset, answer.timestamp)
-    assert found == expected, f"timestamp {asked}: (offset, timestamp) {found}, not {expected}"
+    """NONE, with this offset and this timestamp; -1 or milliseconds after BASE_MS."""
+    expect_error(answer.error_code, ErrorCode.NONE, told)
+    after_ms = answer.timestamp if answer.timestamp == -1 else answer.timestamp - BASE_MS
+    found = (answer.offset, after_ms)
+    assert found == expected, f"{told}: (offset, time) is {found}, expected {expected}"
 
 
 # -- the ends of the log ---------------------------------------------------------------------------
@@ -51,37 +75,36 @@ def _expect(
 @judges("LISTO-001")
 @at_versions("ListOffsets", "1+")
 def test_latest_and_earliest_are_the_ends_of_the_log(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """-1 is what Fetch calls the high watermark, -2 the log start; of an empty log, too."""
-    topic = broker.create_topic(partitions=2)
-    append(broker, topic, batch_of(b"0", b"1", b"2"), batch_of(b"3", b"4"))
+    topic = kept.topic(broker, _six_records)
     with requirement("LISTO-001"):
-        for partition, count in ((0, 5), (1, 0)):
+        for partition, count in ((0, 6), (IDLE, 0)):
             latest = broker.list_offset(topic, LATEST, api_version, partition=partition)
             earliest = broker.list_offset(topic, EARLIEST, api_version, partition=partition)
             expect_error(latest.error_code, ErrorCode.NONE, "latest")
             expect_error(earliest.error_code, ErrorCode.NONE, "earliest")
-            fetched = broker.fetch(topic, earliest.offset, partition=partition)
             ends = (earliest.offset, latest.offset)
             assert ends == (0, count), f"earliest and latest of {count} records are {ends}"
-            assert latest.offset == fetched.high_watermark
+            fetched = broker.fetch(topic, count, partition=partition).high_watermark
+            assert latest.offset == fetched, f"latest {latest.offset}, high watermark {fetched}"
 
 
 @judges("LISTO-001")
 @at_versions("ListOffsets", "2+")
 def test_latest_for_read_committed_is_the_last_stable_offset(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Without transactions: the same as for everybody, and as Fetch tells it."""
-    topic = broker.create_topic()
-    append(broker, topic, batch_of(b"0", b"1", b"2"), batch_of(b"3", b"4"))
-    request = list_offsets_request(topic, LATEST, isolation_level=1)
+    topic = kept.topic(broker, _six_records)
+    request = list_offsets_request(topic, LATEST, isolation_level=READ_COMMITTED)
     with requirement("LISTO-001"):
         latest = broker.ask(request, api_version).topics[0].partitions[0]
         expect_error(latest.error_code, ErrorCode.NONE, "latest for read_committed")
-        assert latest.offset == 5, f"latest for read_committed of 5 records is {latest.offset}"
-        assert latest.offset == broker.fetch(topic, 0).last_stable_offset
+        stable = broker.fetch(topic, 0).last_stable_offset
+        told = f"latest for read_committed is {latest.offset}, the last stable offset {stable}"
+        assert (latest.offset, stable) == (6, 6), told
 
 
 # -- times -----------------------------------------------------------------------------------------
@@ -90,75 +113,65 @@ def test_latest_for_read_committed_is_the_last_stable_offset(
 @judges("LISTO-004")
 @at_versions("ListOffsets", "1+")
 def test_a_time_gives_the_first_record_that_is_not_older(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Times that no record has, and times that one has; the answer tells the record's own."""
-    topic, base = broker.create_topic(), now_ms() - LAST_HOUR_MS
-    append(broker, topic, _timed(base, [100, 200, 300]), _timed(base, [400, 600, 500]))
+    topic = kept.topic(broker, _six_records)
     expected = {0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
     with requirement("LISTO-004"):
-        for after_ms, (offset, at_ms) in expected.items():
-            _expect(broker, topic, api_version, base + after_ms, (offset, base + at_ms))
+        for after_ms, record in expected.items():
+            answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
+            _expect(answer, record, f"time {after_ms}")
 
 
 @judges("LISTO-005")
 @at_versions("ListOffsets", "1+")
-def test_a_time_after_all_records_gives_minus_1(broker: BrokerUnderTest, api_version: int) -> None:
+def test_a_time_after_all_records_gives_minus_1(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """Offset -1, timestamp -1, NONE; of an empty log, too."""
-    filled, empty, base = broker.create_topic(), broker.create_topic(), now_ms() - LAST_HOUR_MS
-    append(broker, filled, _timed(base, [100, 300, 200]))
+    topic = kept.topic(broker, _six_records)
     with requirement("LISTO-005"):
-        for topic in (filled, empty):
-            _expect(broker, topic, api_version, base + 301, (-1, -1))
+        for partition in (0, IDLE):
+            answer = broker.list_offset(topic, BASE_MS + 601, api_version, partition=partition)
+            _expect(answer, (-1, -1), f"partition {partition}, time 601")
 
 
 @judges("LISTO-006")
 @at_versions("ListOffsets", "1+")
-@pytest.mark.parametrize("compression", CODECS)
 def test_a_time_inside_a_batch_gives_the_record(
-    broker: BrokerUnderTest, api_version: int, compression: str
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The second of three records in one batch, compressed or not."""
-    topic, base = broker.create_topic(), now_ms() - LAST_HOUR_MS
-    append(broker, topic, _timed(base, [100, 200, 300], compression))
+    """The second and the third record of one batch, compressed or not."""
+    topic = kept.topic(broker, _one_batch_for_each_codec)
     with requirement("LISTO-006"):
-        _expect(broker, topic, api_version, base + 150, (1, base + 200))
-        _expect(broker, topic, api_version, base + 300, (2, base + 300))
+        for partition, compression in enumerate(CODECS):
+            for after_ms, record in ((150, (1, 200)), (300, (2, 300))):
+                time_ms = BASE_MS + after_ms
+                answer = broker.list_offset(topic, time_ms, api_version, partition=partition)
+                _expect(answer, record, f"compression {compression}, time {after_ms}")
 
 
 @judges("LISTO-008")
 @at_versions("ListOffsets", "7+")
-@pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_max_timestamp_is_the_first_record_with_the_largest_time(
-    broker: BrokerUnderTest, api_version: int, compression: str
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Two batches hold the largest time, neither begins with it: the first of them counts."""
-    topic, base = broker.create_topic(), now_ms() - LAST_HOUR_MS
-    batches = ([100, 300, 200], [400, 900, 900, 500], [800, 900], [600])
-    append(broker, topic, *(_timed(base, times, compression) for times in batches))
+    """Of three records with the largest time the first counts; an empty log has none."""
+    topic = kept.topic(broker, _several_largest)
     with requirement("LISTO-008"):
-        _expect(broker, topic, api_version, MAX_TIMESTAMP, (4, base + 900))
-
-
-@judges("LISTO-008")
-@at_versions("ListOffsets", "7+")
-def test_max_timestamp_of_an_empty_log_is_minus_1(
-    broker: BrokerUnderTest, api_version: int
-) -> None:
-    """Nothing has the largest time."""
-    topic = broker.create_topic()
-    with requirement("LISTO-008"):
-        _expect(broker, topic, api_version, MAX_TIMESTAMP, (-1, -1))
+        for partition, record in ((0, (4, 900)), (1, (4, 900)), (2, (-1, -1))):
+            answer = broker.list_offset(topic, MAX_TIMESTAMP, api_version, partition=partition)
+            _expect(answer, record, f"partition {partition}, largest time")
 
 
 @judges("LISTO-009")
 @at_versions("ListOffsets", "1+")
 def test_tiered_times_are_accepted_from_their_versions_on(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """-4 from version 8 and -5 from version 9; UNSUPPORTED_VERSION below."""
-    topic = broker.create_topic()
-    append(broker, topic, batch_of(b"0"))
+    topic = kept.topic(broker, _six_records)
     with requirement("LISTO-009"):
         for timestamp, since in ((EARLIEST_LOCAL, 8), (LATEST_TIERED, 9)):
             known = api_version >= since
@@ -173,10 +186,10 @@ def test_tiered_times_are_accepted_from_their_versions_on(
 @judges("LISTO-012")
 @at_versions("ListOffsets", "4+")
 def test_the_leader_epoch_of_a_question_is_validated(
-    broker: BrokerUnderTest, api_version: int
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """The leader's own epoch and -1 are served, a newer one is UNKNOWN_LEADER_EPOCH."""
-    topic = broker.create_topic()
+    topic = kept.topic(broker, _six_records)
     epoch = broker.metadata([topic.name]).topics[0].partitions[0].leader_epoch
     expected = {
         -1: ErrorCode.NONE,
@@ -193,9 +206,11 @@ def test_the_leader_epoch_of_a_question_is_validated(
 
 @judges("LISTO-013")
 @at_versions("ListOffsets", "1+")
-def test_a_partition_asked_twice_is_refused(broker: BrokerUnderTest, api_version: int) -> None:
+def test_a_partition_asked_twice_is_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """INVALID_REQUEST for the one that is named twice, NONE for the other."""
-    topic = broker.create_topic(partitions=2)
+    topic = kept.topic(broker, _six_records)
     wanted = [
         ListOffsetsRequest.ListOffsetsPartition(partition_index=index, timestamp=LATEST)
         for index in (0, 1, 0)

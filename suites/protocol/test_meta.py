@@ -11,10 +11,12 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DeleteTopicsRequest, MetadataRequest, MetadataResponse
+from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
+from suites.protocol.gone_topics import delete_topic
+from suites.protocol.kept_topics import KeptTopics
 
 METADATA = api_named("Metadata")
 LONGEST_NAME_CHARACTERS = 249
@@ -42,6 +44,18 @@ def _random_uuid(broker: BrokerUnderTest) -> UUID:
     return UUID(int=broker.random.getrandbits(128), version=4)
 
 
+def _first(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic()
+
+
+def _second(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic()
+
+
+def _third(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic()
+
+
 def _expect_not_created(broker: BrokerUnderTest, name: str) -> None:
     """A topic that is created after the question is there, the one asked for is not."""
     later = broker.create_topic()
@@ -52,9 +66,11 @@ def _expect_not_created(broker: BrokerUnderTest, name: str) -> None:
 
 @judges("META-003")
 @at_versions("Metadata", "0")
-def test_v0_names_no_topic_and_gets_all(broker: BrokerUnderTest, api_version: int) -> None:
+def test_v0_names_no_topic_and_gets_all(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """An empty list at v0 stands for all topics."""
-    created = {broker.create_topic().name for _ in range(2)}
+    created = {kept.topic(broker, make).name for make in (_first, _second)}
     with requirement("META-003"):
         missing = created - _names(_ask(broker, api_version, []))
         assert not missing, f"{len(missing)} of 2 topics are missing from the list of all"
@@ -62,9 +78,11 @@ def test_v0_names_no_topic_and_gets_all(broker: BrokerUnderTest, api_version: in
 
 @judges("META-004")
 @at_versions("Metadata", "1+")
-def test_a_null_list_gets_all_topics(broker: BrokerUnderTest, api_version: int) -> None:
+def test_a_null_list_gets_all_topics(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """Null stands for all topics from v1."""
-    created = broker.create_topic().name
+    created = kept.topic(broker, _first).name
     with requirement("META-004"):
         listed = _names(_ask(broker, api_version, None))
         assert created in listed, "a topic is missing from the list of all"
@@ -72,9 +90,11 @@ def test_a_null_list_gets_all_topics(broker: BrokerUnderTest, api_version: int) 
 
 @judges("META-004")
 @at_versions("Metadata", "1+")
-def test_an_empty_list_gets_brokers_only(broker: BrokerUnderTest, api_version: int) -> None:
+def test_an_empty_list_gets_brokers_only(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """An empty list stands for no topic from v1."""
-    broker.create_topic()
+    kept.topic(broker, _first)
     with requirement("META-004"):
         answer = _ask(broker, api_version, [])
         assert not answer.topics, f"no topic was asked for, {len(answer.topics)} came"
@@ -83,9 +103,11 @@ def test_an_empty_list_gets_brokers_only(broker: BrokerUnderTest, api_version: i
 
 @judges("META-005")
 @at_versions("Metadata")
-def test_only_the_named_topics_are_returned(broker: BrokerUnderTest, api_version: int) -> None:
+def test_only_the_named_topics_are_returned(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """Of three topics one is named, then two."""
-    names = [broker.create_topic().name for _ in range(3)]
+    names = [kept.topic(broker, make).name for make in (_first, _second, _third)]
     with requirement("META-005"):
         for wanted in (names[:1], names[1:]):
             came = _names(_ask(broker, api_version, _named(*wanted)))
@@ -119,9 +141,11 @@ def _judge_unknown_topic(broker: BrokerUnderTest, version: int) -> None:
 
 @judges("META-008")
 @at_versions("Metadata", "4+")
-def test_auto_creation_can_be_ruled_out(broker: BrokerUnderTest, api_version: int) -> None:
+def test_auto_creation_can_be_ruled_out(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """An unknown topic beside a known one is not created when the request forbids it."""
-    known, unknown = broker.create_topic().name, broker.unique_topic()
+    known, unknown = kept.topic(broker, _first).name, broker.unique_topic()
     with requirement("META-008"):
         _ask(broker, api_version, _named(known, unknown), auto_create=False)
         _expect_not_created(broker, unknown)
@@ -177,7 +201,7 @@ def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: in
     """The id belongs to the topic, not to its name."""
     first = broker.create_topic()
     first_id = _id_at(broker, first.name, api_version)
-    _delete(broker, first)
+    delete_topic(broker, first)
     broker.create_topic(name=first.name)
     with requirement("META-022"):
         assert first_id != ZERO_UUID, "the topic has no id"
@@ -190,27 +214,13 @@ def _id_at(broker: BrokerUnderTest, name: str, version: int) -> UUID:
     return _ask(broker, version, _named(name)).topics[0].topic_id
 
 
-def _delete(broker: BrokerUnderTest, topic: Topic) -> None:
-    """Delete and wait until the broker no longer knows the name."""
-    version = broker.version("DeleteTopics")
-    request = DeleteTopicsRequest(timeout_ms=10_000)
-    if version >= 6:
-        request.topics = [DeleteTopicsRequest.DeleteTopicState(name=topic.name)]
-    else:
-        request.topic_names = [topic.name]
-    broker.ask(request, version)
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    broker.eventually(
-        lambda: broker.metadata([topic.name]).topics[0].error_code == unknown,
-        f"{topic.name} is gone",
-    )
-
-
 @judges("META-023")
 @at_versions("Metadata", "12+")
-def test_a_topic_can_be_asked_by_id(broker: BrokerUnderTest, api_version: int) -> None:
+def test_a_topic_can_be_asked_by_id(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
     """The id alone finds the topic and its name."""
-    topic = broker.create_topic()
+    topic = kept.topic(broker, _first)
     with requirement("META-023"):
         answer = _ask(broker, api_version, [Asked(name=None, topic_id=topic.id)])
         expect_error(answer.topics[0].error_code, ErrorCode.NONE)
@@ -232,10 +242,10 @@ def test_an_unknown_id_is_said_to_be_unknown(broker: BrokerUnderTest, api_versio
 @at_versions("Metadata", "10-11")
 @pytest.mark.parametrize("asked_by", ["null name", "id alone", "name and id"])
 def test_ids_cannot_be_asked_for_yet(
-    broker: BrokerUnderTest, api_version: int, asked_by: str
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int, asked_by: str
 ) -> None:
     """The fields are there at v10 and v11; a request that uses them is refused."""
-    topic = broker.create_topic()
+    topic = kept.topic(broker, _first)
     asked = Asked(
         name=topic.name if asked_by == "name and id" else None,
         topic_id=ZERO_UUID if asked_by == "null name" else topic.id,

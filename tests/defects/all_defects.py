@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.defects import conn
+from tests.defects import conn, meta, prod
 from tests.defects.defect import Defect
 
-ALL_DEFECTS: list[Defect] = [*conn.DEFECTS]
+ALL_DEFECTS: list[Defect] = [*conn.DEFECTS, *meta.DEFECTS, *prod.DEFECTS]

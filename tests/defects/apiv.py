@@ -24,7 +24,8 @@ def _is_unserved_api_versions(seen: SeenRequest) -> bool:
     if len(seen.payload) < FIXED.size:
         return False
     key, version, _ = FIXED.unpack_from(seen.payload)
-    return key == API_VERSIONS_KEY and version > APIS[key].valid_versions.highest
+    highest = APIS[API_VERSIONS_KEY].valid_versions.highest
+    return bool(key == API_VERSIONS_KEY and version > highest)
 
 
 def one_api_is_listed_twice(_seen: SeenRequest, message: Message) -> None:

@@ -85,7 +85,7 @@ class FlagIsForgottenBesideAKnownTopic(FrameRule):
 
 
 @answers("META-010", r"'\.\.': error is UNKNOWN_TOPIC_OR_PARTITION", "Metadata")
-def two_dots_are_a_name(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def two_dots_are_a_name(seen: SeenRequest, message: Message) -> None:
     """The name of two dots is taken for a topic that does not exist."""
     for topic in _answer(message).topics:
         if topic.name == "..":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from uuid import UUID
 
 from harness.codec import CodecError
+from harness.codec.apis import APIS
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import FetchResponse, ProduceRequest, ProduceResponse
@@ -21,6 +24,7 @@ from harness.codec.records import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
+from harness.proxies.rule import PRODUCE_KEY
 from tests.defects.defect import Defect, answers, rule
 
 Answer = ProduceResponse.PartitionProduceResponse
@@ -91,14 +95,21 @@ def last_offset_for_base_offset(seen: SeenRequest, message: Message) -> None:
 
 
 class GapAfterManyBatches(FrameRule):
-    """Behind the hundredth batch of a connection one offset is left out."""
+    """Behind the hundredth batch of a partition one offset is left out."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, UUID]] = Counter()
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if seen.api is None or seen.api.name != "Produce" or seen.ordinal < 100:
+        asked = seen.message
+        if not isinstance(asked, ProduceRequest):
             return [payload]
-        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        topic = (asked.topic_data[0].name, asked.topic_data[0].topic_id)
+        self.counts[topic] += 1
+        correlation_id, message = decode_response(APIS[PRODUCE_KEY], seen.version, payload)
         for one in _answers(message):
-            one.base_offset += 1
+            if one.error_code == ErrorCode.NONE and self.counts[topic] > 100:
+                one.base_offset += 1
         return [encode_response(message, seen.version, correlation_id)]
 
 
@@ -128,7 +139,7 @@ def _encoded(batch: RecordBatch) -> bytes:
 
 
 @answers("PROD-003", r"offset \d was fetched, a batch 0 to 2 came", "Fetch")
-def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:
     """Batches are stored with the base offset that their producer wrote."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -139,7 +150,7 @@ def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:  
 
 
 @answers("PROD-005", r"error is NOT_LEADER_OR_FOLLOWER", "Produce")
-def unknown_is_led_elsewhere(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def unknown_is_led_elsewhere(seen: SeenRequest, message: Message) -> None:
     """An unknown topic or partition is said to be led by another broker."""
     for one in _answers(message):
         if one.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -219,7 +230,7 @@ def control_batches_are_taken() -> None:
 
 
 @answers("PROD-018", r"record_errors lists \[1\]", "Produce", range(8, 99))
-def only_one_bad_record_is_listed(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def only_one_bad_record_is_listed(seen: SeenRequest, message: Message) -> None:
     """Of several bad records only the first is listed in record_errors."""
     for one in _answers(message):
         one.record_errors = one.record_errors[:1]
@@ -236,7 +247,7 @@ def compacted_topic_takes_no_key() -> None:
 
 
 @answers("PROD-020", r"keys and values sent: ", "Fetch")
-def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:
     """Empty values beside null ones come back as null."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -249,7 +260,7 @@ def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:  # no
 
 
 @answers("PROD-021", r"record 0: sent .*, came back as ", "Fetch")
-def keys_are_text(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def keys_are_text(seen: SeenRequest, message: Message) -> None:
     """Keys are read as UTF-8: bytes that are none are replaced."""
 
     def change(batch: RecordBatch) -> RecordBatch:
@@ -263,21 +274,21 @@ def keys_are_text(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
 
 
 @answers("PROD-022", r"throttled for 7 ms without a quota", "Produce")
-def always_throttled(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def always_throttled(seen: SeenRequest, message: Message) -> None:
     """Every Produce answer tells of throttling."""
     assert isinstance(message, ProduceResponse)
     message.throttle_time_ms = 7
 
 
 @answers("PROD-023", r"log_append_time of a LogAppendTime topic is -1", "Produce")
-def no_log_append_time(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+def no_log_append_time(seen: SeenRequest, message: Message) -> None:
     """The answer never carries the broker's time."""
     for one in _answers(message):
         one.log_append_time_ms = -1
 
 
-@answers("PROD-025", r"known id: error is UNKNOWN_TOPIC_OR_PARTITION", "Produce", range(13, 99))
-def unknown_id_is_called_an_unknown_name(seen: SeenRequest, message: Message) -> None:  # noqa: ARG001
+@answers("PROD-025", r"unknown id: error is UNKNOWN_TOPIC_OR_PARTITION", "Produce", range(13, 99))
+def unknown_id_is_called_an_unknown_partition(seen: SeenRequest, message: Message) -> None:
     """An id that no topic has gives UNKNOWN_TOPIC_OR_PARTITION."""
     for one in _answers(message):
         if one.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
@@ -325,7 +336,7 @@ DEFECTS = [
     keys_are_text,
     always_throttled,
     no_log_append_time,
-    unknown_id_is_called_an_unknown_name,
+    unknown_id_is_called_an_unknown_partition,
     keys_have_their_partition,
     length_beyond_the_bytes_is_taken,
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.conformance.summary import summarize
 from tests.judging.conftest import SmallSuite
 
 EVERY_VERDICT = """
@@ -183,3 +184,29 @@ def test_topics_are_gone_after_the_test(suite: SmallSuite) -> None:
         """
     ).run()
     assert set(ended.verdicts().values()) == {"passed"}
+
+
+def test_a_retry_buys_a_label_and_no_pass(suite: SmallSuite) -> None:
+    ended = suite.write(
+        """
+        attempts = []
+
+        @judges("CONN-001")
+        def test_second_time_lucky(broker):
+            attempts.append(broker.create_topic().name)
+            with requirement("CONN-001"):
+                assert len(attempts) == 2
+
+        @judges("CONN-002")
+        def test_fine(broker):
+            with requirement("CONN-002"):
+                assert broker
+        """
+    ).run("--retries", "3")
+    rows = [(c.requirement, c.attempt, c.verdict.value) for c in ended.journal.checks]
+    assert rows == [("CONN-001", 1, "failed"), ("CONN-001", 2, "passed"), ("CONN-002", 1, "passed")]
+    summary = summarize(ended.journal)
+    assert summary.requirements["CONN-001"].verdict.value == "failed"
+    assert summary.retried == (("test_small.py::test_second_time_lucky", "CONN-001"),)
+    assert ended.journal.footer is not None
+    assert ended.journal.footer.exit == 1

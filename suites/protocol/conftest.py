@@ -1,0 +1,16 @@
+"""Fixtures of this folder's tests, beside ``broker`` of the harness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from suites.protocol.kept_topics import KeptTopics
+
+
+@pytest.fixture(scope="module")
+def kept() -> Iterator[KeptTopics]:
+    """Topics that the cases of a file share, because none of them appends."""
+    with KeptTopics() as topics:
+        yield topics

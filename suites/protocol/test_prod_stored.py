@@ -1,0 +1,223 @@
+"""PROD: what Produce says about batches that a partition takes, and what it stores."""
+
+from __future__ import annotations
+
+import itertools
+from uuid import UUID
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic, produce_request
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ProduceResponse
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records.compression import CODEC_IDS
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.appended import append, batch_of, now_ms
+from suites.protocol.expect import expect_error
+from suites.protocol.gone_topics import delete_topic
+from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.partition_log import keys_and_values, stored_batches
+
+Answer = ProduceResponse.PartitionProduceResponse
+DAY_MS = 24 * 60 * 60 * 1000
+ZSTD_SINCE = 7  # KIP-110
+PIPELINED = 50
+
+
+# Cases append to these; where in the log their batches come to stand is no matter.
+
+
+def _plain(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic()
+
+
+def _with_create_time(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(configs={"message.timestamp.type": "CreateTime"})
+
+
+def _with_log_append_time(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(configs={"message.timestamp.type": "LogAppendTime"})
+
+
+@judges("PROD-001")
+@at_versions("Produce", "3+")
+def test_a_batch_is_acknowledged_with_its_base_offset(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The base offset is where the log ended before; with acks 1 as with acks -1."""
+    topic = broker.create_topic()
+    batch = batch_of(*[b"value"] * 7)
+    for acks in (1, -1):
+        before = broker.end_offset(topic)
+        with requirement("PROD-001"):
+            answer = broker.produce(topic, batch, api_version, acks=acks)
+            expect_error(answer.error_code, ErrorCode.NONE)
+            assert answer.base_offset == before, (
+                f"base offset {answer.base_offset}, the log ended at {before} before"
+            )
+
+
+@judges("PROD-002")
+def test_consecutive_appends_leave_no_gap(broker: BrokerUnderTest) -> None:
+    """A thousand batches of random size: each begins where the one before ended."""
+    topic = broker.create_topic()
+    version = broker.version("Produce", "3+")
+    connection = broker.connect()
+    sizes = [broker.random.randint(1, 5) for _ in range(1000)]
+    with requirement("PROD-002"):
+        expected = 0
+        for start in range(0, len(sizes), PIPELINED):
+            some = sizes[start : start + PIPELINED]
+            for size in some:
+                connection.send(produce_request(topic, batch_of(*[b"v"] * size), version), version)
+            for number, size in enumerate(some, start):
+                answer = _partition_answer(connection.receive())
+                expect_error(answer.error_code, ErrorCode.NONE, f"batch {number}")
+                assert answer.base_offset == expected, (
+                    f"batch {number} begins at {answer.base_offset}, "
+                    f"the one before ended at {expected}"
+                )
+                expected += size
+        assert broker.end_offset(topic) == sum(sizes)
+
+
+def _partition_answer(answer: object) -> Answer:
+    assert isinstance(answer, ProduceResponse)
+    return answer.responses[0].partition_responses[0]
+
+
+@judges("PROD-003")
+@at_versions("Produce", "3+")
+def test_stored_offsets_are_the_brokers(broker: BrokerUnderTest, api_version: int) -> None:
+    """Batches all numbered from 0 by their producer are stored one behind the other."""
+    topic = broker.create_topic()
+    records = [Record(b"x", b"numbered from 0")] * 3
+    batch = RecordBatch(records, base_timestamp=now_ms())
+    with requirement("PROD-003"):
+        for compression in ("none", "gzip", "none"):
+            answer = broker.produce(topic, encode_batch(batch, compression), api_version)
+            expect_error(answer.error_code, ErrorCode.NONE, compression)
+        offsets = [
+            stored.base_offset + (record.offset_delta or 0)
+            for stored in stored_batches(broker, topic)
+            for record in stored.records
+        ]
+        assert offsets == list(range(9)), f"three batches of three are stored at {offsets}"
+
+
+@judges("PROD-020")
+@at_versions("Produce", "3+")
+def test_null_and_empty_are_distinct(broker: BrokerUnderTest, api_version: int) -> None:
+    """Every pair of null, empty and something as key and value comes back as it was sent."""
+    topic = broker.create_topic()
+    sent = list(itertools.product((None, b"", b"x"), repeat=2))
+    batch = RecordBatch([Record(value, key) for key, value in sent], base_timestamp=now_ms())
+    append(broker, topic, batch_of(b"first"))
+    with requirement("PROD-020"):
+        answer = broker.produce(topic, encode_batch(batch), api_version)
+        expect_error(answer.error_code, ErrorCode.NONE)
+        came = keys_and_values(stored_batches(broker, topic)[1:])
+        assert came == sent, f"keys and values sent: {sent}, stored: {came}"
+
+
+@judges("PROD-021")
+@pytest.mark.parametrize("compression", list(CODEC_IDS))
+def test_any_bytes_come_back_unchanged(broker: BrokerUnderTest, compression: str) -> None:
+    """Every byte there is, and random ones; in two batches."""
+    version = broker.version("Produce", f"{ZSTD_SINCE}+" if compression == "zstd" else "3+")
+    topic = broker.create_topic()
+    every_byte = bytes(range(256))
+    sent: list[tuple[bytes | None, bytes | None]] = [(every_byte, every_byte[::-1])]
+    for _ in range(40):
+        key, value = (broker.random.randbytes(broker.random.randint(1, 300)) for _ in range(2))
+        sent.append((key, value))
+    with requirement("PROD-021"):
+        for some in (sent[:20], sent[20:]):
+            records = [Record(value, key) for key, value in some]
+            batch = encode_batch(RecordBatch(records, base_timestamp=now_ms()), compression)
+            expect_error(broker.produce(topic, batch, version).error_code, ErrorCode.NONE)
+        came = keys_and_values(stored_batches(broker, topic))
+        assert len(came) == len(sent), f"{len(sent)} records sent, {len(came)} came back"
+        for number, (one, other) in enumerate(zip(sent, came, strict=True)):
+            assert one == other, f"record {number}: sent {one}, came back as {other}"
+
+
+@judges("PROD-022")
+@at_versions("Produce", "3+")
+def test_no_quota_no_throttling(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Without a quota the answer tells of no throttling."""
+    topic = kept.topic(broker, _plain)
+    request = produce_request(topic, batch_of(b"x"), api_version)
+    with requirement("PROD-022"):
+        throttled_ms = broker.ask(request, api_version).throttle_time_ms
+        assert throttled_ms == 0, f"throttled for {throttled_ms} ms without a quota"
+
+
+@judges("PROD-023")
+@at_versions("Produce", "3+")
+def test_create_time_has_no_append_time(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The producer's times stand: the answer's log_append_time is -1."""
+    topic = kept.topic(broker, _with_create_time)
+    with requirement("PROD-023"):
+        answer = broker.produce(topic, batch_of(b"x"), api_version)
+        expect_error(answer.error_code, ErrorCode.NONE)
+        found_ms = answer.log_append_time_ms
+        assert found_ms == -1, f"log_append_time of a CreateTime topic is {found_ms}, expected -1"
+
+
+@judges("PROD-023")
+@at_versions("Produce", "3+")
+def test_log_append_time_is_the_brokers(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The broker's time (clocks agree within a day), whatever the producer says."""
+    topic = kept.topic(broker, _with_log_append_time)
+    batch = encode_batch(RecordBatch([Record(b"x")], base_timestamp=now_ms() - 3 * DAY_MS))
+    with requirement("PROD-023"):
+        answer = broker.produce(topic, batch, api_version)
+        expect_error(answer.error_code, ErrorCode.NONE)
+        apart_ms = answer.log_append_time_ms - now_ms()
+        assert abs(apart_ms) < DAY_MS, (
+            f"log_append_time of a LogAppendTime topic is {answer.log_append_time_ms}, "
+            f"{apart_ms} ms from now"
+        )
+
+
+@judges("PROD-025")
+@at_versions("Produce", "13+")
+def test_a_topic_is_addressed_by_its_id(broker: BrokerUnderTest, api_version: int) -> None:
+    """The id finds the topic; one that no topic has, or has any more, is unknown."""
+    topic, deleted = broker.create_topic(), broker.create_topic()
+    delete_topic(broker, deleted)
+    broker.create_topic(name=deleted.name)
+    unknown = Topic("", UUID(int=broker.random.getrandbits(128), version=4))
+    with requirement("PROD-025"):
+        for where, asked, expected in (
+            ("known id", topic, ErrorCode.NONE),
+            ("unknown id", unknown, ErrorCode.UNKNOWN_TOPIC_ID),
+            ("stale id", deleted, ErrorCode.UNKNOWN_TOPIC_ID),
+        ):
+            answer = broker.produce(asked, batch_of(b"x"), api_version)
+            expect_error(answer.error_code, expected, where)
+
+
+@judges("PROD-026")
+@at_versions("Produce", "3+")
+def test_any_key_may_go_to_any_partition(broker: BrokerUnderTest, api_version: int) -> None:
+    """The same key in both partitions of a topic."""
+    topic = broker.create_topic(partitions=2)
+    batch = encode_batch(RecordBatch([Record(b"value", b"same")], base_timestamp=now_ms()))
+    with requirement("PROD-026"):
+        for partition in range(2):
+            answer = broker.produce(topic, batch, api_version, partition=partition)
+            expect_error(answer.error_code, ErrorCode.NONE, f"partition {partition}")
+            assert keys_and_values(stored_batches(broker, topic, partition)) == [
+                (b"same", b"value")
+            ]

@@ -64,7 +64,8 @@ def test_epoch_0_creates_a_session(
         requirement("FETCH-027"),
     ):
         assert session.id > 0, f"session id {session.id}"
-        assert _named(session.opening) == [0, 1]
+        named = _named(session.opening)
+        assert named == [0, 1], f"the opening answer names partitions {named}"
         expect_error(session.ask().error_code, ErrorCode.NONE, "first use of the session")
 
 

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from harness.codec import encode
 from harness.codec.error_code import ErrorCode
-from harness.codec.header import decode_request_header
+from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_response
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.codec.records import decode_batches, split_batches
+from harness.codec.records import split_batches
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from tests.defects.defect import Defect, answers, rule
+from tests.defects.defect import answers, rule
+from tests.defects.edited_request import takes
 
-WAITING_LONG_MS = 1000
-ONE_VERSION = 12  # where a defect makes the tests wait, it does so at one version only
-FIRST_SESSION_EPOCH = 1
-
-
-def _partitions(message: Message) -> list[FetchResponse.PartitionData]:
-    assert isinstance(message, FetchResponse)
-    return [partition for topic in message.responses for partition in topic.partitions]
-
-
-def _asked(seen: SeenRequest) -> list[FetchRequest.FetchPartition]:
-    """The partitions that the request names, in its order."""
-    request = seen.message
-    if not isinstance(request, FetchRequest):
-        return []
-    return [partition for topic in request.topics for partition in topic.partitions]
-
-
-def _pairs(
-    seen: SeenRequest, message: Message
-) -> list[tuple[FetchRequest.FetchPartition, FetchResponse.PartitionData]]:
-    """What was asked with what is answered, of requests for one topic."""
-    by_index = {data.partition_index: data for data in _partitions(message)}
-    return [(p, by_index[p.partition]) for p in _asked(seen) if p.partition in by_index]
+SHORT_WAIT_MS = 1000  # the tests that measure max_wait_ms ask for less
+ROOMY_BYTES = 1 << 20
+LOG_END = 9  # of the log that most tests read
+ONE_VERSION = range(12, 13)  # where a defect makes the tests wait, one version is enough
+Asked = FetchRequest.FetchPartition
+Answered = FetchResponse.PartitionData
 
 
 def _request(seen: SeenRequest) -> FetchRequest:
@@ -46,72 +26,250 @@ def _request(seen: SeenRequest) -> FetchRequest:
     return seen.message
 
 
-def asks(
-    requirement: str, reason: str, versions: range | None = None
-) -> Callable[[Callable[[FetchRequest], None]], Defect]:
-    """A defect of a broker that takes a Fetch for another: the function edits the request."""
+def _answer(message: Message) -> FetchResponse:
+    assert isinstance(message, FetchResponse)
+    return message
 
-    def make(edit: Callable[[FetchRequest], None]) -> Defect:
-        class EditFetches(FrameRule):
-            def on_request(self, seen: SeenRequest) -> bytes | None:
-                request = seen.message
-                if not isinstance(request, FetchRequest):
-                    return seen.payload
-                if versions is not None and seen.version not in versions:
-                    return seen.payload
-                _, start = decode_request_header(seen.payload)
-                edit(request)
-                return seen.payload[:start] + encode(request, seen.version)
 
-        EditFetches.__name__, EditFetches.__doc__ = edit.__name__, edit.__doc__
-        return rule(requirement, reason, EditFetches)
-
-    return make
+def _pairs(seen: SeenRequest, message: Message) -> list[tuple[Asked, Answered]]:
+    """What was asked, with its answer, where the request is about a single topic."""
+    if len(_request(seen).topics) != 1:
+        return []
+    given = {
+        data.partition_index: data for t in _answer(message).responses for data in t.partitions
+    }
+    asked = _request(seen).topics[0].partitions
+    return [(one, given[one.partition]) for one in asked if one.partition in given]
 
 
 # -- offsets ---------------------------------------------------------------------------------------
 
 
-@answers("FETCH-001", r"the first batch is 6 to 8", "Fetch")
+@answers("FETCH-001", r"offset 4: the first batch is 6 to 8", "Fetch")
 def an_offset_inside_a_batch_skips_the_batch(seen: SeenRequest, message: Message) -> None:
-    """An offset inside a batch is read from the batch after it."""
+    """An offset inside the last batch but one is read from the batch after it."""
     for asked, data in _pairs(seen, message):
         found = split_batches(data.records or b"")
         if len(found) == 2 and found[0][0].base_offset < asked.fetch_offset:
             data.records = (data.records or b"")[found[1][1] :]
 
 
-@answers("FETCH-004", r"error is NONE \(0\), expected OFFSET_OUT_OF_RANGE", "Fetch")
+@answers("FETCH-004", r"offset -5: error is NONE \(0\), expected OFFSET_OUT_OF_RANGE", "Fetch")
 def an_offset_before_the_log_is_empty(seen: SeenRequest, message: Message) -> None:
-    """An offset below the log start is answered without an error."""
+    """A negative offset is answered like one without data."""
     for asked, data in _pairs(seen, message):
         if asked.fetch_offset < 0 and data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             data.error_code, data.records = ErrorCode.NONE, b""
 
 
-@answers("FETCH-005", r"at the log end \d: error is OFFSET_OUT_OF_RANGE", "Fetch")
+@answers("FETCH-005", r"at the log end 9: error is OFFSET_OUT_OF_RANGE", "Fetch")
 def the_log_end_is_out_of_range(seen: SeenRequest, message: Message) -> None:
     """A fetch at the end of a log with nine records is refused."""
     for asked, data in _pairs(seen, message):
-        waits = _request(seen).max_wait_ms > 0
-        if asked.fetch_offset == data.high_watermark == 9 and data.log_start_offset != 0 or waits:
-            continue
-        if asked.fetch_offset == data.high_watermark == 9:
+        if asked.fetch_offset == data.high_watermark == LOG_END:
             data.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 @answers("FETCH-024", r"log start offset -1, the earliest is 0", "Fetch")
 def the_log_start_is_left_out(seen: SeenRequest, message: Message) -> None:
-    """At the log end the log start offset is not filled in."""
+    """Where there is nothing to read, the log start offset is not filled in."""
     for asked, data in _pairs(seen, message):
-        if asked.fetch_offset == data.high_watermark and data.error_code == ErrorCode.NONE:
+        if asked.fetch_offset == data.high_watermark == LOG_END:
             data.log_start_offset = -1
 
 
-class RecordsAreReadOnce(FrameRule):
-    """What one client has read four times is gone for it."""
+class ReadingConsumes(FrameRule):
+    """A connection that repeats its first fetch does not get the data again."""
+
+    def __init__(self) -> None:
+        self.first: set[str] = set()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not isinstance(seen.message, FetchRequest) or seen.api is None or seen.ordinal > 1:
+            return [payload]
+        same = f"{seen.version} {seen.message!r}"
+        if seen.ordinal == 0:
+            self.first.add(same)
+            return [payload]
+        return [_without_records(seen, payload) if same in self.first else payload]
 
 
-@answers("FETCH-040", r"bytes of four fetches of one range: \[\d+, \d+, \d+, 0\]", "Fetch")
-def placeholder(seen: SeenRequest, message: Message) -> None:
-    """x"""
+class OneReaderTakesAll(FrameRule):
+    """A position that one named client has read is empty for the others, as in a queue."""
+
+    def __init__(self) -> None:
+        self.readers: dict[str, str] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not isinstance(seen.message, FetchRequest) or seen.header is None:
+            return [payload]
+        name = seen.header.client_id or DEFAULT_CLIENT_ID
+        if name == DEFAULT_CLIENT_ID:
+            return [payload]
+        first = self.readers.setdefault(f"{seen.version} {seen.message!r}", name)
+        return [payload if first == name else _without_records(seen, payload)]
+
+
+def _without_records(seen: SeenRequest, payload: bytes) -> bytes:
+    assert seen.api is not None
+    correlation_id, message = decode_response(seen.api, seen.version, payload)
+    for topic in _answer(message).responses:
+        for data in topic.partitions:
+            data.records = b""
+    return encode_response(message, seen.version, correlation_id)
+
+
+# -- waiting and limits ----------------------------------------------------------------------------
+
+
+@takes("FETCH-006", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest)
+def nothing_is_enough_for_min_bytes_1(request: FetchRequest) -> None:
+    """A fetch of at least one byte is answered at once although there is none."""
+    if request.min_bytes == 1 and request.max_wait_ms < SHORT_WAIT_MS:
+        request.max_wait_ms = 0
+
+
+@takes("FETCH-007", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest, ONE_VERSION)
+def min_bytes_count_for_each_partition(request: FetchRequest) -> None:
+    """Every partition must hold min_bytes: what two hold together does not end the wait."""
+    if request.min_bytes > 1 and len(request.topics[0].partitions) > 1:
+        request.min_bytes *= 2
+
+
+@takes("FETCH-008", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest, ONE_VERSION)
+def min_bytes_0_waits_for_data(request: FetchRequest) -> None:
+    """min_bytes 0 is taken for 1."""
+    request.min_bytes = max(request.min_bytes, 1)
+
+
+@takes(
+    "FETCH-009",
+    r"bytes came where nothing was to be sent|answered after \d+ ms, max_wait_ms is",
+    FetchRequest,
+)
+def the_first_append_ends_the_wait(request: FetchRequest) -> None:
+    """A fetch of many bytes is answered as soon as there is any."""
+    if request.min_bytes >= 64 * 1024:
+        request.min_bytes = 1
+
+
+@takes("FETCH-011", r"\d+ bytes with partition_max_bytes \d+", FetchRequest)
+def partition_max_bytes_is_not_looked_at(request: FetchRequest) -> None:
+    """A partition is read without its own limit."""
+    for topic in request.topics:
+        for partition in topic.partitions:
+            partition.partition_max_bytes = ROOMY_BYTES
+
+
+@takes("FETCH-012", r"partitions \(2, 0, 3, 1\) with max_bytes 1: \[0, \d+, 0, 0\]", FetchRequest)
+def partitions_are_filled_by_number(request: FetchRequest) -> None:
+    """The lowest partition gets the room there is, not the one that was named first."""
+    for topic in request.topics:
+        topic.partitions.sort(key=lambda partition: partition.partition)
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+@answers(
+    "FETCH-015", r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected UNKNOWN_TOPIC_ID", "Fetch"
+)
+def an_unknown_id_gets_the_error_of_a_name(seen: SeenRequest, message: Message) -> None:
+    """An unknown topic id is answered with UNKNOWN_TOPIC_OR_PARTITION."""
+    for _, data in _pairs(seen, message):
+        if data.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
+            data.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@takes("FETCH-023", r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH", FetchRequest)
+def the_leader_epoch_of_a_fetch_is_not_checked(request: FetchRequest) -> None:
+    """Whatever leader epoch the client claims, it is served."""
+    for topic in request.topics:
+        for partition in topic.partitions:
+            partition.current_leader_epoch = -1
+
+
+# -- sessions --------------------------------------------------------------------------------------
+
+
+@answers("FETCH-026", r"session id 77 without a session", "Fetch", range(7, 19))
+def a_full_fetch_gets_a_session(seen: SeenRequest, message: Message) -> None:
+    """A fetch that wants no session is told one."""
+    if (_request(seen).session_id, _request(seen).session_epoch) == (0, -1):
+        _answer(message).session_id = 77
+
+
+@answers("FETCH-027", r"the opening answer names partitions \[\]", "Fetch", range(7, 19))
+def the_opening_answer_is_incremental(seen: SeenRequest, message: Message) -> None:
+    """The answer that creates a session leaves out partitions without records."""
+    if (_request(seen).session_id, _request(seen).session_epoch) != (0, 0):
+        return
+    for topic in _answer(message).responses:
+        topic.partitions = [data for data in topic.partitions if data.records]
+
+
+class IdlePartitionsAreNamed(FrameRule):
+    """The first incremental answer names all partitions of the session, changed or not."""
+
+    def __init__(self) -> None:
+        self.opened: dict[int, list[FetchResponse.FetchableTopicResponse]] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        request = seen.message
+        if not isinstance(request, FetchRequest) or seen.api is None:
+            return [payload]
+        if request.session_epoch not in (0, 1) or request.forgotten_topics_data:
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        answer = _answer(message)
+        if request.session_epoch == 0:
+            self.opened[answer.session_id] = answer.responses
+        elif answer.error_code == ErrorCode.NONE and not answer.responses:
+            answer.responses = self.opened.get(request.session_id, [])
+        return [encode_response(answer, seen.version, correlation_id)]
+
+
+@answers("FETCH-030", r"error is NONE \(0\), expected INVALID_FETCH_SESSION_EPOCH", "Fetch")
+def any_session_epoch_will_do(seen: SeenRequest, message: Message) -> None:
+    """An epoch that is not the next one is accepted."""
+    if _answer(message).error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH:
+        _answer(message).error_code = ErrorCode.NONE
+
+
+@takes("FETCH-031", r"forgotten, named are \[0, 1\]|every partition is forgotten", FetchRequest)
+def nothing_is_forgotten(request: FetchRequest) -> None:
+    """Forgotten partitions stay in the session."""
+    request.forgotten_topics_data = []
+
+
+@takes("FETCH-033", r"used after its close: error is NONE", FetchRequest)
+def a_session_is_not_closed(request: FetchRequest) -> None:
+    """The last fetch of a session is answered like one outside of it, and the session stays."""
+    if request.session_epoch == -1:
+        request.session_id = 0
+
+
+DEFECTS = [
+    an_offset_inside_a_batch_skips_the_batch,
+    an_offset_before_the_log_is_empty,
+    the_log_end_is_out_of_range,
+    nothing_is_enough_for_min_bytes_1,
+    min_bytes_count_for_each_partition,
+    min_bytes_0_waits_for_data,
+    the_first_append_ends_the_wait,
+    partition_max_bytes_is_not_looked_at,
+    partitions_are_filled_by_number,
+    an_unknown_id_gets_the_error_of_a_name,
+    the_leader_epoch_of_a_fetch_is_not_checked,
+    the_log_start_is_left_out,
+    a_full_fetch_gets_a_session,
+    the_opening_answer_is_incremental,
+    rule(
+        "FETCH-028", r"an idle incremental fetch names partitions \[0, 1\]", IdlePartitionsAreNamed
+    ),
+    any_session_epoch_will_do,
+    nothing_is_forgotten,
+    a_session_is_not_closed,
+    rule("FETCH-040", r"bytes of four fetches of one range: \[\d+, \d+, 0, 0\]", ReadingConsumes),
+    rule("FETCH-041", r"reader-b gets nothing at offset 0", OneReaderTakesAll),
+]

@@ -16,7 +16,7 @@ class Increasing(Counting):
 
     def getrandbits(self, k: int, /) -> int:
         self.last += 1
-        return self.last % 2**k
+        return self.last % (1 << k)
 
 
 def want(index: int, offset: int = 0) -> WantedPartition:

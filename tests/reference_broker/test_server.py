@@ -39,13 +39,20 @@ def produce(topic: str, *, records: bytes | None = None, acks: int = 1) -> Produ
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[data])
 
 
-def fetch(topic: str, offset: int = 0, max_wait_ms: int = 20_000, **fields: int) -> FetchRequest:
+def fetch(
+    topic: str,
+    offset: int = 0,
+    max_wait_ms: int = 20_000,
+    min_bytes: int = 1,
+    max_bytes: int = 1_000_000,
+) -> FetchRequest:
     part = FetchRequest.FetchPartition(
         partition=0, fetch_offset=offset, partition_max_bytes=1_000_000
     )
     wanted = FetchRequest.FetchTopic(topic=topic, partitions=[part])
-    fields = {"min_bytes": 1, "max_bytes": 1_000_000, **fields}
-    return FetchRequest(max_wait_ms=max_wait_ms, topics=[wanted], **fields)
+    return FetchRequest(
+        max_wait_ms=max_wait_ms, topics=[wanted], min_bytes=min_bytes, max_bytes=max_bytes
+    )
 
 
 def latest_offset(connection: Connection, topic: str) -> int:
@@ -303,13 +310,14 @@ def test_a_session_never_reads_a_recreated_topic(address: Address, topic_name: s
         part = FetchRequest.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)
         wanted = FetchRequest.FetchTopic(topic_id=topic.topic_id, partitions=[part])
         opened = connection.ask(FetchRequest(max_wait_ms=0, session_epoch=0, topics=[wanted]), 13)
-        session = {"max_wait_ms": 0, "session_id": opened.session_id}
+        session = FetchRequest(max_wait_ms=0, session_id=opened.session_id, session_epoch=1)
         names = [DeleteTopicsRequest.DeleteTopicState(name=topic_name)]
         connection.ask(DeleteTopicsRequest(topics=names, timeout_ms=5000), 6)
-        gone = connection.ask(FetchRequest(session_epoch=1, **session), 13)
+        gone = connection.ask(session, 13)
         create_topic(address, topic_name)
         connection.ask(produce(topic_name), 7)
-        another = connection.ask(FetchRequest(session_epoch=2, **session), 13)
+        session.session_epoch = 2
+        another = connection.ask(session, 13)
     assert gone.responses[0].partitions[0].error_code == 3
     assert another.responses[0].partitions[0].error_code == 103
     assert another.responses[0].partitions[0].records == b""

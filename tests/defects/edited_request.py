@@ -1,0 +1,40 @@
+"""Defects of a broker that takes a request for another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from harness.codec import encode
+from harness.codec.header import decode_request_header
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from tests.defects.defect import Defect, rule
+
+M = TypeVar("M", bound=Message)
+
+
+def takes(
+    requirement: str, reason: str, request_type: type[M], versions: range | None = None
+) -> Callable[[Callable[[M], None]], Defect]:
+    """A defect that changes the requests of one type: the function edits the message.
+
+    ``versions``: only requests at these versions; all of them when left out.
+    """
+
+    def make(edit: Callable[[M], None]) -> Defect:
+        class EditRequests(FrameRule):
+            def on_request(self, seen: SeenRequest) -> bytes | None:
+                message = seen.message
+                if not isinstance(message, request_type):
+                    return seen.payload
+                if versions is not None and seen.version not in versions:
+                    return seen.payload
+                _, start = decode_request_header(seen.payload)
+                edit(message)
+                return seen.payload[:start] + encode(message, seen.version)
+
+        EditRequests.__name__, EditRequests.__doc__ = edit.__name__, edit.__doc__
+        return rule(requirement, reason, EditRequests)
+
+    return make

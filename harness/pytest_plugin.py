@@ -72,6 +72,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--out", default="results", help="folder for journals and results")
     group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
     group.addoption("--seed", type=int, default=0, help="seed of every random draw")
+    group.addoption("--versions", choices=("all", "ends"), default="all",
+                    help="run at each version of a range, or only at both ends")  # fmt: skip
     group.addoption("--retries", type=int, default=0, metavar="N",
                     help="run a case that failed up to N times more; every attempt is kept, and "
                     "the worst one counts")  # fmt: skip
@@ -186,6 +188,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("at_versions")
     if mark is not None:
         versions = released_versions(*mark.args)
+        if metafunc.config.getoption("versions") == "ends":
+            versions = sorted({versions[0], versions[-1]})
         metafunc.parametrize("api_version", versions, ids=[f"v{v}" for v in versions])
 
 

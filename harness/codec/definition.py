@@ -11,11 +11,12 @@ import json
 import re
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.codec.errors import DefinitionError
 from harness.codec.versions import NO_VERSIONS, VersionRange
 
+T = TypeVar("T")
 ZERO_UUID = uuid.UUID(int=0)
 INT_RANGES = {
     "int8": (-(2**7), 2**7 - 1),
@@ -25,8 +26,16 @@ INT_RANGES = {
     "uint32": (0, 2**32 - 1),
     "int64": (-(2**63), 2**63 - 1),
 }
+NEVER_NULL = frozenset({*INT_RANGES, "bool", "float64", "uuid"})
+MESSAGE_TYPES = ("request", "response", "header", "data", "coordinator-key", "coordinator-value")
 SCALARS = frozenset({*INT_RANGES, "bool", "float64", "uuid", "string", "bytes", "records"})
 _COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
+_MESSAGE_KEYS = frozenset(
+    {
+        *("name", "type", "apiKey", "listeners", "validVersions", "flexibleVersions"),
+        *("deprecatedVersions", "latestVersionUnstable", "commonStructs", "fields"),
+    }
+)
 _KNOWN_KEYS = frozenset(
     {
         *("name", "type", "versions", "nullableVersions", "taggedVersions", "tag", "default"),
@@ -88,9 +97,11 @@ def snake_case(name: str) -> str:
 def parse_definition(text: str, where: str) -> MessageSpec:
     """The typed form of one definition file; ``where`` names it in errors (DefinitionError)."""
     try:
-        raw, _ = json.JSONDecoder().raw_decode(_COMMENT_LINE.sub("", text).strip())
+        raw = json.loads(_COMMENT_LINE.sub("", text))
     except json.JSONDecodeError as error:
         raise DefinitionError(f"{where}: not JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise DefinitionError(f"{where}: an object expected, not {type(raw).__name__}")
     return _Parser(where, raw).message()
 
 
@@ -98,10 +109,29 @@ class _Parser:
     def __init__(self, where: str, raw: dict[str, Any]) -> None:
         self.where, self.raw = where, raw
         self.structs: dict[str, StructSpec] = {}
-        self.common = {s["name"]: s for s in raw.get("commonStructs", [])}
+        self.common = {s.get("name"): s for s in self.objects(raw, "commonStructs", "message")}
 
     def fail(self, place: str, problem: str) -> DefinitionError:
         return DefinitionError(f"{self.where}: {place}: {problem}")
+
+    def objects(self, raw: dict[str, Any], key: str, place: str) -> list[dict[str, Any]]:
+        """A list of objects that may be left out."""
+        found = raw.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise self.fail(place, f"{key} must be a list of objects")
+        return found
+
+    def of_type(
+        self, raw: dict[str, Any], key: str, wanted: type[T], place: str, default: T | None = None
+    ) -> T:
+        """An attribute whose JSON type is fixed; without a default it must be there."""
+        if key not in raw and default is not None:
+            return default
+        value = raw.get(key)
+        if type(value) is not wanted:
+            problem = "is missing" if key not in raw else f"must be {wanted.__name__}: {value!r}"
+            raise self.fail(place, f"{key} {problem}")
+        return value
 
     def versions(
         self, raw: dict[str, Any], key: str, place: str, default: VersionRange
@@ -115,24 +145,31 @@ class _Parser:
 
     def message(self) -> MessageSpec:
         raw = self.raw
-        for key in ("name", "type", "validVersions"):
-            if key not in raw:
-                raise self.fail("message", f"{key} is missing")
+        unknown = set(raw) - _MESSAGE_KEYS
+        if unknown:
+            raise self.fail("message", f"unknown attribute {min(unknown)!r}")
+        name, type_ = (self.of_type(raw, key, str, "message") for key in ("name", "type"))
+        if type_ not in MESSAGE_TYPES:
+            raise self.fail("message.type", f"{type_!r} is none of {', '.join(MESSAGE_TYPES)}")
+        if type_ in ("request", "response"):
+            self.of_type(raw, "apiKey", int, "message")
+        self.of_type(raw, "validVersions", str, "message")
         valid = self.versions(raw, "validVersions", "message", NO_VERSIONS)
-        root = StructSpec(raw["name"], valid)
-        root.fields = self.fields(raw.get("fields", []), raw["name"])
+        root = StructSpec(name, valid)
+        root.fields = self.fields(raw, name)
         return MessageSpec(
-            name=raw["name"],
-            type=raw["type"],
+            name=name,
+            type=type_,
             api_key=raw.get("apiKey"),
             valid=valid,
             flexible=self.versions(raw, "flexibleVersions", "message", NO_VERSIONS),
-            unstable_highest=bool(raw.get("latestVersionUnstable", False)),
+            unstable_highest=self.of_type(raw, "latestVersionUnstable", bool, "message", False),
             root=root,
             structs=self.structs,
         )
 
-    def fields(self, raws: list[dict[str, Any]], place: str) -> list[FieldSpec]:
+    def fields(self, owner: dict[str, Any], place: str) -> list[FieldSpec]:
+        raws = self.objects(owner, "fields", place)
         specs = [self.field(raw, f"{place}.{raw.get('name', '?')}") for raw in raws]
         names = [spec.name for spec in specs]
         if len(set(names)) != len(names):
@@ -146,31 +183,34 @@ class _Parser:
         unknown = set(raw) - _KNOWN_KEYS
         if unknown:
             raise self.fail(place, f"unknown attribute {min(unknown)!r}")
-        if "name" not in raw or "type" not in raw:
-            raise self.fail(place, "name or type is missing")
+        name = self.of_type(raw, "name", str, place)
+        if not name.isidentifier():
+            raise self.fail(place, f"{name!r} is no name")
         tagged = self.versions(raw, "taggedVersions", place, NO_VERSIONS)
         if bool(tagged) != ("tag" in raw):
             raise self.fail(place, "tag and taggedVersions belong together")
         kind, element, struct = self.type_of(raw, place)
         nullable = self.versions(raw, "nullableVersions", place, NO_VERSIONS)
+        if nullable and kind in NEVER_NULL:
+            raise self.fail(place, f"a field of type {kind} cannot be nullable")
         return FieldSpec(
-            name=snake_case(raw["name"]),
+            name=snake_case(name),
             kind=kind,
             element=element,
             struct=struct,
             versions=self.versions(raw, "versions", place, tagged),
             nullable=nullable,
             tagged=tagged,
-            tag=int(raw.get("tag", -1)),
+            tag=self.of_type(raw, "tag", int, place, -1),
             default=self.default(raw, kind, nullable, place),
-            ignorable=bool(raw.get("ignorable", False)),
+            ignorable=self.of_type(raw, "ignorable", bool, place, False),
             flexible=self.versions(raw, "flexibleVersions", place, NO_VERSIONS)
             if "flexibleVersions" in raw
             else None,
         )
 
     def type_of(self, raw: dict[str, Any], place: str) -> tuple[str, str, StructSpec | None]:
-        name = raw["type"]
+        name = self.of_type(raw, "type", str, place)
         array = name.startswith("[]")
         base = name[2:] if array else name
         if base in SCALARS:
@@ -182,7 +222,7 @@ class _Parser:
         if name in self.structs and "fields" not in raw:
             return self.structs[name]
         source = raw if "fields" in raw else self.common.get(name)
-        if source is None:
+        if source is None or not name.isidentifier():
             raise self.fail(
                 place, f"type {name!r} is no scalar, has no fields and is no common struct"
             )
@@ -190,7 +230,7 @@ class _Parser:
             raise self.fail(place, f"struct {name!r} is defined twice")
         spec = StructSpec(name, self.versions(source, "versions", place, NO_VERSIONS))
         self.structs[name] = spec  # before its fields: a struct may contain itself
-        spec.fields = self.fields(source["fields"], f"{place}.{name}")
+        spec.fields = self.fields(source, f"{place}.{name}")
         return spec
 
     def default(self, raw: dict[str, Any], kind: str, nullable: VersionRange, place: str) -> Any:
@@ -213,6 +253,8 @@ def _default_of(kind: str, value: Any) -> Any:
             raise ValueError(f"{number} is outside {kind}")
         return number
     if kind == "bool":
+        if value not in (None, True, False, "true", "false", ""):
+            raise ValueError(f"{value!r} is neither true nor false")
         return value in (True, "true")
     if kind == "float64":
         return float(value or 0)

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from harness.codec.generate_default import fresh_default
 from harness.codec.layout import STRING_LIMIT_BYTES, Layout, Slot, minimum_bytes
 from harness.codec.source import Source, fixed_format, fixed_runs, layouts_of
 from harness.codec.structs import Message, Struct, default_of
@@ -60,13 +61,8 @@ class _DecoderOf:
         source.add(1, "return m, p")
 
     def set_default(self, name: str) -> None:
-        default = default_of(self.owner, name)
-        if isinstance(default, list):
-            self.source.add(1, f"m.{name} = []")
-        elif isinstance(default, Struct):
-            self.source.add(1, f"m.{name} = {self.source.constant('make', type(default))}()")
-        else:
-            self.source.add(1, f"m.{name} = {self.source.constant('default', default)}")
+        made = fresh_default(self.source, default_of(self.owner, name))
+        self.source.add(1, f"m.{name} = {made}")
 
     def fixed_run(self, form: str, slots: list[Slot]) -> None:
         unpack = self.source.packer(form, "unpack_from")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 
+from harness.codec.generate_default import differs_from_default
 from harness.codec.layout import STRING_LIMIT_BYTES, Layout, Slot
-from harness.codec.source import Source, fixed_format, fixed_runs, layouts_of
+from harness.codec.source import Malformed, Source, fixed_format, fixed_runs, layouts_of
 from harness.codec.structs import Message, Struct, default_of
 from harness.codec.varint import encode_uvarint
 
@@ -21,6 +22,7 @@ def generate_encoder(cls: type[Message], version: int) -> Callable[[bytearray, M
     """The encoder of one message at one version."""
     source = Source()
     source.names.update(uvarint=encode_uvarint, BYTES=_BYTES, LISTS=(list, tuple), UUID=uuid.UUID)
+    source.names.update(write_tags=_write_tags, require_unknown=_require_unknown)
     for owner, own in layouts_of(cls, version):
         _EncoderOf(source, owner, own).write()
     return source.compile(f"write_{cls.__name__}", f"encoder of {cls.__name__} v{version}")
@@ -39,7 +41,7 @@ class _EncoderOf:
         add(1, f"if type(m) is not {name}: raise Malformed")
         for field in self.own.absent:
             if not field.ignorable:
-                add(1, f"if m.{field.name} != {self.default(field.name)}: raise Malformed")
+                add(1, f"if {self.differs(field.name)}: raise Malformed")
         for form, slots in fixed_runs(self.own.plain):
             if form:
                 self.fixed_run(form, slots)
@@ -50,18 +52,22 @@ class _EncoderOf:
         else:
             add(1, "if m.unknown_tagged_fields: raise Malformed")
 
-    def default(self, name: str) -> str:
-        return self.source.constant("default", default_of(self.owner, name))
+    def differs(self, name: str) -> str:
+        return differs_from_default(self.source, default_of(self.owner, name), f"m.{name}")
 
     def fixed_run(self, form: str, slots: list[Slot]) -> None:
         values = []
         for slot in slots:
             value = f"m.{slot.field.name}"
-            if slot.field.kind == "uuid":
-                self.source.add(1, f"if type({value}) is not UUID: raise Malformed")
-                value += ".bytes"
-            values.append(value)
+            self.require_type(1, slot.field.kind, value)
+            values.append(value + ".bytes" if slot.field.kind == "uuid" else value)
         self.source.add(1, f"o += {self.source.packer(form, 'pack')}({', '.join(values)})")
+
+    def require_type(self, indent: int, kind: str, value: str) -> None:
+        """What packing alone would not see: any object has a truth value."""
+        wanted = {"uuid": "UUID", "bool": "bool"}.get(kind)
+        if wanted:
+            self.source.add(indent, f"if type({value}) is not {wanted}: raise Malformed")
 
     def varying(self, indent: int, slot: Slot, value: str, out: str, tagged: bool = False) -> None:
         """Statements that write one field of varying width to ``out``."""
@@ -104,11 +110,12 @@ class _EncoderOf:
         self.length(indent, "array", slot.compact, out)
         add(indent, "for v in v:")
         form = fixed_format(element)
+        self.require_type(indent + 1, element, "v")
         if element == "struct":
             assert slot.field.struct is not None
             add(indent + 1, f"write_{slot.field.struct.name}({out}, v)")
         elif element == "uuid":
-            add(indent + 1, "if type(v) is not UUID: raise Malformed", f"{out} += v.bytes")
+            add(indent + 1, f"{out} += v.bytes")
         elif form:
             add(indent + 1, f"{out} += {self.source.packer(form, 'pack')}(v)")
         else:
@@ -116,33 +123,42 @@ class _EncoderOf:
 
     def tagged_section(self) -> None:
         add = self.source.add
-        if not self.own.tagged:
-            add(1, "if not m.unknown_tagged_fields:", "    o.append(0)", "    return")
-        add(1, "found = dict(m.unknown_tagged_fields)")
+        known = frozenset(field.tag for field in self.own.struct.fields if field.tag >= 0)
+        add(1, "u = m.unknown_tagged_fields")
+        add(1, f"if u: require_unknown(u, {self.source.constant('known', known)})")
+        if self.own.tagged:
+            add(1, "found = {**u}")
         for tag, slot in self.own.tagged.items():
-            name = slot.field.name
-            add(1, f"if {tag} in m.unknown_tagged_fields: raise Malformed")
-            add(1, f"if m.{name} != {self.default(name)}:", "    t = bytearray()")
-            self.tagged_value(slot, f"m.{name}")
+            add(1, f"if {self.differs(slot.field.name)}:", "    t = bytearray()")
+            self.tagged_value(slot, f"m.{slot.field.name}")
             add(2, f"found[{tag}] = t")
-        retired = [
-            f.tag for f in self.own.struct.fields if f.tag >= 0 and f.tag not in self.own.tagged
-        ]
-        for tag in retired:
-            add(1, f"if {tag} in found: raise Malformed")
-        add(1, "o += uvarint(len(found))", "for tag in sorted(found):")
-        add(2, "raw = found[tag]", "o += uvarint(tag) + uvarint(len(raw))", "o += raw")
+        found = "found" if self.own.tagged else "u"
+        add(1, f"if {found}: write_tags(o, {found})", "else: o.append(0)")
 
     def tagged_value(self, slot: Slot, value: str) -> None:
         form = fixed_format(slot.field.kind)
         if not form:
             self.varying(2, slot, value, "t", tagged=True)
-        elif slot.field.kind == "uuid":
-            self.source.add(
-                2, f"if type({value}) is not UUID: raise Malformed", f"t += {value}.bytes"
-            )
+            return
+        self.require_type(2, slot.field.kind, value)
+        if slot.field.kind == "uuid":
+            self.source.add(2, f"t += {value}.bytes")
         else:
             self.source.add(2, f"t += {self.source.packer(form, 'pack')}({value})")
+
+
+def _require_unknown(tags: dict[int, bytes], known: frozenset[int]) -> None:
+    for tag, raw in tags.items():
+        if type(tag) is not int or tag in known or not isinstance(raw, _BYTES):
+            raise Malformed
+
+
+def _write_tags(out: bytearray, tags: dict[int, bytes]) -> None:
+    out += encode_uvarint(len(tags))
+    for tag in sorted(tags):
+        raw = tags[tag]
+        out += encode_uvarint(tag) + encode_uvarint(len(raw))
+        out += raw
 
 
 def _null(slot: Slot, tagged: bool) -> bytes:

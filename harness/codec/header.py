@@ -98,4 +98,4 @@ def encode_response(
 def decode_response(api: Api, version: int, payload: bytes) -> tuple[int, Message]:
     """(correlation id, message) of a response to ``api`` at ``version``; strict."""
     header, body = decode_prefix(ResponseHeader, api.response_header_version(version), payload)
-    return header.correlation_id, decode(api.response, version, payload[body:])
+    return header.correlation_id, decode(api.response, version, payload, body)

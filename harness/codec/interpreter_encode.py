@@ -94,13 +94,15 @@ class Writer:
         return bytes(out)
 
     def scalar(self, kind: str, compact: bool, value: Any) -> bytes:
+        if kind == "bool" and type(value) is not bool:  # any object would pack: it has a truth
+            raise self.fail(f"True or False expected, not {value!r}")
         if kind in FIXED_FORMATS:
             try:
                 return struct.pack(">" + FIXED_FORMATS[kind], value)
             except (struct.error, TypeError) as error:
                 raise self.fail(f"{value!r} is not {kind}: {error}") from error
         if kind == "uuid":
-            if not isinstance(value, uuid.UUID):
+            if type(value) is not uuid.UUID:
                 raise self.fail(f"a uuid.UUID expected, not {value!r}")
             return value.bytes
         if kind == "string":
@@ -112,7 +114,10 @@ class Writer:
     def text(self, value: Any, compact: bool) -> bytes:
         if not isinstance(value, str):
             raise self.fail(f"a string expected, not {value!r}")
-        raw = value.encode()
+        try:
+            raw = value.encode()
+        except UnicodeEncodeError as error:
+            raise self.fail(f"{value!r} has no UTF-8: {error.reason}") from error
         if len(raw) > STRING_LIMIT_BYTES:
             raise self.fail(f"a string of {len(raw)} bytes; {STRING_LIMIT_BYTES} are the limit")
         return self.length(len(raw), compact, "h") + raw
@@ -129,10 +134,17 @@ class Writer:
                 found[tag] = self.value(slot, current)
                 self.path.pop()
         for tag, raw in value.unknown_tagged_fields.items():
-            if any(field.tag == tag for field in own.struct.fields):
-                raise self.fail(f"unknown tagged field {tag} is a field of this struct")
+            self.require_unknown(tag, raw, own)
             found[tag] = raw
         out = bytearray(encode_uvarint(len(found)))
         for tag in sorted(found):
             out += encode_uvarint(tag) + encode_uvarint(len(found[tag])) + found[tag]
         return bytes(out)
+
+    def require_unknown(self, tag: Any, raw: Any, own: Layout) -> None:
+        if type(tag) is not int or not 0 <= tag < 1 << 32:
+            raise self.fail(f"an unknown tagged field needs a tag of 0 .. 2**32 - 1, not {tag!r}")
+        if any(field.tag == tag for field in own.struct.fields):
+            raise self.fail(f"unknown tagged field {tag} is a field of this struct")
+        if not isinstance(raw, bytes | bytearray | memoryview):
+            raise self.fail(f"unknown tagged field {tag}: bytes expected, not {raw!r}")

@@ -37,9 +37,9 @@ def encode(message: Message, version: int) -> bytes:
     return bytes(out)
 
 
-def decode(cls: type[M], version: int, data: bytes) -> M:
-    """The message whose body is exactly ``data``; bytes left over are a DecodeError."""
-    message, end = decode_prefix(cls, version, data)
+def decode(cls: type[M], version: int, data: bytes, offset: int = 0) -> M:
+    """The message that fills ``data`` from ``offset``; bytes left over are a DecodeError."""
+    message, end = decode_prefix(cls, version, data, offset)
     if end != len(data):
         raise DecodeError(
             f"{len(data) - end} bytes left over after the message",

@@ -6,9 +6,11 @@ Exit 0: every defect is killed and every judged MUST has one; 1: not so; 2: usag
 from __future__ import annotations
 
 import json
+import random
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -69,6 +71,21 @@ class Table:
         return json.dumps({"target": self.target, "defects": rows, "unproved": self.unproved})
 
 
+def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
+    """``count`` of them: first one of each area, then more, in an order that the seed decides."""
+    shuffled = list(defects)
+    random.Random(seed).shuffle(shuffled)
+    rank: Counter[str] = Counter()
+    ranked = []
+    for defect in shuffled:
+        area = defect.requirement.split("-")[0]
+        ranked.append((rank[area], defect))
+        rank[area] += 1
+    ranked.sort(key=lambda pair: pair[0])
+    kept = {defect.name for _, defect in ranked[:count]}
+    return [defect for defect in defects if defect.name in kept]
+
+
 def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
     """MUST requirements that are judged and have no defect."""
     known = set(proved)
@@ -83,13 +100,24 @@ def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
 @click.option("--target", default="reference", help="The broker behind the defects.")
 @click.option("--requirement", "glob", default="*", help="Only defects of these requirements.")
 @click.option("--jobs", default=2, show_default=True, help="Defects at the same time.")
+@click.option("--versions", type=click.Choice(["all", "ends"]), default="ends", show_default=True,
+              help="At which versions the suites run under each defect.")  # fmt: skip
+@click.option("--sample", type=int, default=None, metavar="N",
+              help="Only N defects, drawn by the seed, from as many areas as possible.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
 @click.option("--out", default="results/defects", type=click.Path(path_type=Path))
-def main(target: str, glob: str, jobs: int, out: Path) -> None:
+def main(
+    target: str, glob: str, jobs: int, versions: str, sample: int | None, seed: int, out: Path
+) -> None:
     """Run every defect in front of TARGET and say which check noticed it."""
     console = Console(stderr=True)
-    chosen = [d for d in ALL_DEFECTS if fnmatch(d.requirement, glob)]
+    matching = [d for d in ALL_DEFECTS if fnmatch(d.requirement, glob)]
+    if not matching:
+        raise click.UsageError(f"no defect is made for {glob!r}")
+    chosen = matching if sample is None else sampled(matching, sample, seed)
+    complete = chosen == ALL_DEFECTS
     try:
-        table = _run(target, chosen, jobs, console, complete=glob == "*")
+        table = _run(target, chosen, jobs, versions, console, complete=complete)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     out.mkdir(parents=True, exist_ok=True)
@@ -100,18 +128,28 @@ def main(target: str, glob: str, jobs: int, out: Path) -> None:
     sys.exit(0 if table.good else 1)
 
 
-def _run(spec: str, chosen: list[Defect], jobs: int, console: Console, *, complete: bool) -> Table:
+def _run(
+    spec: str,
+    chosen: list[Defect],
+    jobs: int,
+    versions: str,
+    console: Console,
+    *,
+    complete: bool,
+) -> Table:
     with (
         tempfile.TemporaryDirectory(prefix="defects-") as folder,
         parse_target(spec, log_dir=Path(folder) / "logs") as target,
     ):
         upstream, out = target.addresses[0], Path(folder)
-        baseline = run_suites(upstream, FrameRule(), out, "baseline")
+        baseline = run_suites(upstream, FrameRule(), out, "baseline", versions)
         if baseline.exit_code != 0:
             raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
         with ThreadPoolExecutor(jobs) as pool:
             futures = {
-                pool.submit(run_suites, upstream, d.rule(), out, d.name.replace("_", "-")): d
+                pool.submit(
+                    run_suites, upstream, d.rule(), out, d.name.replace("_", "-"), versions
+                ): d
                 for d in chosen
             }
             rows = {}

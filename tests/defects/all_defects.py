@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.defects import conn, meta, prod
+from tests.defects import apiv, conn, enc, meta, prod
 from tests.defects.defect import Defect
 
-ALL_DEFECTS: list[Defect] = [*conn.DEFECTS, *meta.DEFECTS, *prod.DEFECTS]
+ALL_DEFECTS: list[Defect] = [
+    *apiv.DEFECTS,
+    *conn.DEFECTS,
+    *enc.DEFECTS,
+    *meta.DEFECTS,
+    *prod.DEFECTS,
+]

@@ -37,12 +37,18 @@ class Outcome:
         return not self.problem
 
 
-def run_suites(upstream: Address, rule: FrameRule, out: Path, name: str) -> RunSummary:
-    """Judge the broker at ``upstream`` through a relay with this rule."""
+def run_suites(
+    upstream: Address, rule: FrameRule, out: Path, name: str, versions: str
+) -> RunSummary:
+    """Judge the broker at ``upstream`` through a relay with this rule.
+
+    ``versions``: "all", or "ends" for the first and last of each range, which is much quicker.
+    """
     with RunningRelay(upstream, rule) as relay:
         spec = f"external:{relay.address[0]}:{relay.address[1]}"
         command = [sys.executable, "-m", "pytest", "suites", "-q", "-p", "no:cacheprovider"]
         command += ["--target", spec, "--out", str(out), "--run-id", f"run-{name}"]
+        command += ["--versions", versions]
         ended = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
         )

@@ -238,7 +238,7 @@ def decode_record(data: bytes, offset: int) -> tuple[Record, int]:
     stop = offset + length
     if length < 0 or stop > len(data):
         raise ValueError(f"record length {length} with {len(data) - offset} bytes left")
-    attributes = struct.unpack_from(">b", data, offset)[0]
+    attributes = data[offset] - 256 if data[offset] > 127 else data[offset]
     timestamp_delta, offset = decode_varlong(data, offset + 1)
     offset_delta, offset = decode_varint(data, offset)
     key, offset = _read_nullable(data, offset, stop)

@@ -18,6 +18,7 @@ CODEC_NAMES = {number: name for name, number in CODEC_IDS.items()}
 _XERIAL_HEADER = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_BLOCK_BYTES = 32 * 1024
+_SNAPPY_LARGEST_RATIO = 22  # the densest element makes 64 bytes out of 3
 _GZIP_WINDOW = 31  # zlib's code for a gzip wrapper
 _FIRST_BUFFER_BYTES = 64 * 1024
 
@@ -94,6 +95,8 @@ def _unsnappy(data: bytes, limit_bytes: int) -> bytes:
     """A xerial stream, or one raw block without header (other clients write that)."""
     if not data.startswith(_XERIAL_MAGIC):
         return _raw_snappy(data, limit_bytes)
+    if len(data) < len(_XERIAL_HEADER):
+        raise CompressionError("snappy: the data ends inside the stream's header")
     out = bytearray()
     at = len(_XERIAL_HEADER)
     while at < len(data):
@@ -114,6 +117,8 @@ def _raw_snappy(data: bytes, limit_bytes: int) -> bytes:
         size = snappy.decompress_raw_len(data)
         if size > limit_bytes:
             raise CompressionError(f"snappy: more than {limit_bytes} bytes")
+        if size > _SNAPPY_LARGEST_RATIO * len(data):
+            raise CompressionError(f"snappy: {len(data)} bytes cannot hold the {size} they promise")
         return bytes(snappy.decompress_raw(data))
     except _cramjam().DecompressionError as error:
         raise CompressionError(f"snappy: {error}") from error

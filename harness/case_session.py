@@ -74,7 +74,7 @@ class CaseSession:
             addresses,
             info.api_versions,
             time_scale=info.time_scale,
-            name_prefix=f"kc-{self.context.run_id[-4:]}-{zlib.crc32(self.node_id.encode()):08x}",
+            name_prefix=f"kc-{self.context.nonce}-{zlib.crc32(self.node_id.encode()):08x}",
             seed=f"{self.context.seed}/{self.case}",
         )
         self.brokers.append(door)

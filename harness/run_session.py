@@ -36,16 +36,19 @@ class WorkerContext:
     run_id: str
     run_dir: Path
     seed: int
+    nonce: str  # makes names that no other run on the same broker has, whatever its id
 
     def to_json(self) -> str:
         """For the worker input."""
-        return json.dumps([self.info.to_json(), self.run_id, str(self.run_dir), self.seed])
+        return json.dumps(
+            [self.info.to_json(), self.run_id, str(self.run_dir), self.seed, self.nonce]
+        )
 
     @classmethod
     def from_json(cls, text: str) -> WorkerContext:
         """The same again."""
-        info, run_id, run_dir, seed = json.loads(text)
-        return cls(TargetInfo.from_json(info), run_id, Path(run_dir), seed)
+        info, run_id, run_dir, seed, nonce = json.loads(text)
+        return cls(TargetInfo.from_json(info), run_id, Path(run_dir), seed, nonce)
 
     def plan_file(self, worker: str) -> Path:
         """Where a worker leaves its plan for the controller, who does not collect."""
@@ -81,7 +84,9 @@ class RunSession:
                 started_at=_now(),
             )
         )
-        self.context = WorkerContext(info, self.run_id, self.run_dir, self.seed)
+        self.context = WorkerContext(
+            info, self.run_id, self.run_dir, self.seed, secrets.token_hex(4)
+        )
         return self.context
 
     def plan(self, cases: Sequence[PlannedCase]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
-from harness.client.errors import ConnectionClosed, ResponseTimeout, WireViolation
+from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.transcript import Transcript
 from harness.codec import CodecError
 from harness.codec.apis import Api, api_of
@@ -149,7 +149,13 @@ class Connection:
         self.transcript.add("sent raw bytes", data)
         self._send_all(data)
 
+    def _require_open(self) -> None:
+        """A use after our own close is the caller's mistake, never the broker's."""
+        if self._socket.fileno() < 0:
+            raise ValueError(f"this connection to {self.address} was closed on our side")
+
     def _send_all(self, data: bytes) -> None:
+        self._require_open()
         self._socket.settimeout(self.timeout_ms / 1000)
         try:
             self._socket.sendall(data)
@@ -160,12 +166,19 @@ class Connection:
             raise ConnectionClosed(f"the broker closed the connection: {error}") from error
 
     def receive_frame(self, timeout_ms: float | None = None) -> bytes:
-        """The next frame's payload. Raises ConnectionClosed, ResponseTimeout, WireViolation."""
+        """The next frame's payload. Raises ConnectionClosed, ResponseTimeout, WireViolation.
+
+        Nothing is lost by a timeout: called again, it goes on where it was.
+        """
         deadline = self._deadline(timeout_ms)
-        (length,) = struct.unpack(">i", self._take(LENGTH_BYTES, deadline))
+        self._fill(LENGTH_BYTES, deadline)
+        (length,) = struct.unpack_from(">i", self._buffer)
         if not 0 <= length <= FRAME_LIMIT_BYTES:
             raise WireViolation(f"a frame of length {length}")
-        payload = self._take(length, deadline)
+        stop = LENGTH_BYTES + length
+        self._fill(stop, deadline)
+        payload = bytes(self._buffer[LENGTH_BYTES:stop])
+        del self._buffer[:stop]
         awaited = self._awaited[0] if self._awaited else None
         self.transcript.add(
             "received",
@@ -202,14 +215,18 @@ class Connection:
     def _deadline(self, timeout_ms: float | None) -> float:
         return time.monotonic() + (self.timeout_ms if timeout_ms is None else timeout_ms) / 1000
 
-    def _take(self, count: int, deadline: float) -> bytes:
+    def _fill(self, count: int, deadline: float) -> None:
+        """Read until ``count`` bytes are there; what is missing is told in the error."""
         while len(self._buffer) < count:
-            self._buffer += self._read(deadline)
-        data = bytes(self._buffer[:count])
-        del self._buffer[:count]
-        return data
+            try:
+                self._buffer += self._read(deadline)
+            except BrokerMisbehaved as error:
+                if self._buffer:
+                    error.args = (f"{error} ({len(self._buffer)} bytes of an answer came)",)
+                raise
 
     def _read(self, deadline: float) -> bytes:
+        self._require_open()
         left = deadline - time.monotonic()
         if left <= 0:
             raise ResponseTimeout("no answer before the deadline")

@@ -13,6 +13,7 @@ from harness.codec.header import decode_request_header, decode_response
 from harness.codec.message_codec import decode_prefix
 
 KEPT_EVENTS = 200
+KEPT_BYTES = 8 * 1024 * 1024  # of data; the last event is kept whatever its size
 _SHOWN_BYTES = 512
 _HEX_COLUMNS = 16
 
@@ -34,18 +35,24 @@ class Transcript:
 
     name: str
     clock: Callable[[], float] = time.monotonic
-    events: deque[Event] = field(default_factory=lambda: deque(maxlen=KEPT_EVENTS))
+    events: deque[Event] = field(default_factory=deque)
     dropped: int = 0
+    kept_bytes: int = 0
     began: float = 0.0
 
     def __post_init__(self) -> None:
         self.began = self.clock()
 
     def add(self, what: str, data: bytes = b"", api: Api | None = None, version: int = -1) -> None:
-        """Note an event; the oldest is dropped (and counted) when there are too many."""
-        if len(self.events) == KEPT_EVENTS:
-            self.dropped += 1
+        """Note an event; the oldest are dropped (and counted) when there are too many."""
         self.events.append(Event((self.clock() - self.began) * 1000, what, data, api, version))
+        self.kept_bytes += len(data)
+        while len(self.events) > KEPT_EVENTS or self._has_too_many_bytes():
+            self.kept_bytes -= len(self.events.popleft().data)
+            self.dropped += 1
+
+    def _has_too_many_bytes(self) -> bool:
+        return self.kept_bytes > KEPT_BYTES and len(self.events) > 1
 
     def render(self) -> str:
         """Readable text: each event decoded where possible, and its bytes in hex."""
@@ -61,7 +68,9 @@ class Transcript:
 
 def _decoded(event: Event) -> str:
     try:
-        return _request(event.data) if event.what == "sent" else _response(event)
+        if event.what == "sent":
+            return _request(event.data)
+        return "(raw bytes)" if event.api is None else _response(event, event.api)
     except CodecError as error:
         return f"(not decodable: {error})"
 
@@ -76,14 +85,12 @@ def _request(data: bytes) -> str:
     )
 
 
-def _response(event: Event) -> str:
-    if event.api is None:
-        return "(unasked)"
+def _response(event: Event, api: Api) -> str:
     version = event.version
-    if event.api.key == API_VERSIONS_KEY and version not in event.api.valid_versions:
+    if api.key == API_VERSIONS_KEY and version not in api.valid_versions:
         version = 0
-    correlation_id, body = decode_response(event.api, version, event.data)
-    return f"{event.api.name} v{version} correlation={correlation_id} {body!r}"
+    correlation_id, body = decode_response(api, version, event.data)
+    return f"{api.name} v{version} correlation={correlation_id} {body!r}"
 
 
 def _hex(data: bytes) -> list[str]:

@@ -11,6 +11,7 @@ import json
 import re
 import uuid
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any, TypeVar
 
 from harness.codec.errors import DefinitionError
@@ -30,6 +31,7 @@ NEVER_NULL = frozenset({*INT_RANGES, "bool", "float64", "uuid"})
 MESSAGE_TYPES = ("request", "response", "header", "data", "coordinator-key", "coordinator-value")
 SCALARS = frozenset({*INT_RANGES, "bool", "float64", "uuid", "string", "bytes", "records"})
 _COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
+_TAKEN = frozenset({"spec", "message_spec", "unknown_tagged_fields"})  # attributes of every struct
 _MESSAGE_KEYS = frozenset(
     {
         *("name", "type", "apiKey", "listeners", "validVersions", "flexibleVersions"),
@@ -109,7 +111,10 @@ class _Parser:
     def __init__(self, where: str, raw: dict[str, Any]) -> None:
         self.where, self.raw = where, raw
         self.structs: dict[str, StructSpec] = {}
-        self.common = {s.get("name"): s for s in self.objects(raw, "commonStructs", "message")}
+        self.common = {
+            self.of_type(struct, "name", str, "commonStructs"): struct
+            for struct in self.objects(raw, "commonStructs", "message")
+        }
 
     def fail(self, place: str, problem: str) -> DefinitionError:
         return DefinitionError(f"{self.where}: {place}: {problem}")
@@ -184,8 +189,8 @@ class _Parser:
         if unknown:
             raise self.fail(place, f"unknown attribute {min(unknown)!r}")
         name = self.of_type(raw, "name", str, place)
-        if not name.isidentifier():
-            raise self.fail(place, f"{name!r} is no name")
+        if not name.isidentifier() or iskeyword(snake_case(name)) or snake_case(name) in _TAKEN:
+            raise self.fail(place, f"{name!r} cannot be the name of an attribute")
         tagged = self.versions(raw, "taggedVersions", place, NO_VERSIONS)
         if bool(tagged) != ("tag" in raw):
             raise self.fail(place, "tag and taggedVersions belong together")

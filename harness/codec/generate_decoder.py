@@ -164,12 +164,13 @@ class _DecoderOf:
         if not self.tolerant:
             add(3, "if tag <= last: raise Malformed")
         add(3, "last = tag", "stop = p + size")
-        add(3, "if stop > e: raise Malformed")
+        if not self.tolerant:  # Kafka's readers do not look at the size of a tag that they know
+            add(3, "if stop > e: raise Malformed")
         branch = "if"
         for tag, slot in self.own.tagged.items():
             add(3, f"{branch} tag == {tag}:")
             self.tagged_value(slot)
-            add(4, "if p != stop: raise Malformed")
+            add(4, "pass" if self.tolerant else "if p != stop: raise Malformed")
             branch = "elif"
         retired = [
             f.tag for f in self.own.struct.fields if f.tag >= 0 and f.tag not in self.own.tagged
@@ -177,7 +178,11 @@ class _DecoderOf:
         if retired:
             add(3, f"{branch} tag in {tuple(retired)}: raise Malformed")
             branch = "elif"
-        keep = ["m.unknown_tagged_fields[tag] = b[p:stop]", "p = stop"]
+        keep = [
+            "if stop > e: raise Malformed",
+            "m.unknown_tagged_fields[tag] = b[p:stop]",
+            "p = stop",
+        ]
         if branch == "if":
             add(3, *keep)
         else:
@@ -191,7 +196,8 @@ class _DecoderOf:
             self.varying(4, slot, target, tagged=True)
             return
         width = struct.calcsize(">" + form)
-        self.source.add(4, f"if size != {width}: raise Malformed")
+        if not self.tolerant:
+            self.source.add(4, f"if size != {width}: raise Malformed")
         self.source.add(4, f"{target}, = {self.source.packer(form, 'unpack_from')}(b, p)")
         if slot.field.kind == "uuid":
             self.source.add(4, f"{target} = UUID(bytes={target})")

@@ -156,9 +156,10 @@ class Reader:
             if tag <= last and not self.tolerant:
                 raise self.fail(f"tag {tag} after tag {last}: tags must ascend")
             last = tag
-            if size > self.end - self.offset:
+            known = tag in own.tagged
+            if size > self.end - self.offset and not (known and self.tolerant):
                 raise self.fail(f"tag {tag} claims {size} bytes, {self.end - self.offset} are left")
-            if tag in own.tagged:
+            if known:
                 self.known_tag(made, own.tagged[tag], size)
             elif any(field.tag == tag for field in own.struct.fields):
                 raise self.fail(f"tag {tag} is not valid at this version")
@@ -167,10 +168,10 @@ class Reader:
 
     def known_tag(self, made: Struct, slot: Slot, size: int) -> None:
         outer, stop = self.end, self.offset + size
-        self.end = stop
+        self.end = outer if self.tolerant else stop
         value = self.at(slot.field.name, self.value, slot)
         self.end = outer
-        if self.offset != stop:
+        if self.offset != stop and not self.tolerant:
             raise self.fail(f"tag {slot.field.tag}: {stop - self.offset} of {size} bytes not used")
         setattr(made, slot.field.name, value)
 

@@ -52,12 +52,18 @@ def _struct(root: type[Message], cls: type[Struct], values: Any, where: str) -> 
     given = {}
     for name, value in values.items():
         if name == UNKNOWN_TAGS:
-            given[name] = {int(tag): _bytes(raw, f"{where}.{name}") for tag, raw in value.items()}
+            given[name] = _tags(value, f"{where}.{name}")
         elif name in fields:
             given[name] = _in(root, fields[name], value, f"{where}.{name}")
         else:
             raise JsonFormError(f"{where} has no field {name!r}; it has {', '.join(fields)}")
     return cls(**given)
+
+
+def _tags(value: Any, where: str) -> dict[int, bytes]:
+    if not isinstance(value, dict) or not all(tag.isdecimal() for tag in value):
+        raise JsonFormError(f"{where}: an object with tags as names expected, not {value!r}")
+    return {int(tag): _bytes(raw, f"{where}[{tag}]") for tag, raw in value.items()}
 
 
 def _in(root: type[Message], field: FieldSpec, value: Any, where: str) -> Any:

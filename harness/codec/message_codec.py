@@ -57,8 +57,8 @@ def decode_prefix(
     """The message that begins at ``offset``, and the offset behind it.
 
     Strict by default, as a judge reads. ``tolerant`` reads as Apache Kafka's own generated readers
-    do: any negative length is null, tags need not ascend (the last of two equal ones counts), text
-    that is no UTF-8 is read with replacement characters.
+    do: any negative length is null, tags need not ascend (the last of two equal ones counts), the
+    size of a known tag is ignored, text that is no UTF-8 is read with replacement characters.
     Raises DecodeError with message, version, field path and byte offset.
     """
     read = _decoders.get((cls, version, tolerant))

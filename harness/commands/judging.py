@@ -73,7 +73,16 @@ def judge_target(
     run_dir.mkdir(parents=True)
     root = suites_root()
     command = [sys.executable, "-P", "-m", "pytest", "-c", str(root / "pyproject.toml")]
-    command += ["--rootdir", str(root), "-p", "no:cacheprovider", "-q", "--color=no"]
+    command += [
+        "--rootdir",
+        str(root),
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        "-q",
+        "--color=no",
+    ]
     command += [*options, "--target", spec, "--out", str(out), "--run-id", run_id]
     child = ChildProcess(command, run_dir / "pytest.log")
     try:

@@ -2,7 +2,8 @@
 
 Whole frames pass through the rule. What is no frame (an impossible length, the rest of a frame
 when a side closes) is passed on as it is. The relay listens on loopback and keeps nothing but
-unfinished frames and the queue of unanswered requests.
+unfinished frames and the queue of unanswered requests. The end of one direction is passed on as
+such: the other goes on until it ends too.
 """
 
 from __future__ import annotations
@@ -37,26 +38,66 @@ class _Side(asyncio.Protocol):
         self.other: _Side | None = None
         self.splitter = FrameSplitter(LIMIT_BYTES)
         self.raw = False  # framing is lost: only pass on
+        self.ended = False  # this side sends nothing more
+        self.told_end = False  # and this side was told that nothing more comes from the other
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        if self.link.relay.stopping:
+            transport.abort()
+
+    def eof_received(self) -> bool:
+        self.end()
+        return True  # the other direction goes on
+
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
+        """Gone altogether: what is left for the other side is still written to it."""
+        self.end()
+        if self.other:
+            self.other.close()
+        self.link.lost(self)
+
+    def end(self) -> None:
+        """This side sends nothing more: the other is told so; when both have ended, both close."""
+        if self.ended:
+            return
+        self.ended = True
+        self.link.ended(self)
+        if self.other is None:
+            return
+        self.other.write_end()
+        if self.other.ended:
+            self.other.close()
+            self.close()
 
     def pause_writing(self) -> None:
         if self.other and self.other.transport:
             self.other.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        if self.other and self.other.transport:
+        if self.other and self.other.transport and not self.other.ended:
             self.other.transport.resume_reading()
 
     def write(self, data: bytes) -> None:
-        if self.transport and not self.transport.is_closing():
+        if self.transport and not self.told_end and not self.transport.is_closing():
             self.transport.write(data)
+
+    def write_end(self) -> None:
+        """Half-close: our last byte is written, theirs may still come."""
+        if self.transport and not self.told_end and not self.transport.is_closing():
+            self.told_end = True
+            with contextlib.suppress(OSError):  # the peer may have reset meanwhile
+                self.transport.write_eof()
 
     def close(self) -> None:
         if self.transport:
             self.transport.close()
+
+    def abort(self) -> None:
+        """Close without waiting for anybody to read."""
+        if self.transport:
+            self.transport.abort()
 
 
 class _Client(_Side):
@@ -71,18 +112,12 @@ class _Client(_Side):
     def data_received(self, data: bytes) -> None:
         self.link.from_client(data)
 
-    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
-        self.link.client_gone()
-
 
 class _Broker(_Side):
     """Towards the broker."""
 
     def data_received(self, data: bytes) -> None:
         self.link.from_broker(data)
-
-    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
-        self.link.broker_gone()
 
 
 class _Link:
@@ -94,14 +129,17 @@ class _Link:
         self.client.other, self.broker.other = self.broker, self.client
         self.unanswered: deque[SeenRequest] = deque()
         self.ordinal = 0
+        self.refused = False  # the rule answered a bad length: the rest is for nobody
 
     def open(self) -> None:
+        if self.relay.stopping:
+            return
+        self.relay.links.add(self)
         task = asyncio.get_running_loop().create_task(self._connect())
         self.relay.tasks.add(task)
         task.add_done_callback(self.relay.tasks.discard)
 
     async def _connect(self) -> None:
-        self.relay.links.add(self)
         try:
             await asyncio.get_running_loop().create_connection(
                 lambda: self.broker, *self.relay.upstream
@@ -117,60 +155,96 @@ class _Link:
 
     def from_client(self, data: bytes) -> None:
         side = self.client
+        if self.refused:
+            return
         if side.raw:
             self.broker.write(data)
             return
-        try:
-            payloads = side.splitter.feed(data)
-            for payload in payloads:
-                self._request(payload)
-            if side.splitter.broken:
-                side.splitter.feed(b"")
-        except FrameError:
+        payloads, broken = _frames(side, data)
+        for payload in payloads:
+            self._request(payload)
+        if broken:
             self._bad_length(side.splitter.rest())
 
     def _request(self, payload: bytes) -> None:
         seen = SeenRequest(payload, self.ordinal)
         self.ordinal += 1
-        forwarded = self.relay.guarded(self.rule.on_request, seen, otherwise=payload)
+        forwarded = self.relay.guarded(self._forwarded, seen, otherwise=payload)
         if forwarded is None:
             return
-        if seen.gets_answer:
+        sent = seen if forwarded == payload else SeenRequest(forwarded)
+        if sent.gets_answer:
             self.unanswered.append(seen)
         self.broker.write(frame(forwarded))
 
+    def _forwarded(self, seen: SeenRequest) -> bytes | None:
+        forwarded = self.rule.on_request(seen)
+        return None if forwarded is None else _require_bytes(forwarded)
+
     def _bad_length(self, rest: bytes) -> None:
         (length,) = struct.unpack_from(">i", rest)
-        answer = self.relay.guarded(self.rule.on_bad_length, length, otherwise=None)
-        self.client.raw = True
+        answer = self.relay.guarded(self._answer_to_bad_length, length, otherwise=None)
         if answer is None:
             self.broker.write(rest)
         else:
+            self.refused = True
             self.client.write(answer)
 
+    def _answer_to_bad_length(self, length: int) -> bytes | None:
+        answer = self.rule.on_bad_length(length)
+        return None if answer is None else _require_bytes(answer)
+
     def from_broker(self, data: bytes) -> None:
-        for payload in self.broker.splitter.feed(data):
+        side = self.broker
+        if side.raw:
+            self.client.write(data)
+            return
+        payloads, broken = _frames(side, data)
+        for payload in payloads:
             if not self.unanswered:
                 self.client.write(frame(payload))
                 continue
-            seen = self.unanswered.popleft()
-            on_response = partial(self.rule.on_response, seen)
-            for out in self.relay.guarded(on_response, payload, otherwise=[payload]):
-                self.client.write(frame(out))
+            answers = partial(self._answers, self.unanswered.popleft())
+            for out in self.relay.guarded(answers, payload, otherwise=[frame(payload)]):
+                self.client.write(out)
+        if broken:
+            self.client.write(side.splitter.rest())
 
-    def broker_gone(self) -> None:
-        self.client.write(self.broker.splitter.rest())
-        if self.unanswered:
-            for out in self.relay.guarded(self.rule.on_close, self.unanswered[0], otherwise=[]):
-                self.client.write(frame(out))
-        self.client.close()
-        self.relay.links.discard(self)
+    def _answers(self, seen: SeenRequest, payload: bytes) -> list[bytes]:
+        return [frame(out) for out in self.rule.on_response(seen, payload)]
 
-    def client_gone(self) -> None:
-        if not self.client.raw:
-            self.broker.write(self.client.splitter.rest())
-        self.broker.close()
-        self.relay.links.discard(self)
+    def _last_answers(self, seen: SeenRequest) -> list[bytes]:
+        return [frame(out) for out in self.rule.on_close(seen)]
+
+    def ended(self, side: _Side) -> None:
+        """``side`` sends nothing more: what is no whole frame goes to the other as it is."""
+        if not side.raw and side.other:
+            side.other.write(side.splitter.rest())
+        if side is self.broker and self.unanswered and not self.relay.stopping:
+            for out in self.relay.guarded(self._last_answers, self.unanswered[0], otherwise=[]):
+                self.client.write(out)
+
+    def lost(self, side: _Side) -> None:
+        """The last transport of a link that goes takes the link with it."""
+        side.transport = None
+        if self.client.transport is None and self.broker.transport is None:
+            self.relay.links.discard(self)
+
+
+def _frames(side: _Side, data: bytes) -> tuple[list[bytes], bool]:
+    """The frames that ``data`` completes, and whether a bad length stands behind them."""
+    try:
+        payloads = side.splitter.feed(data)
+    except FrameError:
+        payloads = []
+    side.raw = side.splitter.broken is not None
+    return payloads, side.raw
+
+
+def _require_bytes(value: bytes) -> bytes:
+    if not isinstance(value, bytes):
+        raise TypeError(f"a rule must return bytes, not {value!r}")
+    return value
 
 
 class Relay:
@@ -181,6 +255,7 @@ class Relay:
         self.rule_errors: list[Exception] = []  # a rule that raises changes nothing, and is told
         self.links: set[_Link] = set()
         self.tasks: set[asyncio.Task[None]] = set()
+        self.stopping = False
         self._server: asyncio.Server | None = None
 
     async def start(self, port: int = 0) -> Address:
@@ -199,15 +274,19 @@ class Relay:
             return otherwise
 
     async def stop(self) -> None:
-        """Close the listener and every link."""
+        """Close the listener and every link at once; afterwards no task or socket is left."""
+        self.stopping = True
         if self._server:
             self._server.close()
-        for task in list(self.tasks):
+        connecting = list(self.tasks)
+        for task in connecting:
             task.cancel()
-        for link in list(self.links):
-            link.client.close()
-            link.broker.close()
-        await asyncio.sleep(0)  # lets the transports run their close callbacks
+        await asyncio.gather(*connecting, return_exceptions=True)
+        while self.links:
+            for link in self.links:
+                link.client.abort()
+                link.broker.abort()
+            await asyncio.sleep(0)  # the transports tell of their end on the loop's next turn
 
 
 class RunningRelay:
@@ -221,7 +300,11 @@ class RunningRelay:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self.address = self._run(self.relay.start())
+        try:
+            self.address = self._run(self.relay.start())
+        except BaseException:
+            self._end()
+            raise
         return self
 
     def __exit__(
@@ -230,11 +313,26 @@ class RunningRelay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with contextlib.suppress(TimeoutError):
+        try:
             self._run(self.relay.stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        finally:
+            self._end()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
+
+    def _end(self) -> None:
+        """Ends the thread, and what is still about to happen on its loop."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.run_until_complete(_cancel_the_rest())
+        self._loop.close()
+
+
+async def _cancel_the_rest() -> None:
+    """Connections that were just being accepted when the relay stopped."""
+    late = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*late, return_exceptions=True)
+    await asyncio.sleep(0)  # their transports close on the loop's next turn

@@ -82,9 +82,12 @@ class FrameRule:
         return [payload]
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:  # noqa: ARG002
-        """The broker closed instead of answering ``seen``: payloads to send before closing too."""
+        """The broker ended instead of answering ``seen``: payloads to send before ending too."""
         return []
 
     def on_bad_length(self, length: int) -> bytes | None:  # noqa: ARG002
-        """A frame's length that cannot be: raw bytes to answer with; None passes it on."""
+        """A frame's length that cannot be: raw bytes to answer with; None passes it on.
+
+        After an answer, nothing more of what this client sends reaches the broker.
+        """
         return None

@@ -6,6 +6,7 @@ import time
 from uuid import UUID
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
 from harness.client.requests import (
     EARLIEST,
     FETCH_BY_ID,
@@ -15,7 +16,8 @@ from harness.client.requests import (
     fetch_topic,
 )
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchRequest, FetchResponse
+from harness.codec.messages import FetchRequest
+from harness.codec.messages import FetchResponse as Answer
 from harness.codec.records import decode_batches
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
@@ -23,7 +25,7 @@ from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 
-VALUES = [b"r0", b"r1", b"r2", b"r3", b"r4", b"r5", b"r6", b"r7", b"r8"]
+VALUES = [b"r%d" % number for number in range(9)]
 ONE_BATCH = batch_of(b"one of three")
 PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
 WAIT_MS = 200
@@ -53,7 +55,7 @@ def _entry(topic: Topic, version: int, offsets: dict[int, int]) -> FetchRequest.
     return fetch_topic(topic, version, wanted)
 
 
-def _partition(response: FetchResponse, index: int = 0) -> FetchResponse.PartitionData:
+def _partition(response: Answer, index: int = 0) -> Answer.PartitionData:
     """The part of an answer about one partition; every test has a single topic."""
     for topic in response.responses:
         for partition in topic.partitions:
@@ -62,20 +64,21 @@ def _partition(response: FetchResponse, index: int = 0) -> FetchResponse.Partiti
     raise AssertionError(f"the answer lacks partition {index}")
 
 
-def _values(data: FetchResponse.PartitionData) -> dict[int, bytes | None]:
-    """Value by offset, in the order of the bytes."""
-    return {
-        batch.base_offset + (record.offset_delta or 0): record.value
+def _records(data: Answer.PartitionData) -> list[tuple[int, bytes | None]]:
+    """Offset and value, in the order of the bytes."""
+    return [
+        (batch.base_offset + (record.offset_delta or 0), record.value)
         for batch in decode_batches(data.records or b"")
         for record in batch.records
-    }
+    ]
 
 
-def _timed(
-    broker: BrokerUnderTest, request: FetchRequest, version: int
-) -> tuple[FetchResponse, float]:
+def _values(data: Answer.PartitionData) -> list[bytes | None]:
+    return [value for _, value in _records(data)]
+
+
+def _timed(connection: Connection, request: FetchRequest, version: int) -> tuple[Answer, float]:
     """The answer, and the milliseconds that it took."""
-    connection = broker.connect()
     started = time.monotonic()
     response = connection.ask(request, version)
     return response, (time.monotonic() - started) * 1000
@@ -106,16 +109,15 @@ def test_a_fetch_begins_with_the_batch_that_covers_its_offset(
     with requirement("FETCH-001"):
         for offset in range(len(VALUES)):
             data = broker.fetch(topic, offset, api_version)
-            found = list(_values(data).items())
-            offsets = [at for at, _ in found]
-            assert found, f"nothing at offset {offset} of a log that ends at 9"
+            offsets = [at for at, _ in _records(data)]
+            assert offsets, f"nothing at offset {offset} of a log that ends at 9"
             first = decode_batches(data.records or b"")[0]
             last = first.base_offset + (first.last_offset_delta or 0)
-            covers = first.base_offset <= offset <= last
-            assert covers, f"offset {offset}: the first batch is {first.base_offset} to {last}"
-            in_order = list(range(first.base_offset, first.base_offset + len(found)))
+            told = f"offset {offset}: the first batch is {first.base_offset} to {last}"
+            assert first.base_offset <= offset <= last, told
+            in_order = list(range(first.base_offset, first.base_offset + len(offsets)))
             assert offsets == in_order, f"offset {offset}: records come in the order {offsets}"
-            assert [value for _, value in found] == VALUES[offsets[0] : offsets[-1] + 1]
+            assert _values(data) == VALUES[offsets[0] : offsets[-1] + 1]
 
 
 @judges("FETCH-004")
@@ -170,9 +172,8 @@ def test_reading_does_not_consume(
     request = fetch_request([_entry(topic, api_version, {0: 0})])
     readers = [broker.connect(), broker.connect()]
     with requirement("FETCH-040"):
-        read = [
-            _partition(reader.ask(request, api_version)).records or b"" for reader in readers * 2
-        ]
+        answers = [_partition(reader.ask(request, api_version)) for reader in readers * 2]
+        read = [answer.records or b"" for answer in answers]
         assert read[0], "the first fetch has no data"
         told = f"bytes of four fetches of one range: {[len(data) for data in read]}"
         assert read[1:] == read[:1] * 3, told
@@ -193,10 +194,10 @@ def test_every_reader_gets_every_record(
             for name, reader in readers.items():
                 wanted = fetch_partition(positions[name], partition_max_bytes=1)
                 request = fetch_request([fetch_topic(topic, api_version, [wanted])])
-                got = _values(_partition(reader.ask(request, api_version)))
+                got = _records(_partition(reader.ask(request, api_version)))
                 assert got, f"{name} gets nothing at offset {positions[name]}"
-                seen[name] += got.values()
-                positions[name] = max(got) + 1
+                seen[name] += [value for _, value in got]
+                positions[name] = got[-1][0] + 1
         assert seen == dict.fromkeys(readers, VALUES)
 
 
@@ -212,7 +213,7 @@ def test_without_data_the_answer_comes_at_max_wait(
     topic = kept.topic(broker, _log_of_nine)
     request = fetch_request([_entry(topic, api_version, {1: 0})], max_wait_ms=WAIT_MS)
     with requirement("FETCH-006"):
-        response, took_ms = _timed(broker, request, api_version)
+        response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_at_max_wait(broker, took_ms)
         expect_error(_partition(response, 1).error_code, ErrorCode.NONE)
         assert not _partition(response, 1).records
@@ -252,7 +253,7 @@ def test_min_bytes_0_is_answered_at_once(
     wanted = [_entry(topic, api_version, {1: 0})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=0)
     with requirement("FETCH-008"):
-        response, took_ms = _timed(broker, request, api_version)
+        response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_prompt(took_ms, wait_ms)
         expect_error(_partition(response, 1).error_code, ErrorCode.NONE)
         assert not _partition(response, 1).records
@@ -285,7 +286,7 @@ def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_ve
         append(broker, topic, parts[2])
         response = connection.receive()
         took_ms = (time.monotonic() - started) * 1000
-        assert isinstance(response, FetchResponse)
+        assert isinstance(response, Answer)
         size = len(_partition(response).records or b"")
         assert size >= GATHERED_BYTES, f"{size} bytes, min_bytes is {GATHERED_BYTES}"
         _expect_prompt(took_ms, wait_ms)
@@ -299,9 +300,9 @@ def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> Non
     wanted = [_entry(topic, version, {0: 0})]
     request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=GATHERED_BYTES)
     with requirement("FETCH-009"):
-        response, took_ms = _timed(broker, request, version)
+        response, took_ms = _timed(broker.connect(), request, version)
         _expect_at_max_wait(broker, took_ms)
-        assert list(_values(_partition(response)).values()) == [b"alone"]
+        assert _values(_partition(response)) == [b"alone"]
 
 
 # -- limits ----------------------------------------------------------------------------------------
@@ -320,14 +321,14 @@ def test_partition_max_bytes_bounds_a_partition(
             data = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
             length = len(data.records or b"")
             assert length <= limit, f"{length} bytes with partition_max_bytes {limit}"
-            assert list(_values(data).values()) == VALUES[:6]
+            assert _values(data) == VALUES[:6]
         data = broker.fetch(topic, 0, api_version, partition_max_bytes=1)
-        found, length = list(_values(data).values()), len(data.records or b"")
+        found, length = _values(data), len(data.records or b"")
         told = f"partition_max_bytes 1: {length} bytes with {found}, not the first batch alone"
         assert (found, length) == (VALUES[:3], size), told
 
 
-def _filled(response: FetchResponse, order: tuple[int, ...]) -> list[int]:
+def _filled(response: Answer, order: tuple[int, ...]) -> list[int]:
     """The partitions, in this order, that have a whole batch."""
     return [index for index in order if _values(_partition(response, index))]
 

@@ -44,7 +44,7 @@ def _compacted(broker: BrokerUnderTest) -> Topic:
 def test_an_unknown_partition_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Partition 999 of a topic with one partition."""
+    """Partition 999 of a topic with two partitions."""
     topic = kept.topic(broker, _plain)
     with requirement("PROD-005"):
         _expect_unknown(broker.produce(topic, batch_of(b"x"), api_version, partition=999))
@@ -106,7 +106,7 @@ def test_a_batch_above_the_limit_is_refused(broker: BrokerUnderTest, api_version
 def test_a_batch_with_a_flipped_bit_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """One bit of a value differs from what the checksum was made of."""
+    """One bit behind the header differs from what the checksum was made of."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     for compression in ("none", "gzip"):
         batch = bytearray(encode_batch(_three(), compression))
@@ -159,7 +159,7 @@ def test_old_formats_are_refused(
 def test_a_base_offset_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The producer numbers from 0; also the right next offset is not its to give."""
+    """The producer numbers from 0: neither above nor below."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     with requirement("PROD-015"):
         for base_offset in (5, -1):

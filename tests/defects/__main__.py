@@ -103,7 +103,7 @@ def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="ends", show_default=True,
               help="At which versions the suites run under each defect.")  # fmt: skip
 @click.option("--sample", type=int, default=None, metavar="N",
-              help="Only N defects, drawn by the seed, from as many areas as possible.")  # fmt: skip
+              help="Only N defects, drawn by the seed from all areas.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
 @click.option("--out", default="results/defects", type=click.Path(path_type=Path))
 def main(

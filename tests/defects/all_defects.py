@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.defects import apiv, conn, enc, meta, prod
+from tests.defects import apiv, conn, enc, fetch, listo, meta, prod
 from tests.defects.defect import Defect
 
 ALL_DEFECTS: list[Defect] = [
@@ -11,4 +11,6 @@ ALL_DEFECTS: list[Defect] = [
     *enc.DEFECTS,
     *meta.DEFECTS,
     *prod.DEFECTS,
+    *fetch.DEFECTS,
+    *listo.DEFECTS,
 ]

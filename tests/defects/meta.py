@@ -41,11 +41,15 @@ def empty_list_gets_nothing_at_v0(seen: SeenRequest, message: Message) -> None:
 
 
 class EmptyListGetsAll(FrameRule):
-    """From v1 on an empty list still stands for all topics, as it did at v0."""
+    """An empty list stands for all topics up to v8, as it did at v0."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         asked = seen.message
-        if isinstance(asked, MetadataRequest) and seen.version >= 1 and asked.topics == []:
+        if (
+            isinstance(asked, MetadataRequest)
+            and seen.version in range(1, 9)
+            and asked.topics == []
+        ):
             asked.topics = None
             return _reencoded(seen, asked)
         return seen.payload

@@ -32,15 +32,19 @@ MAGIC_AT = 16
 TAKEN = r"error is NONE \(0\), expected "
 
 
+def _asked(seen: SeenRequest) -> ProduceRequest.PartitionProduceData | None:
+    """What the request has for its first partition, None without any."""
+    assert isinstance(seen.message, ProduceRequest)
+    for topic in seen.message.topic_data:
+        for one in topic.partition_data:
+            return one
+    return None
+
+
 def _records(seen: SeenRequest) -> bytes:
     """What the request's first partition is to get."""
-    assert isinstance(seen.message, ProduceRequest)
-    return seen.message.topic_data[0].partition_data[0].records or b""
-
-
-def _partition(seen: SeenRequest) -> int:
-    assert isinstance(seen.message, ProduceRequest)
-    return seen.message.topic_data[0].partition_data[0].index
+    asked = _asked(seen)
+    return (asked.records if asked else None) or b""
 
 
 def _header(seen: SeenRequest) -> BatchHeader | None:
@@ -102,7 +106,7 @@ class GapAfterManyBatches(FrameRule):
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         asked = seen.message
-        if not isinstance(asked, ProduceRequest):
+        if not isinstance(asked, ProduceRequest) or not asked.topic_data:
             return [payload]
         topic = (asked.topic_data[0].name, asked.topic_data[0].topic_id)
         self.counts[topic] += 1
@@ -296,8 +300,10 @@ def unknown_id_is_called_an_unknown_partition(seen: SeenRequest, message: Messag
 
 
 def _key_belongs_elsewhere(seen: SeenRequest) -> bool:
-    batch = _batch(seen)
-    return batch is not None and _partition(seen) > 0 and batch.records[0].key == b"same"
+    asked, batch = _asked(seen), _batch(seen)
+    if asked is None or batch is None or not batch.records:
+        return False
+    return asked.index > 0 and batch.records[0].key == b"same"
 
 
 @answers("PROD-026", r"partition 1: error is INVALID_PARTITIONS", "Produce")

@@ -46,7 +46,8 @@ def run_suites(
     """
     with RunningRelay(upstream, rule) as relay:
         spec = f"external:{relay.address[0]}:{relay.address[1]}"
-        command = [sys.executable, "-m", "pytest", "suites", "-q", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "suites", "-q"]
+        command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
         command += ["--target", spec, "--out", str(out), "--run-id", f"run-{name}"]
         command += ["--versions", versions]
         ended = subprocess.run(

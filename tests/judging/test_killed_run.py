@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -91,3 +92,22 @@ def test_a_dead_broker_is_reported_where_it_died(tmp_path: Path) -> None:
     assert "did not answer before this test" in reasons["CONN-003"]
     assert ended.verdicts()[("test_1_is_fine", "CONN-001")] == "passed"
     assert ended.verdicts()[("test_3_comes_after", "CONN-003")] == "inconclusive"
+
+
+def test_an_interrupted_run_says_so_and_leaves_no_process(tmp_path: Path) -> None:
+    """Ctrl-C on the command: the broker is stopped in order, the run is incomplete."""
+    command = [sys.executable, "-m", "harness.cli", "run", "--out", str(tmp_path / "out")]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    _await(
+        lambda: any(
+            _checks(journal) > 3 for journal in tmp_path.glob(f"out/runs/*/{JOURNAL_NAME}")
+        ),
+        "the run does not get going",
+    )
+    family = psutil.Process(running.pid).children(recursive=True)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert "interrupted" in said
+    assert [process for process in family if _runs(process)] == []
+    assert gate(tmp_path / "out").exit_code == GateExit.INCOMPLETE

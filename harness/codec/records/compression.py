@@ -106,16 +106,17 @@ def _unsnappy(data: bytes, limit_bytes: int) -> bytes:
         at += 4
         if not 0 <= length <= len(data) - at:
             raise CompressionError(f"snappy: a block of {length} bytes, {len(data) - at} are left")
-        out += _raw_snappy(data[at : at + length], limit_bytes - len(out))
+        out += _raw_snappy(data[at : at + length], limit_bytes, len(out))
         at += length
     return bytes(out)
 
 
-def _raw_snappy(data: bytes, limit_bytes: int) -> bytes:
+def _raw_snappy(data: bytes, limit_bytes: int, made_bytes: int = 0) -> bytes:
+    """One block; ``made_bytes`` of the limit are used up by the blocks before it."""
     snappy = _cramjam().snappy
     try:
         size = snappy.decompress_raw_len(data)
-        if size > limit_bytes:
+        if made_bytes + size > limit_bytes:
             raise CompressionError(f"snappy: more than {limit_bytes} bytes")
         if size > _SNAPPY_LARGEST_RATIO * len(data):
             raise CompressionError(f"snappy: {len(data)} bytes cannot hold the {size} they promise")

@@ -1,0 +1,126 @@
+"""The doors to a broker under test, as far as they need none."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from harness.client.broker import ApiNotAdvertised, BrokerUnderTest, PreparationFailed
+from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout
+from harness.codec import UnknownApiError
+from harness.codec.messages import (
+    ApiVersionsResponse,
+    CreateTopicsResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
+from tests.client.scripted import Peer, scripted
+
+NOWHERE = ("127.0.0.1", 1)
+
+
+def broker(address: tuple[str, int] = NOWHERE, time_scale: float = 1.0) -> BrokerUnderTest:
+    versions = {0: (3, 12), 1: (4, 99), 3: (0, 9), 19: (2, 2)}
+    return BrokerUnderTest([address], versions, time_scale=time_scale, name_prefix="p", seed="s")
+
+
+def test_version_is_the_highest_that_both_know() -> None:
+    assert broker().version("Produce") == 12
+    assert broker().version("Fetch") == 18
+    assert broker().version("Fetch", "4-11") == 11
+    assert broker().version("Metadata", "3") == 3
+
+
+@pytest.mark.parametrize(
+    ("api", "wanted", "said"),
+    [
+        ("Produce", "13+", r"Produce 13\+ is needed, advertised is 3-12"),
+        ("Produce", "0-2", "Produce 0-2 is needed, advertised is 3-12"),
+        ("DeleteTopics", "0+", r"DeleteTopics 0\+ is needed, advertised is none"),
+    ],
+)
+def test_a_version_that_is_not_advertised(api: str, wanted: str, said: str) -> None:
+    with pytest.raises(ApiNotAdvertised, match=said) as caught:
+        broker().version(api, wanted)
+    assert not isinstance(caught.value, BrokerMisbehaved)
+
+
+def test_version_mistakes_are_ours() -> None:
+    with pytest.raises(UnknownApiError, match="no API 'Fetsh'"):
+        broker().version("Fetsh")
+    with pytest.raises(ValueError, match="not a version range"):
+        broker().version("Fetch", ">3")
+
+
+def test_names_are_unique_and_chance_is_seeded() -> None:
+    one = broker()
+    assert [one.unique_topic(), one.unique_topic()] == ["p-1", "p-2"]
+    assert one.random.random() == broker().random.random()
+
+
+def test_eventually_returns_the_first_true_answer() -> None:
+    answers = iter([None, 0, "", "yes", "later"])
+    assert broker().eventually(lambda: next(answers), "an answer") == "yes"
+    assert next(answers) == "later"
+
+
+def test_eventually_asks_at_least_once_and_names_what_did_not_come() -> None:
+    asked = []
+    with pytest.raises(ResponseTimeout, match="not within 0 ms: the moon is full"):
+        broker().eventually(lambda: asked.append(1), "the moon is full", within_ms=0)
+    assert asked
+
+
+def test_eventually_stretches_with_the_time_scale() -> None:
+    with pytest.raises(ResponseTimeout, match="not within 60 ms: it"):
+        broker(time_scale=3.0).eventually(lambda: None, "it", within_ms=20)
+
+
+def test_eventually_lets_errors_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        broker().eventually(lambda: 1 // 0, "a number")
+
+
+def test_is_alive_and_ask_when_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+    assert not broker(address).is_alive()
+    with pytest.raises(ConnectionClosed):
+        broker(address).ask(MetadataRequest())
+
+
+def test_is_alive() -> None:
+    def script(peer: Peer) -> None:
+        peer.answer(ApiVersionsResponse(), 0, peer.read_request()[0])
+
+    with scripted(script) as address:
+        assert broker(address).is_alive()
+
+
+def test_a_broken_shared_connection_is_replaced() -> None:
+    def script(peer: Peer) -> None:
+        peer.answer(MetadataResponse(controller_id=4), 9, peer.read_request()[0])
+
+    target = broker()
+    for _ in range(2):
+        with scripted(script) as address:
+            target.addresses[0] = address
+            assert target.ask(MetadataRequest()).controller_id == 4
+            with pytest.raises(ConnectionClosed):
+                target.ask(MetadataRequest())
+    assert len(target.transcripts) == 2
+    target.close()
+
+
+def test_a_refused_topic_is_a_failed_preparation() -> None:
+    def script(peer: Peer) -> None:
+        result = CreateTopicsResponse.CreatableTopicResult(name="p-1", error_code=17)
+        peer.answer(CreateTopicsResponse(topics=[result]), 2, peer.read_request()[0])
+        peer.read_to_end()
+
+    with scripted(script) as address:
+        target = broker(address)
+        with pytest.raises(PreparationFailed, match=r"CreateTopics p-1: .*INVALID_TOPIC_EXCEPTION"):
+            target.create_topic()
+        target.close()

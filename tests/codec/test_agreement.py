@@ -1,0 +1,121 @@
+"""Generated and interpreted codecs are written apart, and must agree on everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.codec import DecodeError, decode, decode_prefix, encode
+from harness.codec.interpreter_decode import Reader
+from harness.codec.interpreter_encode import Writer
+from harness.codec.structs import Message
+from tests.codec.values import CASE_IDS, CASES, CLASSES, QUICK, messages_at, outcome, rich
+
+each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+each_case = pytest.mark.parametrize(("cls", "version"), CASES, ids=CASE_IDS)
+
+
+@each_case
+@settings(QUICK, max_examples=8)
+@given(data=st.data())
+def test_both_encoders_write_and_both_decoders_read_the_same(
+    cls: type[Message], version: int, data: st.DataObject
+) -> None:
+    message = data.draw(messages_at(cls, version))
+    raw = encode(message, version)
+    assert raw == Writer(message, version).write()
+    read = decode(cls, version, raw)
+    assert read == message
+    assert Reader(cls, version, raw).read() == message
+    assert encode(read, version) == raw
+
+
+@each_case
+def test_nothing_of_a_rich_message_is_lost(cls: type[Message], version: int) -> None:
+    message = rich(cls, version)
+    read = decode(cls, version, encode(message, version))
+    assert read == message
+    assert repr(read) == repr(message)
+
+
+@each_case
+def test_a_message_can_stand_between_other_bytes(cls: type[Message], version: int) -> None:
+    raw = encode(rich(cls, version), version)
+    read, end = decode_prefix(cls, version, b"before" + raw + b"\0after", 6)
+    assert read == rich(cls, version)
+    assert end == 6 + len(raw)
+
+
+@each_case
+def test_every_cut_is_a_decode_error(cls: type[Message], version: int) -> None:
+    """No prefix of a message is a message, whatever field the cut goes through."""
+    raw = encode(rich(cls, version), version)
+    for size in range(len(raw)):
+        with pytest.raises(DecodeError) as caught:
+            decode(cls, version, raw[:size])
+        _check_place(caught.value, cls, version, size)
+
+
+@each_case
+def test_bytes_left_over_are_a_decode_error(cls: type[Message], version: int) -> None:
+    raw = encode(rich(cls, version), version)
+    with pytest.raises(DecodeError, match="1 bytes left over") as caught:
+        decode(cls, version, raw + b"\0")
+    assert caught.value.offset == len(raw)
+
+
+@each_class
+@settings(QUICK, max_examples=60)
+@given(data=st.data())
+def test_decoders_agree_on_damaged_bytes(cls: type[Message], data: st.DataObject) -> None:
+    version = data.draw(st.sampled_from(list(cls.message_spec.valid)))
+    raw = bytearray(encode(data.draw(messages_at(cls, version)), version))
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(raw)))
+        stop = start + data.draw(st.integers(0, 4))
+        raw[start:stop] = data.draw(st.binary(max_size=4) | st.sampled_from(_HOSTILE))
+    _agree(cls, version, bytes(raw))
+
+
+@each_class
+@settings(QUICK, max_examples=30)
+@given(raw=st.binary(max_size=60))
+def test_decoders_agree_on_random_bytes(cls: type[Message], raw: bytes) -> None:
+    for version in cls.message_spec.valid:
+        _agree(cls, version, raw)
+
+
+_HOSTILE = [
+    b"\xff",
+    b"\xff" * 4,
+    b"\x7f\xff\xff\xff",
+    b"\xff" * 5,
+    b"\x80" * 4 + b"\x0f",
+    b"\0" * 4,
+]
+
+
+def _agree(cls: type[Message], version: int, raw: bytes) -> None:
+    reader = Reader(cls, version, raw)
+    interpreted = outcome(lambda: (reader.read(), reader.offset), DecodeError)
+    public = outcome(lambda: decode_prefix(cls, version, raw), DecodeError)
+    assert _same(interpreted, public)
+    if isinstance(interpreted, DecodeError):
+        _check_place(interpreted, cls, version, len(raw))
+        assert str(public) == str(interpreted)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, DecodeError) or isinstance(other, DecodeError):
+        return isinstance(one, DecodeError) and isinstance(other, DecodeError)
+    return bool(one == other) or "nan" in repr(one) == repr(other)  # damage can make a NaN
+
+
+def _check_place(error: DecodeError, cls: type[Message], version: int, size: int) -> None:
+    assert (error.message, error.version) == (cls.__name__, version)
+    assert 0 <= error.offset <= size
+    assert f"{cls.__name__} v{version}" in str(error)
+    assert f"byte {error.offset}" in str(error)

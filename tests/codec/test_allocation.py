@@ -1,0 +1,82 @@
+"""Lengths and counts that lie cost nothing: memory is bounded by the bytes that are there."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from harness.codec import CodecError, decode_prefix, encode
+from harness.codec.messages import DeleteTopicsRequest, FetchRequest, ProduceRequest
+from harness.codec.records import (
+    Record,
+    RecordBatch,
+    decode_batches,
+    encode_batch,
+)
+from harness.codec.structs import Message
+from harness.codec.varint import encode_uvarint
+from tests.codec.values import CLASSES, rich
+
+FIXED_LIES = [b"\x7f\xff\xff\xff", b"\x7f\xff"]
+COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]
+FIXED_BYTES = 64 * 1024  # an error with its traceback, lines of source that it shows
+PER_INPUT_BYTE = 200  # an empty topic of 3 bytes becomes an object with a list and a dict
+
+
+def peak_bytes(call: Callable[[], object]) -> int:
+    """The most memory that was held at once while ``call`` ran, CodecErrors aside."""
+    with suppress(CodecError):
+        call()  # what is made once (decoders, caches) is not counted
+    tracemalloc.start(1)
+    try:
+        with suppress(CodecError):
+            call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_lie_anywhere_allocates_no_more_than_the_input_allows(cls: type[Message]) -> None:
+    for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
+        raw = encode(rich(cls, version), version)
+        lies = COMPACT_LIES if version in cls.message_spec.flexible else FIXED_LIES
+        for data in _with_lies(raw, lies):
+            assert _peak_of_decoding(cls, version, data) <= FIXED_BYTES + PER_INPUT_BYTE * len(data)
+
+
+def _with_lies(raw: bytes, lies: list[bytes]) -> list[bytes]:
+    return [raw[:at] + lie + raw[at + len(lie) :] for lie in lies for at in range(len(raw))]
+
+
+def _peak_of_decoding(cls: type[Message], version: int, data: bytes) -> int:
+    return peak_bytes(lambda: decode_prefix(cls, version, data))
+
+
+DENSE: list[tuple[type[Message], int, bytes, bytes, int]] = [
+    (FetchRequest, 12, encode(FetchRequest(), 12)[:25], b"\x01\x01\x00", 5_000),
+    (ProduceRequest, 9, encode(ProduceRequest(), 9)[:7], b"\x01\x01\x00", 5_000),
+    (DeleteTopicsRequest, 4, b"", b"\x01", 20_000),
+]
+
+
+@pytest.mark.parametrize(("cls", "version", "before", "element", "count"), DENSE)
+def test_the_densest_true_input_stays_within_the_stated_bound(
+    cls: type[Message], version: int, before: bytes, element: bytes, count: int
+) -> None:
+    """As many of the smallest elements as there are bytes, and then the end is missing."""
+    data = before + encode_uvarint(count + 1) + element * count
+    peak = _peak_of_decoding(cls, version, data)
+    assert peak > 4 * len(data), "the elements were not read: this measures nothing"
+    assert peak <= FIXED_BYTES + 2 * PER_INPUT_BYTE * len(data)  # two decoders, one after the other
+
+
+def test_a_record_count_that_lies_allocates_nothing() -> None:
+    batch = RecordBatch(records=[Record(b"x")], record_count=2**31 - 1)
+    data = encode_batch(batch)
+    with pytest.raises(CodecError, match="2147483647 records promised, 1 found"):
+        decode_batches(data)
+    assert peak_bytes(lambda: decode_batches(data)) <= FIXED_BYTES

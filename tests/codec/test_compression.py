@@ -1,0 +1,116 @@
+"""Framings that brokers meet, limits, and garbage."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+
+import cramjam
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.codec.records.compression import (
+    CODEC_IDS,
+    CompressionError,
+    compress,
+    decompress,
+)
+from tests.codec.values import QUICK, outcome
+
+PACKING = [codec for name, codec in CODEC_IDS.items() if name != "none"]
+TEXT = b"the quick brown fox " * 10_000
+LIMIT = 1 << 22
+
+
+@pytest.mark.parametrize("codec", CODEC_IDS.values())
+@settings(QUICK, max_examples=30)
+@given(data=st.binary(max_size=300) | st.just(TEXT) | st.just(b"\0" * 70_000))
+def test_what_was_compressed_comes_back(codec: int, data: bytes) -> None:
+    packed = compress(codec, data)
+    assert decompress(codec, packed, LIMIT) == data
+    assert decompress(codec, packed, len(data)) == data
+
+
+@pytest.mark.parametrize("codec", CODEC_IDS.values())
+@pytest.mark.parametrize("size", [1, 100, 65_535, 65_536, 65_537, 300_000])
+def test_the_limit_is_exact(codec: int, size: int) -> None:
+    data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    packed = compress(codec, data)
+    assert decompress(codec, packed, size) == data
+    with pytest.raises(CompressionError, match=f"more than {size - 1} bytes"):
+        decompress(codec, packed, size - 1)
+
+
+@pytest.mark.parametrize("codec", PACKING)
+def test_bombs_end_at_the_limit(codec: int) -> None:
+    bomb = compress(codec, bytes(1 << 25))
+    assert len(bomb) < 1 << 22
+    with pytest.raises(CompressionError, match="more than 100000 bytes"):
+        decompress(codec, bomb, 100_000)
+
+
+def test_gzip_members_may_follow_one_another() -> None:
+    data = gzip.compress(b"one ") + gzip.compress(b"") + gzip.compress(b"two")
+    assert decompress(1, data, 7) == b"one two"
+    with pytest.raises(CompressionError, match="more than 6 bytes"):
+        decompress(1, data, 6)
+
+
+def test_snappy_is_read_in_both_framings() -> None:
+    raw = bytes(cramjam.snappy.compress_raw(TEXT))
+    assert decompress(2, raw, LIMIT) == TEXT
+    stream = compress(2, TEXT)
+    assert stream.startswith(b"\x82SNAPPY\0\0\0\0\1\0\0\0\1")
+    assert len(TEXT) > 6 * 32 * 1024, "more than one block is wanted here"
+    assert decompress(2, stream, LIMIT) == TEXT
+
+
+def test_lz4_blocks_are_independent() -> None:
+    """Bit 5 of the frame's flags; Kafka's reader refuses linked blocks."""
+    packed = compress(3, TEXT)
+    assert packed[:4] == bytes.fromhex("04224d18")
+    assert packed[4] & 0x20
+
+
+BLOCK = bytes(cramjam.snappy.compress_raw(b"block"))
+HEADER = b"\x82SNAPPY\0" + struct.pack(">ii", 1, 1)
+BROKEN: list[tuple[int, bytes, str]] = [
+    (1, b"", "empty"),
+    (1, gzip.compress(b"text")[:-1], "ends inside a member"),
+    (1, gzip.compress(b"text") + b"junk", "incorrect header"),
+    (2, HEADER[:-1], "ends inside the stream's header"),
+    (2, HEADER + b"\0\0", "ends inside a block length"),
+    (2, HEADER + struct.pack(">i", -1), "a block of -1 bytes"),
+    (2, HEADER + struct.pack(">i", len(BLOCK) + 1) + BLOCK, f"{len(BLOCK)} are left"),
+    (2, b"\xff\xff\xff\x7f\0", "more than"),
+    (2, b"\x80\x80\x80\x01\x04abc", "cannot hold the 2097152 they promise"),
+    (5, b"", "unknown compression codec 5"),
+    (7, b"x", "unknown compression codec 7"),
+]
+
+
+@pytest.mark.parametrize(("codec", "data", "problem"), BROKEN, ids=range(len(BROKEN)))
+def test_broken_streams(codec: int, data: bytes, problem: str) -> None:
+    with pytest.raises(CompressionError, match=problem):
+        decompress(codec, data, LIMIT)
+
+
+@pytest.mark.parametrize("codec", PACKING)
+def test_every_cut_of_a_stream_is_refused(codec: int) -> None:
+    packed = compress(codec, b"some text that is not all the same " * 3)
+    whole = range(len(packed))
+    ends = [len(HEADER)] if codec == 2 else []  # a snappy stream without blocks is empty, not cut
+    for size in whole:
+        if size not in ends:
+            with pytest.raises(CompressionError):
+                decompress(codec, packed[:size], LIMIT)
+
+
+@pytest.mark.parametrize("codec", PACKING)
+@settings(QUICK, max_examples=150)
+@given(garbage=st.binary(max_size=120), keep=st.integers(0, 20))
+def test_garbage_is_a_compression_error_only(codec: int, garbage: bytes, keep: int) -> None:
+    packed = compress(codec, b"a text a text a text, and something else")
+    out = outcome(lambda: decompress(codec, packed[:keep] + garbage, LIMIT), CompressionError)
+    assert isinstance(out, CompressionError) or len(out) <= LIMIT

@@ -1,0 +1,169 @@
+"""What a version cannot carry is refused with the field's name, or dropped where it may be."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from harness.codec import EncodeError, UnsupportedVersionError, decode, encode
+from harness.codec.interpreter_encode import Writer
+from harness.codec.messages import ApiVersionsRequest, FetchRequest, MetadataRequest
+from harness.codec.structs import Message, Struct
+from tests.codec.values import CASE_IDS, CASES, rich, rich_value, structs_in
+
+each_case = pytest.mark.parametrize(("cls", "version"), CASES, ids=CASE_IDS)
+INTS: tuple[Any, ...] = (1.5, "1", None, b"1", [])
+WRONG: dict[str, tuple[Any, ...]] = {
+    "int8": (*INTS, -129, 128),
+    "int16": (*INTS, -32769, 32768),
+    "uint16": (*INTS, -1, 65536),
+    "int32": (*INTS, -(2**31) - 1, 2**31),
+    "uint32": (*INTS, -1, 2**32),
+    "int64": (*INTS, -(2**63) - 1, 2**63),
+    "bool": (0, 1, None, "true"),
+    "float64": ("1.0", None, b""),
+    "uuid": ("00000000-0000-0000-0000-000000000000", b"\0" * 16, 0, None),
+    "string": (b"text", 5, ["a"], "\ud800", "x" * 32768, "é" * 16384),
+    "bytes": ("text", 5, [1, 2]),
+    "records": ("text", 5, [1, 2]),
+    "array": ("ab", b"ab", {}, 5),
+    "struct": ({}, "ab", 5, FetchRequest()),
+}
+
+
+def refused(message: Message, version: int) -> EncodeError:
+    """The error of the public door; both encoders must refuse."""
+    with pytest.raises(EncodeError) as caught:
+        encode(message, version)
+    with pytest.raises(EncodeError) as interpreted:
+        Writer(message, version).write()
+    assert str(interpreted.value) == str(caught.value)
+    assert (caught.value.message, caught.value.version) == (type(message).__name__, version)
+    return caught.value
+
+
+@each_case
+def test_a_field_that_the_version_lacks(cls: type[Message], version: int) -> None:
+    """Refused when it is set and not ignorable, dropped when it is ignorable."""
+    message = rich(cls, version)
+    raw = encode(message, version)
+    for path, own, at in list(structs_in(message, version)):
+        for field in at.absent:
+            before = getattr(own, field.name)
+            setattr(own, field.name, rich_value(cls, field, cls.message_spec.valid.highest))
+            if field.ignorable:
+                assert encode(message, version) == raw
+            else:
+                error = refused(message, version)
+                assert error.path == path + field.name
+                assert "cannot carry" in str(error)
+            setattr(own, field.name, before)
+
+
+@each_case
+def test_wrong_types_and_values_out_of_range_name_the_field(
+    cls: type[Message], version: int
+) -> None:
+    message = rich(cls, version)
+    for path, own, at in list(structs_in(message, version)):
+        for slot in (*at.plain, *at.tagged.values()):
+            name, kind = slot.field.name, slot.field.kind
+            before = getattr(own, name)
+            for wrong in WRONG[kind]:
+                if slot.field.tag >= 0 and wrong == slot.field.default:
+                    continue  # 0 is False, and a tagged field at its default is not written
+                setattr(own, name, wrong)
+                assert refused(message, version).path == path + name
+            if not slot.nullable and kind in ("string", "bytes", "records", "array", "struct"):
+                setattr(own, name, None)
+                assert "None" in str(refused(message, version))
+            setattr(own, name, before)
+
+
+@each_case
+def test_wrong_elements_name_their_position(cls: type[Message], version: int) -> None:
+    message = rich(cls, version)
+    for path, own, at in list(structs_in(message, version)):
+        for slot in (*at.plain, *at.tagged.values()):
+            if slot.field.kind != "array":
+                continue
+            elements = getattr(own, slot.field.name)
+            for wrong in (*WRONG[slot.field.element], None):
+                setattr(own, slot.field.name, [elements[0], wrong])
+                error = refused(message, version)
+                assert error.path.startswith(f"{path}{slot.field.name}[1]")
+            setattr(own, slot.field.name, elements)
+
+
+UNKNOWN_TAGS: list[tuple[dict[Any, Any], str]] = [
+    ({-1: b""}, "tag of 0"),
+    ({2**32: b""}, "tag of 0"),
+    ({"60": b""}, "tag of 0"),
+    ({60: "text"}, "bytes expected"),
+    ({60: [1, 2]}, "bytes expected"),
+    ({60: None}, "bytes expected"),
+]
+
+
+@each_case
+def test_unknown_tagged_fields_that_cannot_be(cls: type[Message], version: int) -> None:
+    for path, own, at in list(structs_in(message := rich(cls, version), version)):
+        before = own.unknown_tagged_fields
+        for tags, problem in UNKNOWN_TAGS:
+            own.unknown_tagged_fields = tags
+            error = refused(message, version)
+            assert error.path == path.rstrip(".")
+            assert (problem if at.flexible else "not flexible") in str(error)
+        own.unknown_tagged_fields = before
+
+
+@each_case
+def test_a_known_tag_is_not_an_unknown_one(cls: type[Message], version: int) -> None:
+    for _, own, at in list(structs_in(message := rich(cls, version), version)):
+        for field in own.spec.fields:
+            if field.tag >= 0 and at.flexible:
+                own.unknown_tagged_fields = {field.tag: b""}
+                assert "is a field of this struct" in str(refused(message, version))
+        own.unknown_tagged_fields = {}
+
+
+def test_a_value_of_the_largest_size_still_fits() -> None:
+    for version in (2, 3):
+        request = ApiVersionsRequest(client_software_name="x" * 32767 if version == 3 else "")
+        assert decode(ApiVersionsRequest, version, encode(request, version)) == request
+
+
+def test_null_is_refused_where_the_version_has_none() -> None:
+    error = refused(MetadataRequest(topics=None), 0)
+    assert str(error) == "MetadataRequest v0: topics: None, but this version allows no null"
+    assert encode(MetadataRequest(topics=None), 1) == b"\xff\xff\xff\xff"
+
+
+def test_the_path_goes_through_lists_and_structs() -> None:
+    partition = FetchRequest.FetchPartition(partition=2**31)
+    topics = [FetchRequest.FetchTopic(), FetchRequest.FetchTopic(partitions=[partition])]
+    error = refused(FetchRequest(topics=topics), 12)
+    assert error.path == "topics[1].partitions[0].partition"
+    assert str(error).startswith("FetchRequest v12: topics[1].partitions[0].partition: 2147483648")
+
+
+def test_a_version_that_is_not_there() -> None:
+    for call in (lambda: encode(FetchRequest(), 19), lambda: decode(FetchRequest, -1, b"")):
+        with pytest.raises(UnsupportedVersionError, match=r"FetchRequest has versions 0-18, not"):
+            call()
+
+
+def test_a_refused_message_is_not_changed() -> None:
+    message = FetchRequest(max_wait_ms=2**40, topics=[FetchRequest.FetchTopic(topic="t")])
+    before = copy.deepcopy(message)
+    refused(message, 4)
+    assert message == before
+
+
+def test_constructors_refuse_names_that_are_no_fields() -> None:
+    kinds: list[type[Struct]] = [FetchRequest, FetchRequest.FetchTopic]
+    for cls in kinds:
+        with pytest.raises(TypeError, match="no_such"):
+            cls(no_such=1)

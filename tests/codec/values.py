@@ -1,0 +1,152 @@
+"""Random and deliberately rich values of messages, as much as a version can carry."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from harness.codec.definition import INT_RANGES, FieldSpec, StructSpec
+from harness.codec.layout import Layout, Slot, layout
+from harness.codec.messages import message_class, message_names
+from harness.codec.structs import Message, Struct, default_of
+from tests.codec.all_kinds import ALL_KINDS
+
+CLASSES: list[type[Message]] = [ALL_KINDS, *map(message_class, message_names())]
+CASES = [(cls, version) for cls in CLASSES for version in cls.message_spec.valid]
+CASE_IDS = [f"{cls.__name__}-v{version}" for cls, version in CASES]
+QUICK = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+FIRST_UNKNOWN_TAG = 50  # above every known one
+
+_SCALARS: dict[str, st.SearchStrategy[Any]] = {
+    **{kind: st.integers(*limits) for kind, limits in INT_RANGES.items()},
+    "bool": st.booleans(),
+    "float64": st.floats(allow_nan=False),
+    "uuid": st.uuids(),
+    "string": st.text(max_size=12) | st.just("é" * 80),
+    "bytes": st.binary(max_size=20) | st.just(b"\0" * 130),
+    "records": st.binary(max_size=20),
+}
+
+
+E = TypeVar("E", bound=Exception)
+T = TypeVar("T")
+
+
+def outcome(call: Callable[[], T], error: type[E]) -> T | E:
+    """What the call returns, or the error of the one kind that it may raise."""
+    try:
+        return call()
+    except error as raised:
+        return raised
+
+
+_made: dict[tuple[str, int], st.SearchStrategy[Message]] = {}
+
+
+def messages_at(cls: type[Message], version: int) -> st.SearchStrategy[Message]:
+    """Messages of which ``version`` can carry every field."""
+    key = (cls.__name__, version)
+    if key not in _made:
+        _made[key] = _struct(cls, cls, version)
+    return _made[key]
+
+
+def _struct(root: type[Message], cls: Any, version: int) -> st.SearchStrategy[Any]:
+    own = layout_of(root, cls.spec, version)
+    fields = {slot.field.name: _value(root, slot, version) for slot in own.plain}
+    for slot in own.tagged.values():
+        default = st.builds(default_of, st.just(cls), st.just(slot.field.name))
+        fields[slot.field.name] = default | _value(root, slot, version)
+    if own.flexible:
+        tags = st.integers(FIRST_UNKNOWN_TAG, 2**32 - 1)
+        some = st.dictionaries(tags, st.binary(max_size=5), max_size=2)
+        fields["unknown_tagged_fields"] = st.just({}) | some
+    return st.builds(cls, **fields)
+
+
+def _value(root: type[Message], slot: Slot, version: int) -> st.SearchStrategy[Any]:
+    field = slot.field
+    if field.kind == "array":
+        found: st.SearchStrategy[Any] = st.lists(
+            _one(root, field, field.element, version), max_size=3
+        )
+    else:
+        found = _one(root, field, field.kind, version)
+    return st.none() | found if slot.nullable else found
+
+
+def _one(root: type[Message], field: FieldSpec, kind: str, version: int) -> st.SearchStrategy[Any]:
+    if kind != "struct":
+        return _SCALARS[kind]
+    assert field.struct is not None
+    return _struct(root, getattr(root, field.struct.name), version)
+
+
+def layout_of(root: type[Message], struct: StructSpec, version: int) -> Layout:
+    """The layout of a struct of this message."""
+    return layout(root.message_spec, struct, version)
+
+
+_RICH: dict[str, Any] = {
+    **dict.fromkeys(INT_RANGES, 3),
+    "float64": -2.5,
+    "uuid": uuid.UUID(int=0x1234),
+    "string": "ab",
+    "bytes": b"\1\2",
+    "records": b"\3\4",
+}
+
+
+def rich(cls: type[Message], version: int) -> Message:
+    """A message with no field at its default: two elements an array, an unknown tag a struct."""
+    made = _rich_struct(cls, cls, version)
+    assert isinstance(made, Message)
+    return made
+
+
+def _rich_struct(root: type[Message], cls: type[Struct], version: int) -> Struct:
+    own = layout_of(root, cls.spec, version)
+    made = cls()
+    for slot in (*own.plain, *own.tagged.values()):
+        setattr(made, slot.field.name, rich_value(root, slot.field, version))
+    if own.flexible:
+        made.unknown_tagged_fields = {FIRST_UNKNOWN_TAG: b"?"}
+    return made
+
+
+def rich_value(root: type[Message], field: FieldSpec, version: int) -> Any:
+    """A value that is not the field's default."""
+    if field.kind == "array":
+        return [_rich_one(root, field, field.element, version) for _ in range(2)]
+    return _rich_one(root, field, field.kind, version)
+
+
+def _rich_one(root: type[Message], field: FieldSpec, kind: str, version: int) -> Any:
+    if kind == "bool":
+        return not field.default
+    if kind != "struct":
+        return _RICH[kind]
+    assert field.struct is not None
+    return _rich_struct(root, getattr(root, field.struct.name), version)
+
+
+def structs_in(message: Message, version: int) -> Iterator[tuple[str, Struct, Layout]]:
+    """(path, struct, layout) of the message and of the first of each nested struct in it."""
+    yield from _structs_in(type(message), message, version, "")
+
+
+def _structs_in(
+    root: type[Message], own: Struct, version: int, path: str
+) -> Iterator[tuple[str, Struct, Layout]]:
+    at = layout_of(root, own.spec, version)
+    yield path, own, at
+    for slot in (*at.plain, *at.tagged.values()):
+        value, where = getattr(own, slot.field.name), f"{path}{slot.field.name}"
+        if isinstance(value, list) and value:
+            value, where = value[0], f"{where}[0]"
+        if isinstance(value, Struct):
+            yield from _structs_in(root, value, version, f"{where}.")

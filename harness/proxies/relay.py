@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import struct
 import threading
 from collections import deque
@@ -27,6 +28,7 @@ A = TypeVar("A")
 D = TypeVar("D")
 T = TypeVar("T")
 LIMIT_BYTES = 104_857_600
+BACKLOG = 128
 
 
 class _Side(asyncio.Protocol):
@@ -44,8 +46,6 @@ class _Side(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        if self.link.relay.stopping:
-            transport.abort()
 
     def eof_received(self) -> bool:
         self.end()
@@ -132,12 +132,9 @@ class _Link:
         self.refused = False  # the rule answered a bad length: the rest is for nobody
 
     def open(self) -> None:
-        if self.relay.stopping:
-            return
         self.relay.links.add(self)
-        task = asyncio.get_running_loop().create_task(self._connect())
-        self.relay.tasks.add(task)
-        task.add_done_callback(self.relay.tasks.discard)
+        if not self.relay.stopping:
+            _keep(self.relay.connecting, self._connect())
 
     async def _connect(self) -> None:
         try:
@@ -247,6 +244,13 @@ def _require_bytes(value: bytes) -> bytes:
     return value
 
 
+def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:
+    """Start a task; it is in the set for as long as it runs."""
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
 class Relay:
     """Listens on loopback and relays to ``upstream`` under ``rule``."""
 
@@ -254,16 +258,28 @@ class Relay:
         self.upstream, self.rule = upstream, rule or FrameRule()
         self.rule_errors: list[Exception] = []  # a rule that raises changes nothing, and is told
         self.links: set[_Link] = set()
-        self.tasks: set[asyncio.Task[None]] = set()
+        self.accepting: set[asyncio.Task[None]] = set()
+        self.connecting: set[asyncio.Task[None]] = set()
         self.stopping = False
-        self._server: asyncio.Server | None = None
+        self._listener: socket.socket | None = None
 
     async def start(self, port: int = 0) -> Address:
         """Returns the address to connect to."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Link(self).client, "127.0.0.1", port)
-        host, bound = self._server.sockets[0].getsockname()[:2]
+        self._listener = socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
+        self._listener.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._listener, self._accept, self._listener)
+        host, bound = self._listener.getsockname()
         return host, bound
+
+    def _accept(self, listener: socket.socket) -> None:
+        # Not asyncio's server: it loses sockets that it was just accepting when it is closed.
+        with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionAbortedError):
+            _keep(self.accepting, self._begin(listener.accept()[0]))
+
+    async def _begin(self, accepted: socket.socket) -> None:
+        accepted.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.connect_accepted_socket(lambda: _Link(self).client, accepted)
 
     def guarded(self, call: Callable[[A], T], argument: A, *, otherwise: D) -> T | D:
         """What the rule says; when it raises, ``otherwise``, and the error is kept."""
@@ -276,9 +292,11 @@ class Relay:
     async def stop(self) -> None:
         """Close the listener and every link at once; afterwards no task or socket is left."""
         self.stopping = True
-        if self._server:
-            self._server.close()
-        connecting = list(self.tasks)
+        if self._listener:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            self._listener.close()
+        await asyncio.gather(*self.accepting, return_exceptions=True)
+        connecting = list(self.connecting)
         for task in connecting:
             task.cancel()
         await asyncio.gather(*connecting, return_exceptions=True)
@@ -322,17 +340,6 @@ class RunningRelay:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
 
     def _end(self) -> None:
-        """Ends the thread, and what is still about to happen on its loop."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.run_until_complete(_cancel_the_rest())
         self._loop.close()
-
-
-async def _cancel_the_rest() -> None:
-    """Connections that were just being accepted when the relay stopped."""
-    late = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in late:
-        task.cancel()
-    await asyncio.gather(*late, return_exceptions=True)
-    await asyncio.sleep(0)  # their transports close on the loop's next turn

@@ -99,13 +99,21 @@ _HOSTILE = [
 
 
 def _agree(cls: type[Message], version: int, raw: bytes) -> None:
-    reader = Reader(cls, version, raw)
+    strict = _agreed(cls, version, raw, tolerant=False)
+    tolerant = _agreed(cls, version, raw, tolerant=True)
+    assert isinstance(strict, DecodeError) or _same(strict, tolerant)
+
+
+def _agreed(cls: type[Message], version: int, raw: bytes, *, tolerant: bool) -> Any:
+    """(message, end) or the DecodeError, from both decoders alike."""
+    reader = Reader(cls, version, raw, tolerant=tolerant)
     interpreted = outcome(lambda: (reader.read(), reader.offset), DecodeError)
-    public = outcome(lambda: decode_prefix(cls, version, raw), DecodeError)
+    public = outcome(lambda: decode_prefix(cls, version, raw, tolerant=tolerant), DecodeError)
     assert _same(interpreted, public)
     if isinstance(interpreted, DecodeError):
         _check_place(interpreted, cls, version, len(raw))
         assert str(public) == str(interpreted)
+    return public
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.codec import DecodeError, decode, encode
+from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.apis import api_named
 from harness.codec.header import decode_response
 from harness.codec.messages import (
@@ -98,3 +98,47 @@ def test_offsets_in_answers_count_from_the_start_of_the_payload() -> None:
         decode_response(api_named("Metadata"), 9, payload)
     assert (caught.value.message, caught.value.path) == (MetadataResponse.__name__, "brokers")
     assert caught.value.offset == 9
+
+
+TOLERATED: list[tuple[type[Message], int, str, Message]] = [
+    (MetadataRequest, 1, "ffff fffe", MetadataRequest(topics=None)),
+    (
+        MetadataRequest,
+        0,
+        "0000 0001 0002 c328",
+        MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name="\ufffd(")]),
+    ),
+    (
+        ApiVersionsRequest,
+        3,
+        "0261 0262 03 0701aa 0500 0701bb",
+        ApiVersionsRequest(
+            client_software_name="a",
+            client_software_version="b",
+            unknown_tagged_fields={5: b"", 7: b"\xbb"},
+        ),
+    ),
+    (
+        FetchRequest,
+        12,
+        FETCH_V12_PREFIX + "01 00 01 04616263",
+        FetchRequest(max_bytes=0, cluster_id="abc"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("cls", "version", "digits", "read"), TOLERATED)
+def test_a_tolerant_reader_takes_what_kafkas_own_takes(
+    cls: type[Message], version: int, digits: str, read: Message
+) -> None:
+    """Negative lengths are null, no UTF-8 is replaced, tags in any order, sizes of known tags."""
+    data = bytes.fromhex(digits)
+    assert decode_prefix(cls, version, data, tolerant=True) == (read, len(data))
+    with pytest.raises(DecodeError):
+        decode_prefix(cls, version, data)
+
+
+def test_a_tolerant_reader_still_refuses_what_is_not_there() -> None:
+    for digits in ("", "0000 0001", "7fff ffff 00", "0000 0001 0005 74"):
+        with pytest.raises(DecodeError):
+            decode_prefix(MetadataRequest, 1, bytes.fromhex(digits), tolerant=True)

@@ -16,7 +16,7 @@ from tests.defects.edited_request import takes
 SHORT_WAIT_MS = 1000  # the tests that measure max_wait_ms ask for less
 ROOMY_BYTES = 1 << 20
 LOG_END = 9  # of the log that most tests read
-ONE_VERSION = range(12, 13)  # where a defect makes the tests wait, one version is enough
+ONE_VERSION = range(4, 5)  # where a defect makes the tests wait, one version is enough
 Asked = FetchRequest.FetchPartition
 Answered = FetchResponse.PartitionData
 
@@ -153,6 +153,14 @@ def the_first_append_ends_the_wait(request: FetchRequest) -> None:
         request.min_bytes = 1
 
 
+@takes("FETCH-010", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest, ONE_VERSION)
+def an_error_waits_for_the_others(request: FetchRequest) -> None:
+    """Beside an idle partition, one that is out of range does not end the wait."""
+    for topic in request.topics:
+        if len(topic.partitions) > 1:
+            topic.partitions = [p for p in topic.partitions if p.fetch_offset <= LOG_END]
+
+
 @takes("FETCH-011", r"\d+ bytes with partition_max_bytes \d+", FetchRequest)
 def partition_max_bytes_is_not_looked_at(request: FetchRequest) -> None:
     """A partition is read without its own limit."""
@@ -257,6 +265,7 @@ DEFECTS = [
     min_bytes_count_for_each_partition,
     min_bytes_0_waits_for_data,
     the_first_append_ends_the_wait,
+    an_error_waits_for_the_others,
     partition_max_bytes_is_not_looked_at,
     partitions_are_filled_by_number,
     an_unknown_id_gets_the_error_of_a_name,

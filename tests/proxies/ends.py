@@ -30,17 +30,16 @@ def relayed(rule: FrameRule | None = None, receive_bytes: int = 0) -> Iterator[E
     """One connection through a relay; ``receive_bytes`` makes both ends' buffers small."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        listener.settimeout(LIMIT_S)
-        running = stack.enter_context(RunningRelay(listener.getsockname(), rule))
         client = stack.enter_context(socket.socket())
-        if receive_bytes:
-            for one in (listener, client):
+        for one in (listener, client):
+            one.settimeout(LIMIT_S)
+            if receive_bytes:
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-        client.settimeout(LIMIT_S)
-        client.connect(running.address)
-        broker = stack.enter_context(listener.accept()[0])
-        broker.settimeout(LIMIT_S)
-        yield Ends(client, broker, running)
+        with RunningRelay(listener.getsockname(), rule) as running:  # stops before its ends close
+            client.connect(running.address)
+            broker = stack.enter_context(listener.accept()[0])
+            broker.settimeout(LIMIT_S)
+            yield Ends(client, broker, running)
 
 
 def read(sock: socket.socket, count: int) -> bytes:

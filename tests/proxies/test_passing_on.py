@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest, ProduceRequest
+from harness.proxies import RunningRelay
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
 FEW = settings(
@@ -27,7 +29,7 @@ CUTS = st.lists(st.floats(0, 1), max_size=6)
 
 def cut(stream: bytes, at: list[float]) -> list[bytes]:
     edges = [0, *sorted(int(place * len(stream)) for place in at), len(stream)]
-    return [stream[start:stop] for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    return [stream[start:stop] for start, stop in pairwise(edges)]
 
 
 @FEW
@@ -47,9 +49,61 @@ def test_any_bytes_in_any_chunks_pass_unchanged_both_ways(
         assert ends.running.relay.rule_errors == []
 
 
-SIDES = ["client", "broker"]
+def ends_of(ends: Ends, first: str) -> tuple[socket.socket, socket.socket]:
+    """(the side that ends first, the other)."""
+    return (ends.client, ends.broker) if first == "client" else (ends.broker, ends.client)
 
 
-@pytest.fixture
-def ends() -> Ends:  # the teardown is the context manager's
-    raise NotImplementedError
+@pytest.mark.parametrize("first", ["client", "broker"])
+@pytest.mark.parametrize("rest", [b"", REQUEST, REQUEST[:-1], REQUEST[:2], b"\xff\xff\xff\xffjunk"])
+def test_after_the_end_of_one_direction_the_other_goes_on(first: str, rest: bytes) -> None:
+    with relayed() as ends:
+        ending, going_on = ends_of(ends, first)
+        ending.sendall(rest)
+        ending.shutdown(socket.SHUT_WR)
+        assert read_to_end(going_on) == rest
+        for piece in (frame(b"one"), frame(b"two" * 50_000), b"\0\0\0\7half"):
+            going_on.sendall(piece)
+        going_on.shutdown(socket.SHUT_WR)
+        assert read_to_end(ending) == frame(b"one") + frame(b"two" * 50_000) + b"\0\0\0\7half"
+
+
+@pytest.mark.parametrize("first", ["client", "broker"])
+def test_a_close_of_both_directions_is_an_end_for_the_other(first: str) -> None:
+    with relayed() as ends:
+        ending, other = ends_of(ends, first)
+        ending.sendall(frame(b"last"))
+        ending.close()
+        assert read_to_end(other) == frame(b"last")
+
+
+@pytest.mark.parametrize("first", ["client", "broker"])
+def test_a_reset_closes_the_other_side(first: str) -> None:
+    with relayed() as ends:
+        ending, other = ends_of(ends, first)
+        ending.sendall(frame(b"last"))
+        assert read(other, 8) == frame(b"last")
+        ending.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        ending.close()
+        assert read_to_end(other) == b""
+
+
+def test_a_frame_is_passed_on_when_it_is_whole() -> None:
+    with relayed() as ends:
+        ends.client.sendall(REQUEST[:7])
+        ends.broker.sendall(frame(b"unasked"))
+        assert read(ends.client, 11) == frame(b"unasked")
+        ends.broker.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            ends.broker.recv(1)
+        ends.broker.settimeout(10)
+        ends.client.sendall(REQUEST[7:])
+        assert read(ends.broker, len(REQUEST)) == REQUEST
+
+
+def test_nobody_behind_the_relay_is_a_close() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        upstream = listener.getsockname()
+    with RunningRelay(upstream) as running, socket.create_connection(running.address, 10) as client:
+        client.settimeout(10)
+        assert client.recv(1) == b""

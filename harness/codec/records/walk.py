@@ -120,10 +120,17 @@ def _headers(payload: bytes, offset: int, stop: int, position: int) -> int:
     if not 0 <= count <= stop - offset:
         raise BadRecord(position, f"{count} headers with {stop - offset} bytes left")
     for _ in range(count):
-        raw, offset = _varint(payload, offset, _INT, position)
+        if (raw := payload[offset]) < 128:
+            offset += 1
+        else:
+            raw, offset = _varint(payload, offset, _INT, position)
         if raw & 1:
             raise BadRecord(position, "a header without key")
-        raw, offset = _varint(payload, offset + (raw >> 1), _INT, position)
+        offset += raw >> 1
+        if (raw := payload[offset]) < 128:
+            offset += 1
+        else:
+            raw, offset = _varint(payload, offset, _INT, position)
         offset += 0 if raw & 1 else raw >> 1
     return offset
 

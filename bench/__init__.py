@@ -1,0 +1,17 @@
+"""How our codec compares with other people's, as ratios: ``python -m bench [NAME ...]``.
+
+Each case does the same work twice, by us and by a peer, in turns in the same process, and prints
+our time divided by the peer's: below 1.0 we are quicker. Absolute times say more about the
+machine than about the code, so none are printed, and nothing here is a test: what a ratio ought
+to be is for a reader to judge.
+
+The cases (names may be given to run only some):
+
+- ``fetch``, ``produce``: encoding and decoding requests and responses (10 topics of 10 partitions
+  with 1 KiB of records each) at the highest version with plain lengths and at the first flexible
+  one, against the generated codec of kafka-python. Both must write the same bytes.
+- ``records``: ``walk_records``, which a broker validates with, against ``decode_batches``, which
+  makes objects of the same records; for several shapes of records.
+
+Needs the extra ``bench``.
+"""

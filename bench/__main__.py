@@ -1,0 +1,29 @@
+"""``python -m bench [NAME ...]``: see the package."""
+
+from __future__ import annotations
+
+import sys
+
+from bench.messages import cases as message_cases
+from bench.ratio import ratio
+from bench.records import cases as record_cases
+
+
+def main(names: list[str]) -> int:
+    """Print one line a case; 2 for a name that is no group of cases."""
+    cases = [*message_cases(), *record_cases()]
+    groups = sorted({case.group for case in cases})
+    unknown = [name for name in names if name not in groups]
+    if unknown:
+        sys.stderr.write(f"no case {unknown[0]!r}; there are: {', '.join(groups)}\n")
+        return 2
+    sys.stdout.write("our time / the peer's\n")
+    for case in cases:
+        if case.group in (names or groups):
+            sys.stdout.write(f"{ratio(case):8.2f}  {case.name}\n")
+            sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""Two ways to do the same work, measured in turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+ROUNDS = 40
+ROUND_S = 0.01  # long for the clock, short for whatever else the machine does
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``ours`` and ``theirs`` do the same work."""
+
+    group: str
+    name: str
+    ours: Callable[[], object]
+    theirs: Callable[[], object]
+
+
+def ratio(case: Case) -> float:
+    """Our time by theirs. The best of many short rounds each: disturbances only ever add."""
+    repeats = max(1, int(ROUND_S / max(_seconds(case.theirs, 1), 1e-9)))
+    best = [float("inf"), float("inf")]
+    for _ in range(ROUNDS):
+        for side, work in enumerate((case.ours, case.theirs)):
+            best[side] = min(best[side], _seconds(work, repeats))
+    return best[0] / best[1]
+
+
+def _seconds(work: Callable[[], object], repeats: int) -> float:
+    began = time.perf_counter()
+    for _ in range(repeats):
+        work()
+    return time.perf_counter() - began

@@ -1,0 +1,191 @@
+"""FETCH: how long a request waits, for what, and what ends it."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.client.requests import fetch_request
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest
+from harness.codec.messages import FetchResponse as Answer
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.appended import append, batch_of
+from suites.protocol.expect import expect_error
+from suites.protocol.fetching import entry_of, log_of_nine, partition_of, values_of
+from suites.protocol.kept_topics import KeptTopics
+
+PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
+WAIT_MS = 200
+EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
+LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform
+QUIET_MS = 30  # long enough for a broker that answers too early to be seen
+GATHERED_BYTES = 64 * 1024
+
+
+def _timed(connection: Connection, request: FetchRequest, version: int) -> tuple[Answer, float]:
+    """The answer, and the milliseconds that it took."""
+    started = time.monotonic()
+    response = connection.ask(request, version)
+    return response, (time.monotonic() - started) * 1000
+
+
+def _expect_prompt(took_ms: float, wait_ms: int) -> None:
+    """Well before max_wait_ms, whose end would look much the same otherwise."""
+    assert took_ms < 0.9 * wait_ms, f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+
+
+def _expect_at_max_wait(broker: BrokerUnderTest, took_ms: float) -> None:
+    """Not before WAIT_MS, and not very long after it."""
+    told = f"answered after {took_ms:.0f} ms, max_wait_ms is {WAIT_MS}"
+    assert took_ms >= WAIT_MS - EARLY_MS, told
+    assert took_ms <= WAIT_MS + broker.scaled_ms(LATE_MS), told
+
+
+@judges("FETCH-006")
+@at_versions("Fetch", "4+")
+def test_without_data_the_answer_comes_at_max_wait(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """An empty partition and min_bytes 1: an empty answer, not before max_wait_ms."""
+    topic = kept.topic(broker, log_of_nine)
+    request = fetch_request([entry_of(topic, api_version, {1: 0})], max_wait_ms=WAIT_MS)
+    with requirement("FETCH-006"):
+        response, took_ms = _timed(broker.connect(), request, api_version)
+        _expect_at_max_wait(broker, took_ms)
+        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
+        assert not partition_of(response, 1).records
+
+
+@judges("FETCH-007")
+@at_versions("Fetch", "4+")
+def test_min_bytes_over_all_partitions_end_the_wait(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two partitions that hold min_bytes only together: answered long before max_wait_ms."""
+    topic = broker.create_topic(partitions=2)
+    batch = batch_of(b"half of it")
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=len(batch) + 1)
+    connection = broker.connect()
+    with requirement("FETCH-007"):
+        started = time.monotonic()
+        connection.send(request, api_version)
+        connection.expect_silence(for_ms=QUIET_MS)
+        append(broker, topic, batch, partition=0)
+        append(broker, topic, batch, partition=1)
+        connection.receive_frame()
+        took_ms = (time.monotonic() - started) * 1000
+        _expect_prompt(took_ms, wait_ms)
+
+
+@judges("FETCH-008")
+@at_versions("Fetch", "4+")
+def test_min_bytes_0_is_answered_at_once(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """An empty partition and min_bytes 0: nobody waits."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {1: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=0)
+    with requirement("FETCH-008"):
+        response, took_ms = _timed(broker.connect(), request, api_version)
+        _expect_prompt(took_ms, wait_ms)
+        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
+        assert not partition_of(response, 1).records
+
+
+def _part_of_the_sum(broker: BrokerUnderTest) -> bytes:
+    """Three of these reach GATHERED_BYTES, two do not. Chance does not compress."""
+    return batch_of(broker.random.randbytes(GATHERED_BYTES // 3 + 100))
+
+
+@judges("FETCH-009")
+@at_versions("Fetch", "4+")
+def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_version: int) -> None:
+    """min_bytes of 64 KiB: silent after the first two appends, answered with all three."""
+    topic = broker.create_topic()
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [entry_of(topic, api_version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES)
+    connection = broker.connect()
+    parts = [_part_of_the_sum(broker) for _ in range(3)]
+    with requirement("FETCH-009"):
+        started = time.monotonic()
+        connection.send(request, api_version)
+        for part in parts[:2]:
+            append(broker, topic, part)
+            connection.expect_silence(for_ms=QUIET_MS)
+        append(broker, topic, parts[2])
+        response = connection.receive()
+        took_ms = (time.monotonic() - started) * 1000
+        assert isinstance(response, Answer)
+        size = len(partition_of(response).records or b"")
+        assert size >= GATHERED_BYTES, f"{size} bytes, min_bytes is {GATHERED_BYTES}"
+        _expect_prompt(took_ms, wait_ms)
+
+
+@judges("FETCH-009")
+def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> None:
+    """min_bytes is never reached: what there is comes at max_wait_ms, not before."""
+    topic, version = broker.create_topic(), broker.version("Fetch", "4+")
+    append(broker, topic, batch_of(b"alone"))
+    wanted = [entry_of(topic, version, {0: 0})]
+    request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=GATHERED_BYTES)
+    with requirement("FETCH-009"):
+        response, took_ms = _timed(broker.connect(), request, version)
+        _expect_at_max_wait(broker, took_ms)
+        assert values_of(partition_of(response)) == [b"alone"]
+
+
+@judges("FETCH-010")
+@at_versions("Fetch", "4+")
+def test_an_offset_out_of_range_ends_the_wait(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """One idle partition, one read outside of its log: answered at once."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    request = fetch_request([entry_of(topic, api_version, {1: 0, 0: 77})], max_wait_ms=wait_ms)
+    with requirement("FETCH-010"):
+        response, took_ms = _timed(broker.connect(), request, api_version)
+        _expect_prompt(took_ms, wait_ms)
+        expect_error(partition_of(response, 0).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
+        expect_error(partition_of(response, 1).error_code, ErrorCode.NONE, "the idle partition")
+
+
+@judges("FETCH-010")
+@at_versions("Fetch", "9+")
+def test_a_wrong_leader_epoch_ends_the_wait(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """One idle partition, one asked with an epoch that its leader does not have yet."""
+    topic = kept.topic(broker, log_of_nine)
+    epoch = broker.metadata([topic.name]).topics[0].partitions[0].leader_epoch
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    request = fetch_request([entry_of(topic, api_version, {1: 0, 0: 9})], max_wait_ms=wait_ms)
+    request.topics[0].partitions[1].current_leader_epoch = epoch + 1
+    with requirement("FETCH-010"):
+        response, took_ms = _timed(broker.connect(), request, api_version)
+        _expect_prompt(took_ms, wait_ms)
+        expect_error(partition_of(response, 0).error_code, ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+
+@judges("FETCH-010")
+@at_versions("Fetch", "4+")
+def test_an_unknown_partition_alone_is_not_waited_for(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Nothing else is asked: answered at once. Beside an idle partition the broker may wait."""
+    topic = kept.topic(broker, log_of_nine)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    request = fetch_request([entry_of(topic, api_version, {2: 0})], max_wait_ms=wait_ms)
+    with requirement("FETCH-010"):
+        response, took_ms = _timed(broker.connect(), request, api_version)
+        _expect_prompt(took_ms, wait_ms)
+        found = partition_of(response, 2).error_code
+        expect_error(found, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

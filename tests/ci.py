@@ -24,7 +24,7 @@ PARTS: dict[str, list[list[str]]] = {
         ["python", "-m", "harness.codec.stubs", "--check"],
         ["lint-imports"],
     ],
-    "types": [["mypy", "harness", "reports", "suites", "tests"]],
+    "types": [["mypy", "harness", "reports", "suites", "tests", "bench"]],
     "tests": [[*PYTEST, "tests", "-n", "2"]],
     "suites": [
         [*PYTEST, "suites", "--target", "reference", "-n", "2", "--random-order", "--out", OUT],
@@ -49,7 +49,7 @@ def run_part(name: str) -> bool:
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     for command in PARTS[name]:
         print(f"\n== {name}: {' '.join(command)}", flush=True)
-        words = [BIN / command[0], *command[1:]]
+        words = [str(BIN / command[0]), *command[1:]]
         if subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode:
             return False
     return True

@@ -159,23 +159,6 @@ def test_an_offset_out_of_range_ends_the_wait(
 
 
 @judges("FETCH-010")
-@at_versions("Fetch", "9+")
-def test_a_wrong_leader_epoch_ends_the_wait(
-    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
-) -> None:
-    """One idle partition, one asked with an epoch that its leader does not have yet."""
-    topic = kept.topic(broker, log_of_nine)
-    epoch = broker.metadata([topic.name]).topics[0].partitions[0].leader_epoch
-    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([entry_of(topic, api_version, {1: 0, 0: 9})], max_wait_ms=wait_ms)
-    request.topics[0].partitions[1].current_leader_epoch = epoch + 1
-    with requirement("FETCH-010"):
-        response, took_ms = _timed(broker.connect(), request, api_version)
-        _expect_prompt(took_ms, wait_ms)
-        expect_error(partition_of(response, 0).error_code, ErrorCode.UNKNOWN_LEADER_EPOCH)
-
-
-@judges("FETCH-010")
 @at_versions("Fetch", "4+")
 def test_an_unknown_partition_alone_is_not_waited_for(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int

@@ -1,7 +1,8 @@
 """Fetch: API key 1, versions 4 to 18.
 
 Behaviour
-- A fetch waits until min_bytes are readable or max_wait_ms has passed; an error answers at once.
+- A fetch waits until min_bytes are readable or max_wait_ms has passed; an error answers at once,
+  but a partition that does not exist is answered with the others.
 - Partitions are filled in order with whole batches; the first batch comes even when it is larger
   than every limit (KIP-74).
 - A partition that is named twice counts once, with what was said last.
@@ -78,12 +79,13 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
         return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
     readings = _read(fetch)
     partitions = _known_partitions(fetch)
-    if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits):
+    missing = frozenset(reading.key for reading in readings if reading.is_missing)
+    if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits, missing):
         return Answer(_response(fetch, readings))
 
     def attempt() -> FetchResponse | None:
         now_readable = _read(fetch)
-        done = is_complete(now_readable, fetch.limits)
+        done = is_complete(now_readable, fetch.limits, missing)
         return _response(fetch, now_readable) if done else None
 
     return Wait(

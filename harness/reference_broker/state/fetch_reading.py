@@ -89,9 +89,18 @@ def read_partitions(
     return readings + missing
 
 
-def is_complete(readings: list[PartitionReading], limits: FetchLimits) -> bool:
-    """Whether a fetch may be answered before its time is over."""
-    if any(r.error is not ErrorCode.NONE or r.diverging is not None for r in readings):
+def is_complete(
+    readings: list[PartitionReading], limits: FetchLimits, missing_at_start: frozenset[FetchKey]
+) -> bool:
+    """Whether a fetch may be answered before its time is over.
+
+    What was missing when it came does not end its wait for the others (class KafkaApis sorts it
+    out before anything is read); what goes missing meanwhile does, like every other error.
+    """
+    if any(
+        r.diverging is not None or (r.error is not ErrorCode.NONE and r.key not in missing_at_start)
+        for r in readings
+    ):
         return True
     return sum(r.available_bytes for r in readings) >= limits.min_bytes
 

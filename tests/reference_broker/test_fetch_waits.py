@@ -1,0 +1,43 @@
+"""What ends the wait of a fetch, and what does not."""
+
+from __future__ import annotations
+
+from harness.client.connection import Connection
+from harness.codec.messages import DeleteTopicsRequest, FetchRequest
+from tests.reference_broker.running import Address, create_topic
+
+LONG_MS = 30_000
+
+
+def _fetch(names: list[str], max_wait_ms: int) -> FetchRequest:
+    part = FetchRequest.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)
+    topics = [FetchRequest.FetchTopic(topic=name, partitions=[part]) for name in names]
+    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1000, topics=topics)
+
+
+def test_a_missing_partition_does_not_end_the_wait_for_others(address: Address) -> None:
+    create_topic(address, "idle")
+    with Connection(address) as connection:
+        connection.send(_fetch(["idle", "nowhere"], 300), 12)
+        connection.expect_silence(for_ms=250)
+        answer = connection.receive()
+        codes = [t.partitions[0].error_code for t in answer.responses]  # type: ignore[attr-defined]
+    assert codes == [0, 3]
+
+
+def test_a_missing_partition_alone_is_answered_at_once(address: Address) -> None:
+    with Connection(address, timeout_ms=LONG_MS / 2) as connection:
+        answer = connection.ask(_fetch(["nowhere"], LONG_MS), 12)
+    assert answer.responses[0].partitions[0].error_code == 3
+
+
+def test_a_topic_that_goes_away_ends_the_wait(address: Address) -> None:
+    create_topic(address, "going")
+    with Connection(address, timeout_ms=LONG_MS / 2) as waiting, Connection(address) as other:
+        waiting.send(_fetch(["going", "nowhere"], LONG_MS), 12)
+        waiting.expect_silence(for_ms=50)
+        names = [DeleteTopicsRequest.DeleteTopicState(name="going")]
+        other.ask(DeleteTopicsRequest(topics=names, timeout_ms=5000), 6)
+        answer = waiting.receive()
+        codes = [t.partitions[0].error_code for t in answer.responses]  # type: ignore[attr-defined]
+    assert codes == [3, 3]

@@ -97,7 +97,7 @@ class ChildProcess:
 
     def exit_code(self) -> int | None:
         """Exit status of the child (128 + n after signal n), None while it runs."""
-        return self._warden.poll()
+        return self._ended(self._warden.poll())
 
     def is_alive(self) -> bool:
         """Whether the child still runs."""
@@ -106,7 +106,7 @@ class ChildProcess:
     def wait(self, timeout_ms: int) -> int | None:
         """Wait for the child's own end; its exit status, or None at the deadline."""
         try:
-            return self._warden.wait(timeout_ms / 1000)
+            return self._ended(self._warden.wait(timeout_ms / 1000))
         except subprocess.TimeoutExpired:
             return None
 
@@ -119,13 +119,22 @@ class ChildProcess:
 
     def kill(self) -> None:
         """End the child and its process group now. Doing it twice is fine."""
-        if self._warden.stdin is not None and not self._warden.stdin.closed:
-            self._warden.stdin.close()
+        self._close_pipe()
         if self.wait(END_TIMEOUT_MS) is not None:
             return
         # The warden hangs (a stopped process, say): its parent-death signal ends the child.
         self._warden.kill()
         self._warden.wait()
+
+    def _ended(self, exit_code: int | None) -> int | None:
+        """Nobody needs the pipe to a warden that has ended."""
+        if exit_code is not None:
+            self._close_pipe()
+        return exit_code
+
+    def _close_pipe(self) -> None:
+        if self._warden.stdin is not None:
+            self._warden.stdin.close()
 
     def log_text(self) -> str:
         """What this child has written so far (its last 64 KiB)."""

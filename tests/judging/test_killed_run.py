@@ -96,7 +96,12 @@ def test_a_dead_broker_is_reported_where_it_died(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_says_so_and_leaves_no_process(tmp_path: Path) -> None:
     """Ctrl-C on the command: the broker is stopped in order, the run is incomplete."""
-    command = [sys.executable, "-m", "harness.cli", "run", "--out", str(tmp_path / "out")]
+    # a job in the background of a shell is born with SIGINT ignored
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from harness.cli import main; main()"
+    )
+    command = [sys.executable, "-c", code, "run", "--out", str(tmp_path / "out")]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     _await(
         lambda: any(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 import pytest
 
+from harness.java import spark_java_home
 from reports.build import ReportPaths, build_report
 
 from .made_results import Row, drawn_rows, write_results
@@ -26,6 +28,12 @@ class DrawnReport:
     results: Path
     paths: ReportPaths
     left_behind: list[str]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _java() -> None:
+    """Who calls a report finds its Java, be it the one from PyPI."""
+    os.environ["JAVA_HOME"] = str(spark_java_home().home)
 
 
 @pytest.fixture(scope="session")

@@ -96,9 +96,11 @@ def test_a_folder_named_like_the_package_does_not_matter(
 def test_ctrl_c_reaches_only_us(tmp_path: Path) -> None:
     """SIGINT to the whole group of the parent, as a terminal sends it: the parent stops first."""
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
         "from pathlib import Path\n"
         "from harness.targets.process import ChildProcess\n"
+        # a job in the background of a shell is born with SIGINT ignored
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "child = ChildProcess(['sleep', '600'], Path(sys.argv[1]))\n"
         "try:\n"
         "    print(child.pid, flush=True)\n"

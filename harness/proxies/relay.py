@@ -106,7 +106,9 @@ class _Client(_Side):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         assert self.transport is not None
-        self.transport.pause_reading()
+        # Not at once: before Python 3.11.5 asyncio begins to read after connection_made even if
+        # that has paused, and bytes would come before there is a broker to take them.
+        asyncio.get_running_loop().call_soon(self.transport.pause_reading)
         self.link.open()
 
     def data_received(self, data: bytes) -> None:

@@ -29,6 +29,7 @@ _STYLES = {
     Verdict.INCONCLUSIVE: "yellow",
     Verdict.WARNING: "yellow",
 }
+_ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 
 
 @click.command()
@@ -131,18 +132,18 @@ def _show(judged: list[Judged], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"exit": _exit_code(judged), "runs": [_as_json(j) for j in judged]}))
         return
-    # plain words must not be cut where nobody looks at a terminal
-    width = None if sys.stdout.isatty() else 200
-    screen = Console(file=sys.stdout, width=width)
-    table = Table("target", *[verdict.value for verdict in Verdict], "run")
-    for one in judged:
-        counts = one.summary.counts if one.summary else {}
-        cells = [_cell(verdict, counts.get(verdict, 0)) for verdict in Verdict]
-        table.add_row(one.spec, *cells, one.run_dir.name)
+    screen = Console(file=sys.stdout)
+    counts = {one.spec: one.summary.counts if one.summary else {} for one in judged}
+    seen = {verdict for found in counts.values() for verdict, number in found.items() if number}
+    shown = [verdict for verdict in Verdict if verdict in seen | _ALWAYS_SHOWN]
+    table = Table("target", *[verdict.value.replace("_", " ") for verdict in shown])
+    for spec, found in counts.items():
+        table.add_row(spec, *[_cell(verdict, found.get(verdict, 0)) for verdict in shown])
     screen.print(table)
     for one in judged:
+        screen.print(f"{one.spec}: {one.run_dir}", markup=False, highlight=False, soft_wrap=True)
         for sentence in _sentences(one):
-            screen.print(f"{one.spec}: {sentence}", markup=False, highlight=False)
+            screen.print(f"{one.spec}: {sentence}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cell(verdict: Verdict, count: int) -> str:

@@ -38,7 +38,7 @@ PARTS: dict[str, list[list[str]]] = {
     "defects": [
         ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", "kafka:4.4.0", "--out", f"{OUT}/defects",
-         "--sample", "24"],
+         "--sample", "16"],
     ],
 }  # fmt: skip
 

@@ -36,6 +36,7 @@ class CaseSession:
     attempt: int = 1
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
+    _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
     def case(self) -> str:
@@ -61,7 +62,9 @@ class CaseSession:
 
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
-        return self._door(list(self.context.info.addresses))
+        if self._shared is None:
+            self._shared = self._door(list(self.context.info.addresses))
+        return self._shared
 
     def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
         """A broker of the test's own; raises MissingCapability where there can be none."""

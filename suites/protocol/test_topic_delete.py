@@ -11,6 +11,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import EARLIEST, LATEST, Topic
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
+from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
@@ -34,17 +35,17 @@ def _expect_unknown(
     broker: BrokerUnderTest, topic: Topic, versions: str, expected: ErrorCode
 ) -> None:
     """Metadata, Produce and Fetch no longer know the topic; asked again while it is going."""
-    produce_version = broker.version("Produce", versions)
-    fetch_version = broker.version("Fetch", versions)
     batch = batch_of(b"too late")
-    asked: dict[str, Callable[[], int]] = {
-        "Metadata": lambda: broker.metadata([topic.name]).topics[0].error_code,
-        "Produce": lambda: broker.produce(topic, batch, produce_version).error_code,
-        "Fetch": lambda: broker.fetch(topic, 0, fetch_version).error_code,
+    fetch_version = broker.version("Fetch", versions)
+    asked: dict[str, tuple[ErrorCode, Callable[[], int]]] = {
+        "Metadata": (UNKNOWN_NAME, lambda: broker.metadata([topic.name]).topics[0].error_code),
+        "Fetch": (expected, lambda: broker.fetch(topic, 0, fetch_version).error_code),
     }
-    for name, ask in asked.items():
-        code = _first_refusal(broker, ask, name)
-        expect_error(code, UNKNOWN_NAME if name == "Metadata" else expected, name)
+    if broker.advertised("Produce") & VersionRange.parse(versions):
+        version = broker.version("Produce", versions)
+        asked["Produce"] = expected, lambda: broker.produce(topic, batch, version).error_code
+    for name, (error, ask) in asked.items():
+        expect_error(_first_refusal(broker, ask, name), error, name)
 
 
 def _first_refusal(broker: BrokerUnderTest, ask: Callable[[], int], what: str) -> int:

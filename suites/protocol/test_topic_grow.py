@@ -65,12 +65,9 @@ def test_partitions_only_become_more(
 
 @judges("TOPIC-027")
 @at_versions("CreatePartitions")
-def test_validation_adds_nothing(
-    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
-) -> None:
+def test_validation_adds_nothing(broker: BrokerUnderTest, api_version: int) -> None:
     """When a topic that was grown later has its partitions, this one still has its own."""
-    topic = kept.topic(broker, _with_two_partitions)
-    later = broker.create_topic()
+    topic, later = broker.create_topic(partitions=2), broker.create_topic()
     with requirement("TOPIC-027"):
         results = ask_to_grow(broker, api_version, (topic.name, 3), validate_only=True)
         results.expect(topic.name, ErrorCode.NONE)

@@ -177,6 +177,10 @@ class BrokerUnderTest:
             self.await_served(topic, partition)
         return topic
 
+    def delete_later(self, *names: str) -> None:
+        """Delete these topics with the test, as those of ``create_topic``, where they exist."""
+        self._created += [Topic(name) for name in names]
+
     def await_served(self, topic: Topic, partition: int = 0) -> None:
         """Wait until the partition answers: shown with a leader is not yet served."""
         request = list_offsets_request(topic, LATEST, partition=partition)
@@ -196,7 +200,7 @@ class BrokerUnderTest:
         )
 
     def _delete_topics(self) -> None:
-        names, self._created = [topic.name for topic in self._created], []
+        names, self._created = list(dict.fromkeys(t.name for t in self._created)), []
         if not names or not self.advertised("DeleteTopics"):
             return
         version = self.version("DeleteTopics")

@@ -22,6 +22,7 @@ from harness.client.requests import (
 from harness.codec.apis import api_named
 from harness.codec.messages import (
     ApiVersionsRequest,
+    CreatePartitionsRequest,
     CreateTopicsRequest,
     DeleteTopicsRequest,
     FetchRequest,
@@ -114,6 +115,11 @@ def _init_producer_id(_version: int, _topic: Topic | None) -> InitProducerIdRequ
     return InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
 
 
+def _create_partitions(_version: int, _topic: Topic | None) -> CreatePartitionsRequest:
+    entry = CreatePartitionsRequest.CreatePartitionsTopic(name=NEVER_WAS, count=1, assignments=None)
+    return CreatePartitionsRequest(topics=[entry], timeout_ms=10_000, validate_only=True)
+
+
 _REQUESTS: dict[str, Callable[[int, Topic | None], Request[Message]]] = {
     "Produce": _produce,
     "Fetch": _fetch,
@@ -124,6 +130,7 @@ _REQUESTS: dict[str, Callable[[int, Topic | None], Request[Message]]] = {
     "CreateTopics": _create_topics,
     "DeleteTopics": _delete_topics,
     "InitProducerId": _init_producer_id,
+    "CreatePartitions": _create_partitions,
 }
 
 API_NAMES = tuple(_REQUESTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.defects import apiv, conn, enc, fetch, listo, meta, prod
+from tests.defects import apiv, conn, enc, fetch, listo, meta, prod, topic, topic_later
 from tests.defects.defect import Defect
 
 ALL_DEFECTS: list[Defect] = [
@@ -13,4 +13,6 @@ ALL_DEFECTS: list[Defect] = [
     *prod.DEFECTS,
     *fetch.DEFECTS,
     *listo.DEFECTS,
+    *topic.DEFECTS,
+    *topic_later.DEFECTS,
 ]

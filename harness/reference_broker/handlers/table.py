@@ -17,6 +17,7 @@ from harness.reference_broker.handlers import (
     api_19_create_topics,
     api_20_delete_topics,
     api_22_init_producer_id,
+    api_37_create_partitions,
 )
 from harness.reference_broker.handlers.outcome import ApiRange, Outcome, RequestContext
 
@@ -58,6 +59,7 @@ _REGISTRATIONS = (
     _served(api_19_create_topics.API_KEY, 2, 7, api_19_create_topics.handle),
     _served(api_20_delete_topics.API_KEY, 1, 6, api_20_delete_topics.handle),
     _served(api_22_init_producer_id.API_KEY, 0, 5, api_22_init_producer_id.handle),
+    _served(api_37_create_partitions.API_KEY, 0, 3, api_37_create_partitions.handle),
 )
 
 HANDLERS: Mapping[int, Registration] = {r.advertised.api_key: r for r in _REGISTRATIONS}

@@ -13,7 +13,9 @@ from harness.reference_broker.state.config_values import ConfigError, ConfigValu
 _LONG_MAX = "9223372036854775807"
 _CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
-_THROTTLED = r"\*|\d+:\d+(\s*,\s*\d+:\d+)*"  # partition:broker pairs, or all
+# Pairs of partition and broker, or all of them by one star; items may be empty.
+_PAIR = r"\s*([0-9]+:[0-9]+)?\s*"
+_THROTTLED = rf"{_PAIR}(,{_PAIR})*|[\s,]*\*[\s,]*"
 
 _DEFINITIONS = (
     Definition(

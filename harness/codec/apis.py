@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
+from harness.codec.api_table import API_TABLE
 from harness.codec.errors import UnknownApiError
-from harness.codec.messages import message_class, message_names
+from harness.codec.messages import message_class
 from harness.codec.structs import Message
-from harness.codec.versions import NO_VERSIONS, VersionRange
+from harness.codec.versions import VersionRange
 
 API_VERSIONS_KEY = 18
 CONTROLLED_SHUTDOWN_KEY = 7
@@ -20,11 +20,19 @@ class Api:
 
     key: int
     name: str
-    request: type[Message]
-    response: type[Message]
     valid_versions: VersionRange
     flexible_versions: VersionRange
     unstable_versions: VersionRange  # never advertised unless a broker is told to
+
+    @property
+    def request(self) -> type[Message]:
+        """The class of its requests; the definition is read when first asked for."""
+        return message_class(f"{self.name}Request")
+
+    @property
+    def response(self) -> type[Message]:
+        """The class of its responses."""
+        return message_class(f"{self.name}Response")
 
     def request_header_version(self, version: int) -> int:
         """2 when flexible, else 1; ControlledShutdown v0 alone has 0 (it has no client id)."""
@@ -39,29 +47,12 @@ class Api:
         return 1 if version in self.flexible_versions else 0
 
 
-def _api(name: str) -> Api:
-    request, response = message_class(f"{name}Request"), message_class(f"{name}Response")
-    spec = request.message_spec
-    assert spec.api_key is not None
-    highest = spec.valid.highest
-    return Api(
-        key=spec.api_key,
-        name=name,
-        request=request,
-        response=response,
-        valid_versions=spec.valid,
-        flexible_versions=spec.flexible,
-        unstable_versions=VersionRange(highest, highest) if spec.unstable_highest else NO_VERSIONS,
-    )
+def _api(key: int, name: str, valid: str, flexible: str, unstable: str) -> Api:
+    ranges = (VersionRange.parse(text) for text in (valid, flexible, unstable))
+    return Api(key, name, *ranges)
 
 
-@cache
-def _apis() -> dict[int, Api]:
-    names = [n.removesuffix("Request") for n in message_names() if n.endswith("Request")]
-    return {api.key: api for api in sorted(map(_api, names), key=lambda api: api.key)}
-
-
-APIS: dict[int, Api] = _apis()
+APIS: dict[int, Api] = {row[0]: _api(*row) for row in API_TABLE}
 _BY_NAME = {api.name: api for api in APIS.values()}
 
 

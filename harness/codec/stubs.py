@@ -1,6 +1,8 @@
-"""``messages.pyi`` from the definitions: what editors and type checkers see of the messages.
+"""What is generated from the definitions.
 
-``python -m harness.codec.stubs`` writes it, with ``--check`` it only says whether it is current.
+``messages.pyi`` is what editors and type checkers see of the messages; ``api_table.py`` saves
+reading 190 files to know which APIs there are. ``python -m harness.codec.stubs`` writes both, with
+``--check`` it only says whether they are current.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
 from harness.codec.messages import message_class, message_names
 
 STUB = Path(__file__).with_name("messages.pyi")
+TABLE = Path(__file__).with_name("api_table.py")
 _PYTHON_TYPES = {"bool": "bool", "float64": "float", "uuid": "UUID", "string": "str"}
 _PREAMBLE = '''"""Generated from schemas/ by ``python -m harness.codec.stubs``; do not edit."""
 
@@ -22,6 +25,13 @@ from harness.codec.structs import Message, Request, Struct
 def message_names() -> tuple[str, ...]: ...
 def message_class(name: str) -> type[Message]: ...
 '''
+
+
+_TABLE_PREAMBLE = '''\
+"""Generated from schemas/ by ``python -m harness.codec.stubs``; do not edit."""
+
+# key, name, valid versions, flexible versions, unstable versions
+API_TABLE: tuple[tuple[int, str, str, str, str], ...] = ('''
 
 
 def stub_text() -> str:
@@ -69,16 +79,31 @@ def _scalar(kind: str) -> str:
     return _PYTHON_TYPES.get(kind, "bytes" if kind in ("bytes", "records") else "int")
 
 
+def table_text() -> str:
+    """The whole table of APIs."""
+    specs = [message_class(name).message_spec for name in message_names()]
+    requests = sorted((s for s in specs if s.type == "request"), key=lambda spec: spec.api_key or 0)
+    return "\n".join([_TABLE_PREAMBLE, *map(_row, requests), ")", ""])
+
+
+def _row(spec: MessageSpec) -> str:
+    unstable = str(spec.valid.highest) if spec.unstable_highest else "none"
+    words = ", ".join(f'"{word}"' for word in (spec.valid, spec.flexible, unstable))
+    return f'    ({spec.api_key}, "{spec.name.removesuffix("Request")}", {words}),'
+
+
 def main(arguments: list[str]) -> int:
-    """Write the stub, or with ``--check`` exit 1 when it is stale."""
-    text = stub_text()
-    if arguments == ["--check"]:
-        current = STUB.exists() and STUB.read_text("utf-8") == text
+    """Write the files, or with ``--check`` exit 1 when one is stale."""
+    stale = False
+    for file, text in ((STUB, stub_text()), (TABLE, table_text())):
+        if arguments != ["--check"]:
+            file.write_text(text, "utf-8")
+            continue
+        current = file.exists() and file.read_text("utf-8") == text
+        stale |= not current
         verdict = "current" if current else "stale: run this without --check"
-        sys.stdout.write(f"messages.pyi is {verdict}\n")
-        return 0 if current else 1
-    STUB.write_text(text, "utf-8")
-    return 0
+        sys.stdout.write(f"{file.name} is {verdict}\n")
+    return int(stale)
 
 
 if __name__ == "__main__":

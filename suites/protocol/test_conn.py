@@ -19,7 +19,7 @@ from harness.client.requests import (
     produce_request,
 )
 from harness.codec import decode, decode_prefix
-from harness.codec.apis import APIS, api_named
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
@@ -40,6 +40,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.harmless import (
     NEVER_WAS,
     each_api,
+    each_other_api,
     flexible_versions,
     harmless_request,
     served_versions,
@@ -237,15 +238,15 @@ def test_an_unknown_api_key_closes_the_connection(broker: BrokerUnderTest, api_k
 
 @judges("CONN-014")
 @pytest.mark.parametrize("beyond", ["below", "above"])
-@pytest.mark.parametrize("name", [api.name for api in APIS.values() if api.name != "ApiVersions"])
+@each_other_api
 def test_an_unsupported_version_closes_the_connection(
-    broker: BrokerUnderTest, name: str, beyond: str
+    broker: BrokerUnderTest, api_name: str, beyond: str
 ) -> None:
     """The version next to the advertised range of a known API: closed without an answer."""
-    broker.version(name)
-    advertised = broker.advertised(name)
+    broker.version(api_name)
+    advertised = broker.advertised(api_name)
     version = advertised.lowest - 1 if beyond == "below" else advertised.highest + 1
-    key = api_named(name).key
+    key = api_named(api_name).key
     connection = broker.connect()
     with requirement("CONN-014", api_key=key, api_version=version):
         connection.send_frame(struct.pack(">hhih", key, version, 1, -1) + b"\0" * 16)
@@ -325,7 +326,7 @@ def test_answers_have_the_format_of_the_version_asked(
 
 
 @judges("CONN-026")
-@pytest.mark.parametrize("api_name", [a.name for a in APIS.values() if a.name != "ApiVersions"])
+@each_other_api
 def test_flexible_versions_use_the_tagged_headers(broker: BrokerUnderTest, api_name: str) -> None:
     """Request header v2 is read; behind the answer's correlation id stand tagged fields."""
     api = api_named(api_name)

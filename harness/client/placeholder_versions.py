@@ -49,4 +49,4 @@ def served_range(api_versions: Mapping[int, VersionRange], api_name: str) -> Ver
     row = placeholder_of(api_versions, api_name)
     if row is None:
         return shown
-    return shown & VersionRange(row.versions.highest + 1, shown.highest)
+    return shown & VersionRange(row.versions.highest + 1, shown.highest) or NO_VERSIONS

@@ -171,7 +171,7 @@ def partition_max_bytes_is_not_looked_at(request: FetchRequest) -> None:
             partition.partition_max_bytes = ROOMY_BYTES
 
 
-@answers("FETCH-014", r"\d+ bytes with partition_max_bytes 1$", "Fetch", OF_MESSAGE_SETS)
+@answers("FETCH-014", r"\d+ bytes with partition_max_bytes 1\b", "Fetch", OF_MESSAGE_SETS)
 def the_first_message_is_always_whole(seen: SeenRequest, message: Message) -> None:
     """The first message comes whole where it does not fit, as in version 3 and later."""
     for asked, data in _pairs(seen, message):

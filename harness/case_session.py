@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
+from harness.client.placeholder_versions import placeholder_of
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import begin_case, finish_case, with_evidence
@@ -53,12 +54,22 @@ class CaseSession:
             attempt=self.attempt,
         )
         if self.api is not None:
-            advertised = self.context.info.api_versions.get(self.api.key)
-            if advertised is None or not advertised[0] <= (self.api_version or 0) <= advertised[1]:
-                shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
-                raise NotSupported(f"{self.api.name} v{self.api_version}: advertised is {shown}")
+            self._expect_served(self.api, self.api_version or 0)
         if not self.shared_broker().is_alive():
             raise Inconclusive("the broker did not answer before this test began")
+
+    def _expect_served(self, api: Api, version: int) -> None:
+        """Raise NotSupported for a version that the broker itself does not claim to serve."""
+        advertised = self.context.info.api_versions.get(api.key)
+        if advertised is None or not advertised[0] <= version <= advertised[1]:
+            shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
+            raise NotSupported(f"{api.name} v{version}: advertised is {shown}")
+        row = placeholder_of(self.shared_broker().api_versions, api.name)
+        if row is not None and version in row.versions:
+            raise NotSupported(
+                f"{api.name} v{version}: advertised as a placeholder only, for old clients that "
+                f"look at the range ({row.source})"
+            )
 
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""

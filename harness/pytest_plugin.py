@@ -27,7 +27,7 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.marks import released_versions
+from harness.marks import ends_of, released_versions
 from harness.run_session import RunSession, WorkerContext, new_run_id, write_plan
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
@@ -187,9 +187,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("at_versions")
     if mark is not None:
-        versions = released_versions(*mark.args)
-        if metafunc.config.getoption("versions") == "ends":
-            versions = sorted({versions[0], versions[-1]})
+        api, *ranges = mark.args
+        chosen = ends_of if metafunc.config.getoption("versions") == "ends" else released_versions
+        versions = sorted({version for one in ranges for version in chosen(api, one)})
         metafunc.parametrize("api_version", versions, ids=[f"v{v}" for v in versions])
 
 

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.placeholder_versions import served_range
 from harness.client.requests import (
     LATEST,
     Topic,
@@ -90,7 +91,14 @@ class BrokerUnderTest:
         return base_ms * self.time_scale
 
     def advertised(self, api_name: str) -> VersionRange:
-        """The versions that the broker says it serves; empty when it does not know the API."""
+        """The versions that the broker says it serves; empty when it does not know the API.
+
+        Without those that are shown for old clients' sake alone, see ``shown``.
+        """
+        return served_range(self.api_versions, api_name)
+
+    def shown(self, api_name: str) -> VersionRange:
+        """The versions that ApiVersions lists, placeholders included."""
         return self.api_versions.get(api_named(api_name).key, NO_VERSIONS)
 
     def version(self, api_name: str, wanted: str = "0+") -> int:

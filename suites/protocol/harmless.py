@@ -32,22 +32,20 @@ from harness.codec.messages import (
     MetadataRequest,
     ProduceRequest,
 )
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records import Record, RecordBatch
 from harness.codec.structs import Message, Request
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import NotSupported
 from harness.marks import released_versions
+from suites.protocol.record_formats import encoded_for
 
 NEVER_WAS = "kc-a-topic-that-never-was"
-# Produce 0 to 2 carries message sets; 4.x advertises these versions and serves none (KAFKA-18659).
-_LEFT_OUT = {"Produce": VersionRange(0, 2)}
 
 
 def served_versions(broker: BrokerUnderTest, api_name: str, versions: str = "0+") -> list[int]:
     """What both sides know of ``versions``; raises NotSupported when that is nothing."""
-    left_out = _LEFT_OUT.get(api_name, ())
     usable = broker.advertised(api_name) & VersionRange.parse(versions)
-    found = [v for v in released_versions(api_named(api_name), usable) if v not in left_out]
+    found = released_versions(api_named(api_name), usable)
     if not found:
         raise NotSupported(f"{api_name} {versions}: advertised is {broker.advertised(api_name)}")
     return found
@@ -66,7 +64,7 @@ def harmless_request(api_name: str, version: int, topic: Topic | None = None) ->
 def _produce(version: int, topic: Topic | None) -> ProduceRequest:
     if topic is None:
         return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[])
-    return produce_request(topic, encode_batch(RecordBatch([Record(b"x")])), version)
+    return produce_request(topic, encoded_for(version, RecordBatch([Record(b"x")])), version)
 
 
 def _fetch(version: int, topic: Topic | None) -> FetchRequest:

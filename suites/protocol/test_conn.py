@@ -36,6 +36,7 @@ from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.answers import correlation_id_of, expect_answers
+from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import (
     NEVER_WAS,
@@ -183,11 +184,11 @@ def test_every_request_gets_one_answer(broker: BrokerUnderTest, api_name: str) -
 
 
 @judges("CONN-008")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_only_acks_0_is_not_answered(broker: BrokerUnderTest, api_version: int) -> None:
     """Produce with acks=0 gets no answer; the request after it is answered next."""
     topic = broker.create_topic()
-    batch = encode_batch(RecordBatch([Record(b"x")]))
+    batch = batch_of(b"x", version=api_version)
     connection = broker.connect()
     with requirement("CONN-008"):
         connection.send(produce_request(topic, batch, api_version, acks=0), api_version)
@@ -244,7 +245,7 @@ def test_an_unsupported_version_closes_the_connection(
 ) -> None:
     """The version next to the advertised range of a known API: closed without an answer."""
     broker.version(api_name)
-    advertised = broker.advertised(api_name)
+    advertised = broker.shown(api_name)
     version = advertised.lowest - 1 if beyond == "below" else advertised.highest + 1
     key = api_named(api_name).key
     connection = broker.connect()
@@ -281,7 +282,7 @@ def test_null_and_empty_client_ids_are_accepted(
     connection = broker.connect(client_id)
     key = api_named("Produce").key
     for version in served_versions(broker, "Produce"):
-        request = produce_request(topic, encode_batch(RecordBatch([Record(b"x")])), version)
+        request = produce_request(topic, batch_of(b"x", version=version), version)
         with requirement("CONN-019", api_key=key, api_version=version):
             answer = connection.ask(request, version).responses[0].partition_responses[0]
             expect_error(answer.error_code, ErrorCode.NONE)

@@ -106,7 +106,9 @@ def _nameless(version: int) -> MetadataRequest:
 
 NEVER_NULL = {
     ("Produce", "topics"): NeverNull(
-        lambda _: ProduceRequest(acks=-1, topic_data=[]), "array", lambda v: 7 if v >= 9 else 8
+        lambda _: ProduceRequest(acks=-1, topic_data=[]),
+        "array",
+        lambda v: 6 if v < 3 else 8 if v < 9 else 7,
     ),
     ("Fetch", "topics"): NeverNull(lambda _: FetchRequest(topics=[]), "array", _fetch_topics_at),
     ("ListOffsets", "topics"): NeverNull(

@@ -15,7 +15,6 @@ from harness.client.requests import (
 )
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse as Answer
-from harness.codec.records import decode_batches
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
@@ -29,6 +28,7 @@ from suites.protocol.fetching import (
     values_of,
 )
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.record_formats import first_offsets
 
 ONE_BATCH = batch_of(b"one of three")
 
@@ -45,28 +45,30 @@ def _three_of_four(broker: BrokerUnderTest) -> Topic:
 
 
 @judges("FETCH-001")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_a_fetch_begins_with_the_batch_that_covers_its_offset(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """From every offset of three batches: the batch around it first, then on in order."""
+    """From every offset of three batches: the one around it first, then on in order.
+
+    As a message set it may begin with the offset itself, the one of its message.
+    """
     topic = kept.topic(broker, log_of_nine)
     with requirement("FETCH-001"):
         for offset in range(len(VALUES)):
             data = broker.fetch(topic, offset, api_version)
             offsets = [at for at, _ in records_of(data)]
             assert offsets, f"nothing at offset {offset} of a log that ends at 9"
-            first = decode_batches(data.records or b"")[0]
-            last = first.base_offset + (first.last_offset_delta or 0)
-            told = f"offset {offset}: the first batch is {first.base_offset} to {last}"
-            assert first.base_offset <= offset <= last, told
-            in_order = list(range(first.base_offset, first.base_offset + len(offsets)))
+            first, last = first_offsets(data.records or b"")
+            told = f"offset {offset}: the first batch is {first} to {last}"
+            assert first <= offset <= last, told
+            in_order = list(range(first, first + len(offsets)))
             assert offsets == in_order, f"offset {offset}: records come in the order {offsets}"
             assert values_of(data) == VALUES[offsets[0] : offsets[-1] + 1]
 
 
 @judges("FETCH-004")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_an_offset_outside_the_log_is_out_of_range(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -80,7 +82,7 @@ def test_an_offset_outside_the_log_is_out_of_range(
 
 
 @judges("FETCH-005")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_a_fetch_at_the_log_end_is_legal(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -108,7 +110,7 @@ def test_the_log_start_offset_is_the_earliest_offset(
 
 
 @judges("FETCH-040")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_reading_does_not_consume(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -125,7 +127,7 @@ def test_reading_does_not_consume(
 
 
 @judges("FETCH-041")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_every_reader_gets_every_record(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -134,10 +136,11 @@ def test_every_reader_gets_every_record(
     readers = {name: broker.connect(name) for name in ("reader-a", "reader-b", "reader-c")}
     positions = dict.fromkeys(readers, 0)
     seen: dict[str, list[bytes | None]] = {name: [] for name in readers}
+    one_batch = len(batch_of(*VALUES[:3]))
     with requirement("FETCH-041"):
         while any(position < len(VALUES) for position in positions.values()):
             for name, reader in readers.items():
-                wanted = fetch_partition(positions[name], partition_max_bytes=1)
+                wanted = fetch_partition(positions[name], partition_max_bytes=one_batch)
                 request = fetch_request([fetch_topic(topic, api_version, [wanted])])
                 got = records_of(partition_of(reader.ask(request, api_version)))
                 assert got, f"{name} gets nothing at offset {positions[name]}"
@@ -199,7 +202,7 @@ def test_max_bytes_bounds_the_answer_in_request_order(
 
 
 @judges("FETCH-015")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_an_unknown_partition_is_an_error(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -213,7 +216,7 @@ def test_an_unknown_partition_is_an_error(
 
 
 @judges("FETCH-015")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_an_unknown_topic_is_an_error(broker: BrokerUnderTest, api_version: int) -> None:
     """By name UNKNOWN_TOPIC_OR_PARTITION, by id UNKNOWN_TOPIC_ID."""
     nowhere = Topic(broker.unique_topic(), UUID(int=broker.random.getrandbits(128), version=4))

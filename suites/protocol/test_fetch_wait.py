@@ -45,7 +45,7 @@ def _expect_at_max_wait(broker: BrokerUnderTest, took_ms: float) -> None:
 
 
 @judges("FETCH-006")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_without_data_the_answer_comes_at_max_wait(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -60,7 +60,7 @@ def test_without_data_the_answer_comes_at_max_wait(
 
 
 @judges("FETCH-007")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_min_bytes_over_all_partitions_end_the_wait(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
@@ -83,7 +83,7 @@ def test_min_bytes_over_all_partitions_end_the_wait(
 
 
 @judges("FETCH-008")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_min_bytes_0_is_answered_at_once(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -105,7 +105,7 @@ def _part_of_the_sum(broker: BrokerUnderTest) -> bytes:
 
 
 @judges("FETCH-009")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_version: int) -> None:
     """min_bytes of 64 KiB: silent after the first two appends, answered with all three."""
     topic = broker.create_topic()
@@ -143,7 +143,7 @@ def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> Non
 
 
 @judges("FETCH-010")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_an_offset_out_of_range_ends_the_wait(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -159,7 +159,7 @@ def test_an_offset_out_of_range_ends_the_wait(
 
 
 @judges("FETCH-010")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_an_unknown_partition_alone_is_not_waited_for(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:

@@ -19,6 +19,7 @@ from suites.protocol.appended import batch_of, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 from suites.protocol.partition_log import UntouchedLog
+from suites.protocol.record_formats import encoded_for
 
 Answer = ProduceResponse.PartitionProduceResponse
 ZSTD_SINCE = 7  # KIP-110
@@ -40,23 +41,25 @@ def _compacted(broker: BrokerUnderTest) -> Topic:
 
 
 @judges("PROD-005")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_an_unknown_partition_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Partition 999 of a topic with two partitions."""
     topic = kept.topic(broker, _plain)
     with requirement("PROD-005"):
-        _expect_unknown(broker.produce(topic, batch_of(b"x"), api_version, partition=999))
+        batch = batch_of(b"x", version=api_version)
+        _expect_unknown(broker.produce(topic, batch, api_version, partition=999))
 
 
 @judges("PROD-005")
-@at_versions("Produce", "3-12")
+@at_versions("Produce", "0-2", "3-12")
 def test_an_unknown_topic_is_refused(broker: BrokerUnderTest, api_version: int) -> None:
     """A name that no topic has; from v13 a topic has no name here."""
     unknown = Topic(broker.unique_topic())
     with requirement("PROD-005"):
-        _expect_unknown(broker.produce(unknown, batch_of(b"x"), api_version))
+        batch = batch_of(b"x", version=api_version)
+        _expect_unknown(broker.produce(unknown, batch, api_version))
 
 
 def _expect_unknown(answer: Answer) -> None:
@@ -65,7 +68,7 @@ def _expect_unknown(answer: Answer) -> None:
 
 
 @judges("PROD-008")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_other_acks_are_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -73,9 +76,9 @@ def test_other_acks_are_refused(
     topic = kept.topic(broker, _plain)
     logs = [UntouchedLog(broker, topic, partition) for partition in range(2)]
     request = produce_request(topic, None, api_version)
+    batch = batch_of(b"x", version=api_version)
     request.topic_data[0].partition_data = [
-        ProduceRequest.PartitionProduceData(index=index, records=batch_of(b"x"))
-        for index in range(2)
+        ProduceRequest.PartitionProduceData(index=index, records=batch) for index in range(2)
     ]
     with requirement("PROD-008"):
         for request.acks in (2, -2):
@@ -102,14 +105,14 @@ def test_a_batch_above_the_limit_is_refused(broker: BrokerUnderTest, api_version
 
 
 @judges("PROD-011")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_a_batch_with_a_flipped_bit_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """One bit behind the header differs from what the checksum was made of."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     for compression in ("none", "gzip"):
-        batch = bytearray(encode_batch(_three(), compression))
+        batch = bytearray(encoded_for(api_version, _three(), compression))
         batch[-5] ^= 1
         with requirement("PROD-011"):
             log.expect_refusal(bytes(batch), api_version, ErrorCode.CORRUPT_MESSAGE, compression)
@@ -230,7 +233,7 @@ def test_each_bad_record_is_listed(
 
 
 @judges("PROD-019")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_a_compacted_topic_wants_keys(broker: BrokerUnderTest, api_version: int) -> None:
     """A record without key is refused; one with an empty key is taken."""
     topic = broker.create_topic(configs={"cleanup.policy": "compact"})
@@ -239,10 +242,13 @@ def test_a_compacted_topic_wants_keys(broker: BrokerUnderTest, api_version: int)
         for compression in ("none", "gzip"):
             batch = RecordBatch([Record(b"value", None)], base_timestamp=now_ms())
             log.expect_refusal(
-                encode_batch(batch, compression), api_version, ErrorCode.INVALID_RECORD, compression
+                encoded_for(api_version, batch, compression),
+                api_version,
+                ErrorCode.INVALID_RECORD,
+                compression,
             )
         batch = RecordBatch([Record(b"value", b"")], base_timestamp=now_ms())
-        answer = broker.produce(topic, encode_batch(batch), api_version)
+        answer = broker.produce(topic, encoded_for(api_version, batch), api_version)
         expect_error(answer.error_code, ErrorCode.NONE, "empty key")
 
 

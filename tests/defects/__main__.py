@@ -36,6 +36,7 @@ class Table:
     target: str
     outcomes: list[Outcome]
     unproved: list[str]
+    unseen: list[str]  # defects of requirements that this target lacks the versions for
 
     @property
     def good(self) -> bool:
@@ -51,6 +52,8 @@ class Table:
             lines.append(f"| {row.defect.requirement} | {row.defect.meaning} | {killed} | {by} |")
         count = sum(outcome.killed for outcome in self.outcomes)
         lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
+        if self.unseen:
+            lines.append(f"Not supported by this target, so not seen: {', '.join(self.unseen)}.")
         if self.unproved:
             lines.append(f"Tested, unproved (no defect): {', '.join(self.unproved)}.")
         return "\n".join(lines) + "\n"
@@ -68,7 +71,14 @@ class Table:
             }
             for row in self.outcomes
         ]
-        return json.dumps({"target": self.target, "defects": rows, "unproved": self.unproved})
+        return json.dumps(
+            {
+                "target": self.target,
+                "defects": rows,
+                "unseen": self.unseen,
+                "unproved": self.unproved,
+            }
+        )
 
 
 def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
@@ -94,6 +104,14 @@ def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
         for name, one in baseline.requirements.items()
         if one.level == "MUST" and one.verdict is Verdict.PASSED and name not in known
     ]
+
+
+def seen_at(baseline: RunSummary, defects: Iterable[Defect]) -> list[Defect]:
+    """Those whose requirement the target supports; a defect of another one cannot show."""
+    lacking = {
+        name for name, one in baseline.requirements.items() if one.verdict is Verdict.NOT_SUPPORTED
+    }
+    return [defect for defect in defects if defect.requirement not in lacking]
 
 
 @click.command()
@@ -145,12 +163,13 @@ def _run(
         baseline = run_suites(upstream, FrameRule(), out, "baseline", versions)
         if baseline.exit_code != 0:
             raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
+        seen = seen_at(baseline, chosen)
         with ThreadPoolExecutor(jobs) as pool:
             futures = {
                 pool.submit(
                     run_suites, upstream, d.rule(), out, d.name.replace("_", "-"), versions
                 ): d
-                for d in chosen
+                for d in seen
             }
             rows = {}
             for future in as_completed(futures):
@@ -159,7 +178,8 @@ def _run(
                 mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
                 console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
     open_ids = unproved(baseline, (d.requirement for d in chosen)) if complete else []
-    return Table(spec, [rows[d.name] for d in chosen], open_ids)
+    unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in seen]
+    return Table(spec, [rows[d.name] for d in seen], open_ids, unseen)
 
 
 if __name__ == "__main__":

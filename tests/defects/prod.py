@@ -16,6 +16,7 @@ from harness.codec.records import (
     BATCH_HEADER_BYTES,
     CODEC_MASK,
     CONTROL,
+    LOG_OVERHEAD_BYTES,
     BatchHeader,
     RecordBatch,
     decode_batches,
@@ -29,6 +30,7 @@ from tests.defects.defect import Defect, answers, rule
 
 Answer = ProduceResponse.PartitionProduceResponse
 MAGIC_AT = 16
+FIRST_OF_BATCHES = 3
 TAKEN = r"error is NONE \(0\), expected "
 
 
@@ -123,9 +125,14 @@ def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
 
 
 def _change_stored(message: Message, change: Callable[[RecordBatch], RecordBatch]) -> None:
-    """Edit what a Fetch returns, batch by batch; batches left alone keep their bytes."""
+    """Edit what a Fetch returns, batch by batch; batches left alone keep their bytes.
+
+    Message sets, which older versions get, are left alone too.
+    """
     for one in _fetched(message):
         data = one.records or b""
+        if len(data) <= MAGIC_AT or data[MAGIC_AT] < 2:
+            continue
         made = bytearray()
         end = 0
         for header, start in split_batches(data):
@@ -172,13 +179,16 @@ def no_limit_of_size() -> None:
 
 
 def _is_whole(seen: SeenRequest) -> bool:
-    header = _header(seen)
-    return header is not None and header.size_bytes == len(_records(seen))
+    """By the length of the batch, or by those of the messages."""
+    data, at = _records(seen), 0
+    while at + LOG_OVERHEAD_BYTES <= len(data):
+        at += LOG_OVERHEAD_BYTES + int.from_bytes(data[at + 8 : at + 12], "big")
+    return at == len(data)
 
 
 @_acknowledges("PROD-011", ErrorCode.CORRUPT_MESSAGE, _is_whole)
 def checksum_is_not_verified() -> None:
-    """A batch whose checksum is wrong is acknowledged."""
+    """A batch or message whose checksum is wrong is acknowledged."""
 
 
 def _holds_two(seen: SeenRequest) -> bool:
@@ -193,12 +203,12 @@ def two_batches_are_taken() -> None:
 
 def _is_old(seen: SeenRequest) -> bool:
     data = _records(seen)
-    return len(data) > MAGIC_AT and data[MAGIC_AT] < 2
+    return seen.version >= FIRST_OF_BATCHES and len(data) > MAGIC_AT and data[MAGIC_AT] < 2
 
 
 @_acknowledges("PROD-014", ErrorCode.INVALID_RECORD, _is_old)
 def old_formats_are_taken() -> None:
-    """A message of magic 0 or 1 is acknowledged."""
+    """A message of magic 0 or 1 is acknowledged at versions that carry batches."""
 
 
 def _has_base_offset(seen: SeenRequest) -> bool:

@@ -9,7 +9,7 @@ from harness.codec.records import (
 )
 from harness.codec.records.compression import decompress
 from harness.codec.records.walk import walk_records
-from harness.ids import LeaderEpoch, Offset
+from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.partition_log import StoredBatch
 
@@ -56,6 +56,25 @@ def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
         largest = log.max_timestamp()
         return NOTHING_FOUND if largest is None else _first_record_at(partition, largest)
     return _first_record_at(partition, timestamp)
+
+
+def old_style_offsets(partition: Partition, timestamp: int, most: int, now: TimeMs) -> list[int]:
+    """Begins of the segments last written at `timestamp` or before, newest first, at most `most`.
+
+    The log end, as of now, stands before them unless the log is empty. LATEST means all of them,
+    EARLIEST the first alone. Source: UnifiedLog.legacyFetchOffsetsBefore of Apache Kafka 3.9.
+    """
+    log = partition.log
+    begins = partition.segments.begins()
+    found: list[tuple[int, int]] = [(max(base, log.start_offset), at) for base, at in begins]
+    if log.size_bytes:
+        found.append((partition.high_watermark, now))
+    if timestamp == EARLIEST:
+        found = found[:1]
+    elif timestamp != LATEST:
+        while found and found[-1][1] > timestamp:
+            found.pop()
+    return [offset for offset, _ in reversed(found)][:most]
 
 
 def _first_record_at(partition: Partition, timestamp: int) -> FoundOffset:

@@ -4,7 +4,7 @@ Only this file appends to the log and moves the high watermark, which equals the
 as long as there is one replica. Nothing here waits, reads a clock or sends.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
@@ -12,6 +12,8 @@ from harness.codec.records import BatchHeader
 from harness.ids import LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.effects import Effect, PartitionGrew
 from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.batch_bytes import magic_of
+from harness.reference_broker.state.message_set_validation import validate_message_set
 from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
 from harness.reference_broker.state.producer_states import (
     AppendedBatch,
@@ -20,6 +22,7 @@ from harness.reference_broker.state.producer_states import (
     last_sequence_of,
 )
 from harness.reference_broker.state.record_validation import Placement, validate_batch
+from harness.reference_broker.state.segments import Segments
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
@@ -45,6 +48,7 @@ class Partition:
     log: PartitionLog
     producers: ProducerStates
     leader_epoch: LeaderEpoch
+    segments: Segments = field(default_factory=Segments)
 
     @classmethod
     def empty(
@@ -60,24 +64,25 @@ class Partition:
         return self.log.end_offset
 
     def append(self, batch: bytes, now: TimeMs) -> Appended:
-        """Validate and append a client's batch. Raises AppendRefused.
+        """Validate and append a client's batch, or its message set. Raises AppendRefused.
 
         A batch that repeats one of the producer's last five is not appended again: the answer
         tells where the first copy is (KIP-98).
         """
         place = Placement(self.log.end_offset, self.leader_epoch, now)
-        stored = validate_batch(batch, self.config, place)
+        validate = validate_batch if magic_of(batch) == 2 else validate_message_set
+        stored = validate(batch, self.config, place)
         header = BatchHeader.read(stored)
         self.producers.expire(now)
         duplicate = self._check_producer(header)
         if duplicate is not None:
             return Appended(duplicate.base_offset, duplicate.max_timestamp, ())
         last_offset = Offset(header.last_offset)
-        self.log.append(
-            StoredBatch(
-                place.base_offset, last_offset, self.leader_epoch, header.max_timestamp, stored
-            )
+        kept = StoredBatch(
+            place.base_offset, last_offset, self.leader_epoch, header.max_timestamp, stored
         )
+        self.log.append(kept)
+        self.segments.note(kept, self.config, now)
         if header.producer_id >= 0:
             self.producers.remember(
                 _producer_batch(header), _appended_batch(header, place.base_offset), now

@@ -83,6 +83,13 @@ class PartitionLog:
         available = min(self.size_bytes - start_position, max(limit_bytes, len(records)))
         return LogSlice(records, available)
 
+    def bytes_from(self, offset: Offset) -> int:
+        """How much there is from the batch that contains `offset` on."""
+        if offset >= self.end_offset:
+            return 0
+        first = bisect_right(self._base_offsets, offset) - 1
+        return self.size_bytes - self._end_positions[first] + len(self._batches[first].data)
+
     def first_batch_reaching(self, timestamp: int) -> StoredBatch | None:
         """The first batch that holds a record of `timestamp` or later."""
         index = bisect_left(self._running_max, timestamp)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.bundle import is_bundled
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.codec.apis import Api
@@ -127,8 +128,10 @@ class CaseSession:
 
     def repeat_command(self) -> str:
         """The command that runs just this case again."""
-        spec, seed = shlex.quote(self.context.info.spec), self.context.seed
-        return f"pytest {shlex.quote(self.node_id)} --target {spec} --seed {seed}"
+        options = f"--target {shlex.quote(self.context.info.spec)} --seed {self.context.seed}"
+        if is_bundled():  # pytest would not find the suites inside the wheel
+            return f"kafka-conformance run --case {shlex.quote(self.case)} {options} --out results"
+        return f"pytest {shlex.quote(self.node_id)} {options}"
 
     def _log_tail(self) -> str:
         private = self.private.log_path if self.private else None

@@ -13,7 +13,14 @@ from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextCol
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from harness.commands.judging import Judged, Progress, judge_target, suite_folders
+from harness.commands.judging import (
+    Judged,
+    Progress,
+    case_arguments,
+    judge_target,
+    suite_folders,
+)
+from harness.commands.requirement_globs import require_known
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.summary import RunExit, RunSummary, joint_exit_code
 from harness.conformance.verdict import Verdict
@@ -41,6 +48,8 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 )
 @click.option("--requirement", "globs", multiple=True, metavar="GLOB",
               help="Only requirements that match, such as 'PROD-*'; may be repeated.")  # fmt: skip
+@click.option("--case", "cases", multiple=True, metavar="CASE",
+              help="Only this case, named as in a journal; may be repeated.")  # fmt: skip
 @click.option("--jobs", default="1", metavar="N", show_default=True,
               help="Test processes at the same time, or auto.")  # fmt: skip
 @click.option("--retries", default=0, metavar="N",
@@ -53,6 +62,7 @@ def run(
     specs: tuple[str, ...],
     suites: tuple[str, ...],
     globs: tuple[str, ...],
+    cases: tuple[str, ...],
     jobs: str,
     retries: int,
     seed: int,
@@ -70,9 +80,12 @@ def run(
     console = Console(stderr=True)
     specs = specs or ("reference",)
     out = out.absolute()
-    folders = suite_folders(suites)
+    if suites and cases:
+        raise click.UsageError("--suite and --case exclude each other: a case names its suite")
+    wanted = case_arguments(cases) if cases else suite_folders(suites)
+    require_known(globs)
     _prepare(specs, console)
-    options = [*folders, "--seed", str(seed), "--retries", str(retries)]
+    options = [*wanted, "--seed", str(seed), "--retries", str(retries)]
     options += [word for glob in globs for word in ("--requirement", glob)]
     if jobs != "1":
         options += ["-n", jobs]

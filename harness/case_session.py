@@ -21,6 +21,9 @@ from harness.conformance.verdict import Verdict
 from harness.run_session import WorkerContext
 from harness.targets.target import Target
 
+NOT_ANSWERED = "the broker did not answer before this test began"
+"""The reason of what was not judged because the broker had gone."""
+
 _LOG_TAIL_BYTES = 8_000
 _QUIET = frozenset({Verdict.PASSED, Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE})
 
@@ -59,7 +62,7 @@ class CaseSession:
                 shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
                 raise NotSupported(f"{self.api.name} v{self.api_version}: advertised is {shown}")
         if not self.shared_broker().is_alive():
-            raise Inconclusive("the broker did not answer before this test began")
+            raise Inconclusive(NOT_ANSWERED)
 
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""

@@ -19,7 +19,7 @@ from harness.bundle import shipped_root
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
 from harness.conformance.summary import RunSummary, summarize
-from harness.run_session import new_run_id
+from harness.run_session import DEATH_NAME, new_run_id
 from harness.targets.process import ChildProcess
 
 POLL_MS = 100
@@ -38,12 +38,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One target, judged: its summary, or why there is none."""
+    """One target, judged: its summary, or why there is none; ``death``: how the target ended."""
 
     spec: str
     run_dir: Path
     summary: RunSummary | None
     problem: str
+    death: str = ""
 
 
 def suites_root() -> Path:
@@ -138,9 +139,15 @@ def _interrupt(child: ChildProcess) -> None:
 def _judged(spec: str, run_dir: Path, child: ChildProcess) -> Judged:
     try:
         summary = summarize(read_journal(run_dir / JOURNAL_NAME))
-        return Judged(spec, run_dir, summary, "" if summary.complete else _reason(child))
+        problem = "" if summary.complete else _reason(child)
+        return Judged(spec, run_dir, summary, problem, _death(run_dir))
     except (OSError, JournalError):
         return Judged(spec, run_dir, None, _reason(child))
+
+
+def _death(run_dir: Path) -> str:
+    file = run_dir / DEATH_NAME
+    return file.read_text("utf-8") if file.exists() else ""
 
 
 def _reason(child: ChildProcess) -> str:

@@ -21,7 +21,7 @@ def matching(glob: str) -> list[str]:
     if found:
         return found
     known = [*catalogue.requirements, *(f"{area}-*" for area in catalogue.areas)]
-    near = did_you_mean(glob.upper(), known)
+    near = did_you_mean(glob, known)
     raise click.UsageError(
         f'no requirement matches "{glob}" in catalogue {catalogue.version}{near}'
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.bundle import is_bundled
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.client.placeholder_versions import placeholder_of
@@ -20,6 +21,9 @@ from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from harness.run_session import WorkerContext
 from harness.targets.target import Target
+
+NOT_ANSWERED = "the broker did not answer before this test began"
+"""The reason of what was not judged because the broker had gone."""
 
 _LOG_TAIL_BYTES = 8_000
 _QUIET = frozenset({Verdict.PASSED, Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE})
@@ -56,7 +60,7 @@ class CaseSession:
         if self.api is not None:
             self._expect_served(self.api, self.api_version or 0)
         if not self.shared_broker().is_alive():
-            raise Inconclusive("the broker did not answer before this test began")
+            raise Inconclusive(NOT_ANSWERED)
 
     def _expect_served(self, api: Api, version: int) -> None:
         """Raise NotSupported for a version that the broker itself does not claim to serve."""
@@ -138,8 +142,10 @@ class CaseSession:
 
     def repeat_command(self) -> str:
         """The command that runs just this case again."""
-        spec, seed = shlex.quote(self.context.info.spec), self.context.seed
-        return f"pytest {shlex.quote(self.node_id)} --target {spec} --seed {seed}"
+        options = f"--target {shlex.quote(self.context.info.spec)} --seed {self.context.seed}"
+        if is_bundled():  # pytest would not find the suites inside the wheel
+            return f"kafka-conformance run --case {shlex.quote(self.case)} {options} --out results"
+        return f"pytest {shlex.quote(self.node_id)} {options}"
 
     def _log_tail(self) -> str:
         private = self.private.log_path if self.private else None

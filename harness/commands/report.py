@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.found_runs import ResultsNotFound
+from harness.conformance.found_runs import ResultsNotFound, find_runs
 from harness.conformance.parquet import ResultsError, ensure_parquet
 from harness.java import JavaError, spark_java_home
 
@@ -40,9 +42,16 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
         statements = {r.id: r.statement for r in load_catalogue().requirements.values()}
         paths = build_report(list(folders), out, master, statements=statements)
     except (ReportError, ResultsError, ResultsNotFound, JavaError) as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError("\n".join([str(error), *_unreadable(folders)])) from error
     click.echo(paths.html)
     incomplete = [*paths.incomplete, *(f"{path}: {why}" for path, why in unreadable)]
     for run in incomplete:
         click.echo(f"incomplete: {run}", err=True)
     sys.exit(INCOMPLETE if incomplete else 0)
+
+
+def _unreadable(folders: tuple[Path, ...]) -> Iterator[str]:
+    """Why runs are left out: the likely cause when nothing is there to be reported."""
+    for folder in folders:
+        with contextlib.suppress(ResultsNotFound, OSError):
+            yield from (f"left out: {why}" for _, why in find_runs(folder).unreadable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.defects import apiv, conn, enc, fetch, listo, meta, prod
+from tests.defects import apiv, conn, enc, fetch, fetch_sessions, listo, meta, prod, prod_stored
 from tests.defects.defect import Defect
 
 ALL_DEFECTS: list[Defect] = [
@@ -11,6 +11,8 @@ ALL_DEFECTS: list[Defect] = [
     *enc.DEFECTS,
     *meta.DEFECTS,
     *prod.DEFECTS,
+    *prod_stored.DEFECTS,
     *fetch.DEFECTS,
+    *fetch_sessions.DEFECTS,
     *listo.DEFECTS,
 ]

@@ -176,6 +176,17 @@ def partitions_are_filled_by_number(request: FetchRequest) -> None:
         topic.partitions.sort(key=lambda partition: partition.partition)
 
 
+@answers("FETCH-039", r"named twice in (one entry|two entries): .* came", "Fetch")
+def named_twice_is_answered_twice(seen: SeenRequest, message: Message) -> None:
+    """A partition that is named twice is answered twice, with nothing the second time."""
+    topics = _request(seen).topics
+    named = [(t.topic or t.topic_id, p.partition) for t in topics for p in t.partitions]
+    if len(set(named)) < len(named):
+        for topic in _answer(message).responses:
+            empty = [Answered(partition_index=p.partition_index) for p in topic.partitions]
+            topic.partitions += empty
+
+
 # -- errors ----------------------------------------------------------------------------------------
 
 
@@ -268,6 +279,7 @@ DEFECTS = [
     an_error_waits_for_the_others,
     partition_max_bytes_is_not_looked_at,
     partitions_are_filled_by_number,
+    named_twice_is_answered_twice,
     an_unknown_id_gets_the_error_of_a_name,
     the_leader_epoch_of_a_fetch_is_not_checked,
     the_log_start_is_left_out,

@@ -62,7 +62,7 @@ def test_an_offset_out_of_range_is_told_until_it_is_in_range(
         fetch_session(broker, api_version, [entry_of(topic, api_version, {0: 3})]) as session,
         requirement("FETCH-029"),
     ):
-        failing = [session.opening, session.ask(), session.ask()]
+        failing = [session.ask(), session.ask()]
         append(broker, topic, batch_of(b"one", b"two"))
         after = [session.ask(), session.ask()]
         _expect_until_resolved(failing, ErrorCode.OFFSET_OUT_OF_RANGE, after)
@@ -79,7 +79,7 @@ def test_an_unknown_topic_is_told_until_it_is_created(
         fetch_session(broker, api_version, [entry_of(unknown, api_version, {0: 0})]) as session,
         requirement("FETCH-029"),
     ):
-        failing = [session.opening, session.ask(), session.ask()]
+        failing = [session.ask(), session.ask()]
         broker.create_topic(name=unknown.name)
         after = [session.ask(), session.ask()]
         _expect_until_resolved(failing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, after)

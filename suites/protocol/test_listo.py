@@ -184,12 +184,12 @@ def test_tiered_times_are_accepted_from_their_versions_on(
 @judges("LISTO-015")
 @at_versions("ListOffsets", "1+")
 def test_what_is_deleted_is_not_found(broker: BrokerUnderTest, api_version: int) -> None:
-    """Deleted inside the first batch, behind it, and to the end: the earliest offset and times."""
+    """Deleted inside the first batch, behind it, and up to the last record of all."""
     topic = _six_records(broker)
     expected: dict[int, dict[int, tuple[int, int]]] = {
         2: {0: (2, 300), 200: (2, 300), 450: (4, 600)},
         3: {0: (3, 400), 200: (3, 400), 450: (4, 600)},
-        6: {0: (-1, -1), 450: (-1, -1)},
+        5: {0: (5, 500), 450: (5, 500)},
     }
     for deleted_below, found in expected.items():
         delete_records(broker, topic, deleted_below)

@@ -6,6 +6,7 @@ import itertools
 import struct
 import zlib
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -107,16 +108,23 @@ def test_a_batch_above_the_limit_is_refused(broker: BrokerUnderTest, api_version
 SEGMENT_BYTES = 1 << 20  # the least that Apache Kafka 4.x takes (KIP-1030)
 
 
+@cache
+def _batches_around_the_segment_size() -> tuple[bytes, bytes]:
+    """One of just SEGMENT_BYTES, one a byte larger."""
+    overhead_bytes = len(batch_of(b"x" * 1_000_000)) - 1_000_000
+    values = [b"x" * (SEGMENT_BYTES - overhead_bytes + more) for more in (0, 1)]
+    fitting, too_large = (batch_of(value) for value in values)
+    assert (len(fitting), len(too_large)) == (SEGMENT_BYTES, SEGMENT_BYTES + 1)
+    return fitting, too_large
+
+
 @judges("PROD-010")
 @at_versions("Produce", "3+")
 def test_a_batch_above_the_segment_size_is_refused(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """A batch one byte above segment.bytes is refused, one of just that size is taken."""
-    overhead_bytes = len(batch_of(b"x" * 1_000_000)) - 1_000_000
-    fitting = batch_of(b"x" * (SEGMENT_BYTES - overhead_bytes))
-    too_large = batch_of(b"x" * (SEGMENT_BYTES - overhead_bytes + 1))
-    assert [len(fitting), len(too_large)] == [SEGMENT_BYTES, SEGMENT_BYTES + 1]
+    fitting, too_large = _batches_around_the_segment_size()
     configs = {"segment.bytes": str(SEGMENT_BYTES), "max.message.bytes": str(2 * SEGMENT_BYTES)}
     topic = broker.create_topic(configs=configs)
     log = UntouchedLog(broker, topic)

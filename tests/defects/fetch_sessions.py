@@ -27,7 +27,7 @@ def _is_incremental(request: FetchRequest) -> bool:
     return request.session_epoch > 0
 
 
-@answers("FETCH-029", r"answer 1 in error names \[\]", "Fetch")
+@answers("FETCH-029", r"answer 0 in error names \[\]", "Fetch")
 def an_error_is_told_once(seen: SeenRequest, message: Message) -> None:
     """A partition in error is in the full answer and in no incremental one."""
     if _is_incremental(_request(seen)):

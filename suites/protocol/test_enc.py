@@ -6,14 +6,12 @@ here; the compact answer of ENC-005 is read by a reader of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.connection import Connection
-from harness.client.errors import ConnectionClosed
 from harness.client.requests import fetch_partition, fetch_request, fetch_topic, produce_request
 from harness.codec import encode
 from harness.codec.apis import api_named
@@ -31,7 +29,7 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.codec.structs import Message, Struct
+from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
@@ -43,6 +41,7 @@ from suites.protocol.harmless import (
     harmless_request,
     served_versions,
 )
+from suites.protocol.refused_null import expect_null_refused
 
 UNKNOWN_TAG = 9999
 LONG_NAME = "n" * 200  # its compact length takes two bytes
@@ -133,28 +132,6 @@ NEVER_NULL = {
 }
 
 
-def _error_codes(answer: Struct) -> Iterator[int]:
-    for spec in answer.spec.fields:
-        value = getattr(answer, spec.name)
-        if spec.name == "error_code":
-            yield value
-        for element in value if isinstance(value, list) else [value]:
-            if isinstance(element, Struct):
-                yield from _error_codes(element)
-
-
-def _expect_refused(connection: Connection, api_name: str, version: int) -> None:
-    """Closed, or answered with an error."""
-    try:
-        payload = connection.receive_frame()
-    except ConnectionClosed:
-        return
-    _, answer = decode_response(api_named(api_name), version, payload)
-    assert any(_error_codes(answer)), (
-        f"null was read as something that {api_name} v{version} allows: {answer!r}"
-    )
-
-
 @judges("ENC-004")
 @pytest.mark.parametrize(("api_name", "field"), NEVER_NULL)
 def test_null_is_refused_where_it_is_not_allowed(
@@ -167,7 +144,7 @@ def test_null_is_refused_where_it_is_not_allowed(
         connection = broker.connect()
         with requirement("ENC-004", api_key=api.key, api_version=version):
             connection.send_frame(payload)
-            _expect_refused(connection, api_name, version)
+            expect_null_refused(connection, api_name, version)
 
 
 # -- compact lengths -------------------------------------------------------------------------------

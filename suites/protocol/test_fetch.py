@@ -18,6 +18,7 @@ from harness.codec.messages import FetchResponse as Answer
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
+from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import (
     VALUES,
@@ -38,6 +39,13 @@ def _three_of_four(broker: BrokerUnderTest) -> Topic:
     topic = broker.create_topic(partitions=4)
     for partition in range(3):
         append(broker, topic, ONE_BATCH, partition=partition)
+    return topic
+
+
+def _log_from_four(broker: BrokerUnderTest) -> Topic:
+    """A log of nine whose records below offset 4 are deleted."""
+    topic = log_of_nine(broker)
+    delete_records(broker, topic, 4)
     return topic
 
 
@@ -81,6 +89,20 @@ def test_an_offset_outside_the_log_is_out_of_range(
             assert not data.records, f"{len(data.records or b'')} bytes at offset {offset}"
 
 
+@judges("FETCH-004")
+@at_versions("Fetch", "4+")
+def test_a_deleted_offset_is_out_of_range(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Just below the log start, in the middle of a batch, there was a record once."""
+    topic = kept.topic(broker, _log_from_four)
+    with requirement("FETCH-004"):
+        for offset, code in ((3, ErrorCode.OFFSET_OUT_OF_RANGE), (4, ErrorCode.NONE)):
+            data = broker.fetch(topic, offset, api_version)
+            expect_error(data.error_code, code, f"offset {offset} of a log that begins at 4")
+            assert bool(data.records) == (code == ErrorCode.NONE), f"offset {offset}: {data}"
+
+
 @judges("FETCH-005")
 @at_versions("Fetch", "0-3", "4+")
 def test_a_fetch_at_the_log_end_is_legal(
@@ -101,12 +123,27 @@ def test_the_log_start_offset_is_the_earliest_offset(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """What ListOffsets calls the earliest offset is the log start in the answer."""
-    topic = kept.topic(broker, log_of_nine)
+    _expect_log_start(broker, kept.topic(broker, log_of_nine), 0, api_version)
+
+
+@judges("FETCH-024")
+@at_versions("Fetch", "5+")
+def test_the_log_start_offset_follows_a_deletion(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The same of a log whose beginning was deleted."""
+    _expect_log_start(broker, kept.topic(broker, _log_from_four), 4, api_version)
+
+
+def _expect_log_start(
+    broker: BrokerUnderTest, topic: Topic, expected: int, api_version: int
+) -> None:
     with requirement("FETCH-024"):
         earliest = broker.list_offset(topic, EARLIEST).offset
-        for offset in (0, len(VALUES)):
+        for offset in (expected, len(VALUES)):
             start = broker.fetch(topic, offset, api_version).log_start_offset
-            assert start == earliest, f"log start offset {start}, the earliest is {earliest}"
+            told = f"log start offset {start}, the earliest is {earliest}"
+            assert start == earliest == expected, told
 
 
 @judges("FETCH-040")
@@ -147,6 +184,26 @@ def test_every_reader_gets_every_record(
                 seen[name] += [value for _, value in got]
                 positions[name] = got[-1][0] + 1
         assert seen == dict.fromkeys(readers, VALUES)
+
+
+@judges("FETCH-039")
+@at_versions("Fetch", "4+")
+def test_a_partition_named_twice_is_read_in_one_way(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Two offsets of one partition, in one entry and in two: whichever counts, it is one."""
+    topic = kept.topic(broker, log_of_nine)
+    first, second = fetch_partition(0), fetch_partition(6)
+    for where, wanted in {
+        "in one entry": [fetch_topic(topic, api_version, [first, second])],
+        "in two entries": [fetch_topic(topic, api_version, [one]) for one in (first, second)],
+    }.items():
+        with requirement("FETCH-039"):
+            response = broker.ask(fetch_request(wanted), api_version)
+            answers = [p for t in response.responses for p in t.partitions]
+            told = f"named twice {where}: {[values_of(one) for one in answers]} came"
+            assert answers, told
+            assert all(one == answers[0] for one in answers), told
 
 
 # -- limits ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.requests import Topic, produce_request
+from harness.client.requests import EARLIEST, Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -16,6 +16,7 @@ from harness.codec.records.compression import CODEC_IDS
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
+from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
 from suites.protocol.gone_topics import delete_topic
 from suites.protocol.kept_topics import KeptTopics
@@ -126,6 +127,26 @@ def test_messages_are_numbered_anew(broker: BrokerUnderTest, api_version: int) -
             assert answer.base_offset == before, f"{compression}: base offset {answer.base_offset}"
         offsets = [record.offset for record in records_in(broker.fetch(topic, 0).records or b"")]
         assert offsets == [0, 1, 2, 3], f"twice two messages are stored at {offsets}"
+
+
+@judges("PROD-003")
+@at_versions("Produce", "3+")
+def test_wrong_numbers_in_a_compressed_batch_are_not_stored(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Its records are numbered 0, 2, 1: refused, or stored with the right numbers."""
+    topic = broker.create_topic()
+    append(broker, topic, batch_of(b"before"))
+    records = [Record(b"x", b"k", offset_delta=delta) for delta in (0, 2, 1)]
+    batch = encode_batch(RecordBatch(records, base_timestamp=now_ms()), "gzip")
+    with requirement("PROD-003"):
+        answer = broker.produce(topic, batch, api_version)
+        stored = stored_batches(broker, topic)
+        deltas = [record.offset_delta for one in stored[1:] for record in one.records]
+        expected = [0, 1, 2] if answer.error_code == ErrorCode.NONE else []
+        code = ErrorCode.describe(answer.error_code)
+        told = f"records numbered 0, 2, 1: error is {code}, stored with {deltas}"
+        assert deltas == expected, told
 
 
 @judges("PROD-020")
@@ -243,3 +264,48 @@ def test_any_key_may_go_to_any_partition(broker: BrokerUnderTest, api_version: i
             assert keys_and_values(stored_batches(broker, topic, partition)) == [
                 (b"same", b"value")
             ]
+
+
+@judges("PROD-024")
+@at_versions("Produce", "5+")
+def test_the_answer_tells_the_log_start(broker: BrokerUnderTest, api_version: int) -> None:
+    """Of a whole log, of one whose beginning was deleted, and of one that was emptied."""
+    topic = broker.create_topic()
+    append(broker, topic, batch_of(b"0", b"1", b"2"), batch_of(b"3"))
+    for deleted_below in (0, 2, 5):
+        delete_records(broker, topic, deleted_below)
+        with requirement("PROD-024"):
+            answer = broker.produce(topic, batch_of(b"x"), api_version)
+            expect_error(answer.error_code, ErrorCode.NONE)
+            earliest = broker.list_offset(topic, EARLIEST).offset
+            found = (answer.log_start_offset, earliest)
+            told = f"records below {deleted_below} deleted: log start and earliest are {found}"
+            assert found == (deleted_below, deleted_below), told
+
+
+@judges("PROD-027")
+@at_versions("Produce", "3+")
+def test_records_stand_in_the_order_of_their_arrival(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two producers that send by turns, without waiting: nobody's records change places."""
+    topic = broker.create_topic()
+    producers = {name: broker.connect(name) for name in ("one", "two")}
+    sent = {name: [b"%s %d" % (name.encode(), i) for i in range(10)] for name in producers}
+    for values in zip(*sent.values(), strict=True):
+        for producer, value in zip(producers.values(), values, strict=True):
+            request = produce_request(topic, batch_of(value), api_version)
+            producer.send(request, api_version)
+    with requirement("PROD-027"):
+        acknowledged = {}
+        for name, producer in producers.items():
+            for value in sent[name]:
+                answer = _partition_answer(producer.receive())
+                expect_error(answer.error_code, ErrorCode.NONE, str(value))
+                acknowledged[answer.base_offset] = value
+        stored = [value for _, value in keys_and_values(stored_batches(broker, topic))]
+        in_order = [acknowledged[offset] for offset in sorted(acknowledged)]
+        assert stored == in_order, f"acknowledged as {in_order}, stored as {stored}"
+        for name in producers:
+            own = [value for value in stored if value in sent[name]]
+            assert own == sent[name], f"producer {name}: {sent[name]} sent, stored as {own}"

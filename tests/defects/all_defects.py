@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tests.defects import apiv, conn, enc, fetch, listo, meta, prod, topic, topic_later
+from tests.defects import (
+    apiv,
+    conn,
+    enc,
+    fetch,
+    fetch_sessions,
+    listo,
+    meta,
+    prod,
+    prod_stored,
+    topic,
+    topic_later,
+)
 from tests.defects.defect import Defect
 
 ALL_DEFECTS: list[Defect] = [
@@ -11,7 +23,9 @@ ALL_DEFECTS: list[Defect] = [
     *enc.DEFECTS,
     *meta.DEFECTS,
     *prod.DEFECTS,
+    *prod_stored.DEFECTS,
     *fetch.DEFECTS,
+    *fetch_sessions.DEFECTS,
     *listo.DEFECTS,
     *topic.DEFECTS,
     *topic_later.DEFECTS,

@@ -72,7 +72,7 @@ def the_log_end_is_out_of_range(seen: SeenRequest, message: Message) -> None:
             data.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-@answers("FETCH-024", r"log start offset -1, the earliest is 0", "Fetch")
+@answers("FETCH-024", r"log start offset -1, the earliest is [04]", "Fetch")
 def the_log_start_is_left_out(seen: SeenRequest, message: Message) -> None:
     """Where there is nothing to read, the log start offset is not filled in."""
     for asked, data in _pairs(seen, message):
@@ -126,8 +126,9 @@ def _without_records(seen: SeenRequest, payload: bytes) -> bytes:
 
 @takes("FETCH-006", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest)
 def nothing_is_enough_for_min_bytes_1(request: FetchRequest) -> None:
-    """A fetch of at least one byte is answered at once although there is none."""
-    if request.min_bytes == 1 and request.max_wait_ms < SHORT_WAIT_MS:
+    """Outside of sessions a fetch of at least one byte is answered at once, without any."""
+    in_session = request.session_epoch > 0
+    if request.min_bytes == 1 and request.max_wait_ms < SHORT_WAIT_MS and not in_session:
         request.max_wait_ms = 0
 
 
@@ -186,6 +187,17 @@ def partitions_are_filled_by_number(request: FetchRequest) -> None:
     """The lowest partition gets the room there is, not the one that was named first."""
     for topic in request.topics:
         topic.partitions.sort(key=lambda partition: partition.partition)
+
+
+@answers("FETCH-039", r"named twice in (one entry|two entries): .* came", "Fetch")
+def named_twice_is_answered_twice(seen: SeenRequest, message: Message) -> None:
+    """A partition that is named twice is answered twice, with nothing the second time."""
+    topics = _request(seen).topics
+    named = [(t.topic or t.topic_id, p.partition) for t in topics for p in t.partitions]
+    if len(set(named)) < len(named):
+        for topic in _answer(message).responses:
+            empty = [Answered(partition_index=p.partition_index) for p in topic.partitions]
+            topic.partitions += empty
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -281,6 +293,7 @@ DEFECTS = [
     partition_max_bytes_is_not_looked_at,
     the_first_message_is_always_whole,
     partitions_are_filled_by_number,
+    named_twice_is_answered_twice,
     an_unknown_id_gets_the_error_of_a_name,
     the_leader_epoch_of_a_fetch_is_not_checked,
     the_log_start_is_left_out,

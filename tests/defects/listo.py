@@ -135,6 +135,24 @@ class CompressedBatchesAreNotOpened(FrameRule):
             answer.offset, answer.timestamp = 0, header.base_timestamp
 
 
+class TimesOutliveTheirRecords(FrameRule):
+    """What was found for a time once is answered for it ever after."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, int, int], tuple[int, int]] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if seen.api is None or seen.api.name != "ListOffsets":
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        for topic, asked, answer in _pairs(seen, message):
+            if asked.timestamp >= 0:
+                key = (topic, asked.partition_index, asked.timestamp)
+                now = (answer.offset, answer.timestamp)
+                answer.offset, answer.timestamp = self.found.setdefault(key, now)
+        return [encode_response(message, seen.version, correlation_id)]
+
+
 @answers("LISTO-008", r"largest time: \(offset, time\) is \(5, 900\)", "ListOffsets")
 def the_last_of_the_largest_counts(seen: SeenRequest, message: Message) -> None:
     """Of two records with the largest time in a batch, the second is answered."""
@@ -183,6 +201,7 @@ DEFECTS = [
         CompressedBatchesAreNotOpened,
     ),
     the_last_of_the_largest_counts,
+    rule("LISTO-015", r"below 3 deleted: time 0: .* is \(2, 300\)", TimesOutliveTheirRecords),
     earliest_local_is_known_too_early,
     the_leader_epoch_of_a_question_is_not_checked,
     a_partition_may_be_asked_twice,

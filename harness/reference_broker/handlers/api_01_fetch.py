@@ -177,12 +177,13 @@ def _known_partitions(fetch: _Fetch) -> frozenset[PartitionKey]:
 
 def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
     session = fetch.session
-    if session is None and fetch.opens_session and fetch.wanted:
+    if session is None and fetch.opens_session:
         session = fetch.context.state.fetch_sessions.create(
             fetch.wanted,
             fetch.context.api_version >= _FIRST_VERSION_WITH_IDS,
             fetch.context.now(),
             fetch.context.randomness,
+            privileged=fetch.limits.from_replica,
         )
     if fetch.session is not None and fetch.session.epoch != fetch.session_epoch:
         # Another request moved the session on while this one waited.

@@ -16,6 +16,7 @@ from harness.reference_broker.handlers import (
     api_18_api_versions,
     api_19_create_topics,
     api_20_delete_topics,
+    api_21_delete_records,
     api_22_init_producer_id,
     api_37_create_partitions,
 )
@@ -49,6 +50,7 @@ _REGISTRATIONS = (
     _served(api_18_api_versions.API_KEY, 0, 5, api_18_api_versions.handle),
     _served(api_19_create_topics.API_KEY, 2, 7, api_19_create_topics.handle),
     _served(api_20_delete_topics.API_KEY, 1, 6, api_20_delete_topics.handle),
+    _served(api_21_delete_records.API_KEY, 0, 2, api_21_delete_records.handle),
     _served(api_22_init_producer_id.API_KEY, 0, 5, api_22_init_producer_id.handle),
     _served(api_37_create_partitions.API_KEY, 0, 3, api_37_create_partitions.handle),
 )

@@ -26,6 +26,7 @@ from harness.reference_broker.state.segments import Segments
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
+_UP_TO_HIGH_WATERMARK = -1
 ONLY_LEADER_EPOCH = LeaderEpoch(0)
 
 
@@ -107,6 +108,20 @@ class Partition:
                 f"go on with sequence {header.base_sequence}",
             )
         return None
+
+    def delete_records(self, below: int) -> Offset | ErrorCode:
+        """Move the log start up to `below`, -1 for the high watermark; tells where it is then.
+
+        Source: KIP-107, class Partition (deleteRecordsOnLeader).
+        """
+        if self.config.is_only_compacted:
+            return ErrorCode.POLICY_VIOLATION
+        offset = self.high_watermark if below == _UP_TO_HIGH_WATERMARK else below
+        if not 0 <= offset <= self.high_watermark:
+            return ErrorCode.OFFSET_OUT_OF_RANGE
+        if offset > self.log.start_offset:
+            self.log.delete_below(Offset(offset))
+        return self.log.start_offset
 
     def epoch_problem(self, current_leader_epoch: int) -> ErrorCode:
         """What is wrong with the leader epoch that a client believes in; -1 skips the check."""

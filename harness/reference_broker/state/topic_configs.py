@@ -192,8 +192,18 @@ class TopicConfig:
     @property
     def is_compacted(self) -> bool:
         """Whether records of one key replace each other, so that each needs a key."""
+        return "compact" in self.policies
+
+    @property
+    def is_only_compacted(self) -> bool:
+        """Whether records may go only when a later one has their key."""
+        return self.is_compacted and "delete" not in self.policies
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """What is done about old records."""
         policy = self.values["cleanup.policy"]
-        return isinstance(policy, tuple) and "compact" in policy
+        return policy if isinstance(policy, tuple) else ()
 
     @property
     def compression_type(self) -> str:

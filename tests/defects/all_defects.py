@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.defects import apiv, conn, enc, fetch, listo, meta, prod
+from tests.defects import apiv, conn, coord, enc, fetch, listo, meta, meta_describe, prod
 from tests.defects.defect import Defect
 
 ALL_DEFECTS: list[Defect] = [
@@ -10,6 +10,8 @@ ALL_DEFECTS: list[Defect] = [
     *conn.DEFECTS,
     *enc.DEFECTS,
     *meta.DEFECTS,
+    *meta_describe.DEFECTS,
+    *coord.DEFECTS,
     *prod.DEFECTS,
     *fetch.DEFECTS,
     *listo.DEFECTS,

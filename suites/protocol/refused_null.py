@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.codec.apis import api_named
 from harness.codec.header import decode_response
-from harness.codec.structs import Struct
+from suites.protocol.struct_walk import error_codes
 
 
-def expect_null_refused(connection: Connection, api_name: str, version: int) -> None:
-    """The next thing to come is the end of the connection, or an answer with an error."""
+def expect_null_refused(
+    connection: Connection, api_name: str, version: int, empty: Sequence[int] = ()
+) -> None:
+    """Closed, or answered with an error.
+
+    ``empty``: the error codes that an empty value in the same place gets, which prove nothing.
+    """
     try:
         payload = connection.receive_frame()
     except ConnectionClosed:
         return
     _, answer = decode_response(api_named(api_name), version, payload)
-    assert any(_error_codes(answer)), (
-        f"null was read as something that {api_name} v{version} allows: {answer!r}"
-    )
-
-
-def _error_codes(answer: Struct) -> Iterator[int]:
-    for spec in answer.spec.fields:
-        value = getattr(answer, spec.name)
-        if spec.name == "error_code":
-            yield value
-        for element in value if isinstance(value, list) else [value]:
-            if isinstance(element, Struct):
-                yield from _error_codes(element)
+    found = error_codes(answer, version)
+    is_refused = any(found) and found != list(empty)
+    assert is_refused, f"null was read as something that {api_name} v{version} allows: {answer!r}"

@@ -13,12 +13,16 @@ from harness.reference_broker.handlers import (
     api_02_list_offsets,
     api_03_metadata,
     api_10_find_coordinator,
+    api_17_sasl_handshake,
     api_18_api_versions,
     api_19_create_topics,
     api_20_delete_topics,
     api_21_delete_records,
     api_22_init_producer_id,
     api_37_create_partitions,
+    api_47_offset_delete,
+    api_60_describe_cluster,
+    api_75_describe_topic_partitions,
 )
 from harness.reference_broker.handlers.outcome import ApiRange, Outcome, RequestContext
 
@@ -47,12 +51,18 @@ _REGISTRATIONS = (
     _served(api_02_list_offsets.API_KEY, 0, 11, api_02_list_offsets.handle),
     _served(api_03_metadata.API_KEY, 0, 13, api_03_metadata.handle),
     _served(api_10_find_coordinator.API_KEY, 0, 6, api_10_find_coordinator.handle),
+    _served(api_17_sasl_handshake.API_KEY, 0, 1, api_17_sasl_handshake.handle),
     _served(api_18_api_versions.API_KEY, 0, 5, api_18_api_versions.handle),
     _served(api_19_create_topics.API_KEY, 2, 7, api_19_create_topics.handle),
     _served(api_20_delete_topics.API_KEY, 1, 6, api_20_delete_topics.handle),
     _served(api_21_delete_records.API_KEY, 0, 2, api_21_delete_records.handle),
     _served(api_22_init_producer_id.API_KEY, 0, 5, api_22_init_producer_id.handle),
     _served(api_37_create_partitions.API_KEY, 0, 3, api_37_create_partitions.handle),
+    _served(api_47_offset_delete.API_KEY, 0, 0, api_47_offset_delete.handle),
+    _served(api_60_describe_cluster.API_KEY, 0, 2, api_60_describe_cluster.handle),
+    _served(
+        api_75_describe_topic_partitions.API_KEY, 0, 0, api_75_describe_topic_partitions.handle
+    ),
 )
 
 HANDLERS: Mapping[int, Registration] = {r.advertised.api_key: r for r in _REGISTRATIONS}

@@ -40,6 +40,7 @@ class BrokerLimits:
 
     auto_create_topics: bool
     delete_topics: bool
+    describe_partitions: int
     fetch_max_bytes: int
     transaction_max_timeout_ms: int
 

@@ -36,6 +36,7 @@ class CaseSession:
     attempt: int = 1
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
+    lent: Target | None = None
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
@@ -70,6 +71,11 @@ class CaseSession:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
         return self._door(list(self.private.addresses))
+
+    def lent_broker(self, running: Target) -> BrokerUnderTest:
+        """A broker that runs on after the test, for tests that may harm it."""
+        self.lent = running
+        return self._door(list(running.addresses))
 
     def _door(self, addresses: Sequence[tuple[str, int]]) -> BrokerUnderTest:
         info = self.context.info
@@ -131,8 +137,8 @@ class CaseSession:
         return f"pytest {shlex.quote(self.node_id)} --target {spec} --seed {seed}"
 
     def _log_tail(self) -> str:
-        private = self.private.log_path if self.private else None
-        path = private or self.context.info.log_path
+        own = self.private or self.lent
+        path = (own.log_path if own else None) or self.context.info.log_path
         if path is None or not Path(path).exists():
             return "(no log)"
         data = Path(path).read_bytes()

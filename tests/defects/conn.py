@@ -204,11 +204,11 @@ class LaterFramesOfASegmentAreLost(FrameRule):
 
 
 class TrailingByteAtOneVersion(FrameRule):
-    """InitProducerId v3 is answered with a byte too many."""
+    """InitProducerId v5 is answered with a byte too many."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         api = api_named("InitProducerId")
-        if seen.api is api and seen.version == 3 and is_from(seen, "CONN-025"):
+        if seen.api is api and seen.version == 5 and is_from(seen, "CONN-025"):
             payload += b"\0"
         return [payload]
 

@@ -1,0 +1,47 @@
+"""Which cases the marks of a test make, and which API and version each is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.codec.apis import APIS, Api, api_named
+from harness.codec.versions import VersionRange
+from harness.marks import released_versions
+from harness.sweep.requests import safety_of
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """``at_versions`` and ``at_every_version``: a case for each version."""
+    mark = metafunc.definition.get_closest_marker("at_versions")
+    if mark is not None:
+        versions = _chosen(metafunc.config, *mark.args)
+        metafunc.parametrize("api_version", versions, ids=[f"v{v}" for v in versions])
+    mark = metafunc.definition.get_closest_marker("at_every_version")
+    if mark is not None:
+        pairs = [
+            (api.name, version)
+            for api in APIS.values()
+            if safety_of(api.name) in mark.args[0]
+            for version in _chosen(metafunc.config, api, api.valid_versions)
+        ]
+        names = [f"{name}-v{version}" for name, version in pairs]
+        metafunc.parametrize(("api_name", "api_version"), pairs, ids=names)
+
+
+def _chosen(config: pytest.Config, api: Api, versions: VersionRange) -> list[int]:
+    """The released ones, or with ``--versions ends`` only the first and the last."""
+    released = released_versions(api, versions)
+    if config.getoption("versions") == "ends":
+        return sorted({released[0], released[-1]})
+    return released
+
+
+def api_of(item: pytest.Item) -> tuple[Api | None, int | None]:
+    """Which API and version the case is about, by its marks and parameters."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    mark = item.get_closest_marker("at_versions")
+    if mark is not None:
+        return mark.args[0], params["api_version"]
+    if item.get_closest_marker("at_every_version") is not None:
+        return api_named(params["api_name"]), params["api_version"]
+    return None, params.get("api_version")

@@ -14,6 +14,7 @@ _COMMANDS = {
     "gate": ("harness.commands.gate", "gate_command"),
     "requirements": ("harness.commands.requirements", "requirements"),
     "targets": ("harness.commands.targets", "targets"),
+    "sweep": ("harness.commands.sweep", "sweep_command"),
     "codec": ("harness.commands.codec", "codec"),
 }
 

@@ -25,6 +25,7 @@ from harness.conformance.outcome import (
     register_broker_fault,
     register_missing_capability,
     register_not_supported,
+    says_why_not,
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
@@ -306,11 +307,17 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    error = call.excinfo.value if call.excinfo else None
+    if call.excinfo and says_why_not(call.excinfo.value):
+        # pytest draws every other exception with its source, which takes longer than most tests
+        skipped = pytest.skip.Exception(str(error))
+        as_skipped = (type(skipped), skipped, call.excinfo.tb)
+        call.excinfo = pytest.ExceptionInfo.from_exc_info(as_skipped)
     report = yield
     case = item.stash.get(_CASE, None)
-    if case is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+    if case is None or not (call.when == "call" or (call.when == "setup" and error)):
         return report
-    records = case.finish(call.excinfo.value if call.excinfo else None, lambda: report.longreprtext)
+    records = case.finish(error, lambda: report.longreprtext)
     setattr(report, _RECORDS, [record.to_json() for record in records])
     _translate(report, item, records)
     if report.failed:

@@ -37,6 +37,11 @@ def safety_of(api_name: str) -> Safety:
     return _entry(api_name).safety
 
 
+def why_harmless(api_name: str) -> str:
+    """What the table says of it. Raises HarmlessRequestsError when it lacks the API."""
+    return _entry(api_name).why
+
+
 def unserved(api_name: str, version: int) -> Unserved | None:
     """Why a broker may leave this version unanswered although it advertises it; None: it may not.
 

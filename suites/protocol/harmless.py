@@ -6,7 +6,7 @@ can be about a topic of the test's instead. No API that is destructive is asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from uuid import UUID
 
 import pytest
@@ -42,10 +42,14 @@ EVERYDAY_APIS = (
 )
 
 
-def each_api(*, everyday: bool = False, but: Collection[str] = ()) -> pytest.MarkDecorator:
-    """The argument ``api_name``: all APIs that do no harm, or only those of every client."""
-    names = EVERYDAY_APIS if everyday else SAFE_APIS
-    return pytest.mark.parametrize("api_name", [name for name in names if name not in but])
+def _each(names: Iterable[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("api_name", list(names))
+
+
+each_api = _each(SAFE_APIS)
+each_other_api = _each(name for name in SAFE_APIS if name != "ApiVersions")
+each_everyday_api = _each(EVERYDAY_APIS)
+each_other_everyday_api = _each(name for name in EVERYDAY_APIS if name != "ApiVersions")
 
 
 def served_versions(broker: BrokerUnderTest, api_name: str, versions: str = "0+") -> list[int]:

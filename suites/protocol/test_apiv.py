@@ -149,7 +149,7 @@ def test_ill_formed_client_software_is_refused(
 
 
 @judges("APIV-005")
-@each_api()
+@each_api
 def test_what_is_advertised_is_served(broker: BrokerUnderTest, api_name: str) -> None:
     """A valid request at each advertised version gets an answer."""
     key = api_named(api_name).key

@@ -41,6 +41,9 @@ from suites.protocol.harmless import (
     NEVER_WAS,
     TOPIC_APIS,
     each_api,
+    each_everyday_api,
+    each_other_api,
+    each_other_everyday_api,
     flexible_versions,
     harmless_request,
     served_versions,
@@ -52,7 +55,7 @@ SILENCE_MS = 50
 
 
 @judges("CONN-001")
-@each_api(everyday=True)
+@each_everyday_api
 def test_a_size_counts_exactly_the_bytes_that_follow_it(
     broker: BrokerUnderTest, api_name: str
 ) -> None:
@@ -164,7 +167,7 @@ def test_a_long_poll_does_not_hold_up_other_connections(broker: BrokerUnderTest)
 
 
 @judges("CONN-008")
-@each_api()
+@each_api
 def test_every_request_gets_one_answer(broker: BrokerUnderTest, api_name: str) -> None:
     """One answer, also for a request that names a topic which does not exist."""
     version = served_versions(broker, api_name)[-1]
@@ -237,7 +240,7 @@ def test_an_unknown_api_key_closes_the_connection(broker: BrokerUnderTest, api_k
 
 @judges("CONN-014")
 @pytest.mark.parametrize("beyond", ["below", "above"])
-@each_api(everyday=True, but=["ApiVersions"])
+@each_other_everyday_api
 def test_an_unsupported_version_closes_the_connection(
     broker: BrokerUnderTest, api_name: str, beyond: str
 ) -> None:
@@ -327,7 +330,7 @@ def test_answers_about_a_topic_have_the_format_of_the_version_asked(
 
 
 @judges("CONN-026")
-@each_api(but=["ApiVersions"])
+@each_other_api
 def test_flexible_versions_use_the_tagged_headers(broker: BrokerUnderTest, api_name: str) -> None:
     """Request header v2 is read; behind the answer's correlation id stand tagged fields."""
     api = api_named(api_name)

@@ -272,7 +272,7 @@ def test_unknown_tags_at_every_depth_of_produce_are_skipped(broker: BrokerUnderT
 
 
 @judges("ENC-007")
-@each_api()
+@each_api
 def test_unknown_tags_of_a_request_header_are_skipped(
     broker: BrokerUnderTest, api_name: str
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from harness.codec.apis import api_named
-from harness.codec.json_form import from_json
+from harness.codec.json_form import JsonFormError, from_json
 from harness.codec.structs import Message, Request, Struct
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import (
@@ -70,7 +70,10 @@ def build(
         raise HarmlessRequestsError(
             f"{api_name} v{version}: one request is needed, the table has {len(fitting)}"
         )
-    message = from_json(api_named(api_name).request, _filled(fitting[0].fields, names))
+    try:
+        message = from_json(api_named(api_name).request, _filled(fitting[0].fields, names))
+    except JsonFormError as problem:  # else it would count as a misbehaviour of the broker
+        raise HarmlessRequestsError(f"{api_name} v{version}: {problem}") from problem
     _require_fields(message, fitting[0].fields, version, f"{api_name} v{version}")
     return cast("Request[Message]", message)
 

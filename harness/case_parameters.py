@@ -37,11 +37,11 @@ def _chosen(config: pytest.Config, api: Api, versions: VersionRange) -> list[int
 
 
 def api_of(item: pytest.Item) -> tuple[Api | None, int | None]:
-    """Which API and version the case is about, by its marks and parameters."""
+    """Which API and version the case is about: by ``at_versions``, or a parameter ``api_name``."""
     params = item.callspec.params if hasattr(item, "callspec") else {}
+    version = params.get("api_version")
     mark = item.get_closest_marker("at_versions")
     if mark is not None:
-        return mark.args[0], params["api_version"]
-    if item.get_closest_marker("at_every_version") is not None:
-        return api_named(params["api_name"]), params["api_version"]
-    return None, params.get("api_version")
+        return mark.args[0], version
+    name = params.get("api_name")
+    return (None if name is None else api_named(name)), version

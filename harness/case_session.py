@@ -53,13 +53,20 @@ class CaseSession:
             api_version=self.api_version,
             attempt=self.attempt,
         )
-        if self.api is not None:
-            advertised = self.context.info.api_versions.get(self.api.key)
-            if advertised is None or not advertised[0] <= (self.api_version or 0) <= advertised[1]:
-                shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
-                raise NotSupported(f"{self.api.name} v{self.api_version}: advertised is {shown}")
+        self._require_advertised()
         if not self.shared_broker().is_alive():
             raise Inconclusive("the broker did not answer before this test began")
+
+    def _require_advertised(self) -> None:
+        if self.api is None:
+            return
+        what = self.api.name if self.api_version is None else f"{self.api.name} v{self.api_version}"
+        advertised = self.context.info.api_versions.get(self.api.key)
+        if advertised is None:
+            raise NotSupported(f"{what}: advertised is not at all")
+        lowest, highest = advertised
+        if self.api_version is not None and not lowest <= self.api_version <= highest:
+            raise NotSupported(f"{what}: advertised is {lowest} to {highest}")
 
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""

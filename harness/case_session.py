@@ -41,6 +41,7 @@ class CaseSession:
     attempt: int = 1
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
+    lent: Target | None = None
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
@@ -58,21 +59,25 @@ class CaseSession:
             attempt=self.attempt,
         )
         if self.api is not None:
-            self._expect_served(self.api, self.api_version or 0)
+            self._expect_served(self.api, self.api_version)
         if not self.shared_broker().is_alive():
             raise Inconclusive(NOT_ANSWERED)
 
-    def _expect_served(self, api: Api, version: int) -> None:
-        """Raise NotSupported for a version that the broker itself does not claim to serve."""
+    def _expect_served(self, api: Api, version: int | None) -> None:
+        """Raise NotSupported for what the broker itself does not claim to serve."""
+        what = api.name if version is None else f"{api.name} v{version}"
         advertised = self.context.info.api_versions.get(api.key)
-        if advertised is None or not advertised[0] <= version <= advertised[1]:
-            shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
-            raise NotSupported(f"{api.name} v{version}: advertised is {shown}")
+        if advertised is None:
+            raise NotSupported(f"{what}: advertised is not at all")
+        if version is None:
+            return
+        if not advertised[0] <= version <= advertised[1]:
+            raise NotSupported(f"{what}: advertised is {advertised[0]} to {advertised[1]}")
         row = placeholder_of(self.shared_broker().api_versions, api.name)
         if row is not None and version in row.versions:
             raise NotSupported(
-                f"{api.name} v{version}: advertised as a placeholder only, for old clients that "
-                f"look at the range ({row.source})"
+                f"{what}: advertised as a placeholder only, for old clients that look at the "
+                f"range ({row.source})"
             )
 
     def shared_broker(self) -> BrokerUnderTest:
@@ -85,6 +90,11 @@ class CaseSession:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
         return self._door(list(self.private.addresses))
+
+    def lent_broker(self, running: Target) -> BrokerUnderTest:
+        """A broker that runs on after the test, for tests that may harm it."""
+        self.lent = running
+        return self._door(list(running.addresses))
 
     def _door(self, addresses: Sequence[tuple[str, int]]) -> BrokerUnderTest:
         info = self.context.info
@@ -148,8 +158,8 @@ class CaseSession:
         return f"pytest {shlex.quote(self.node_id)} {options}"
 
     def _log_tail(self) -> str:
-        private = self.private.log_path if self.private else None
-        path = private or self.context.info.log_path
+        own = self.private or self.lent
+        path = (own.log_path if own else None) or self.context.info.log_path
         if path is None or not Path(path).exists():
             return "(no log)"
         data = Path(path).read_bytes()

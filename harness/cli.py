@@ -15,6 +15,7 @@ _COMMANDS = {
     "compare": ("harness.commands.compare", "compare_command"),
     "requirements": ("harness.commands.requirements", "requirements"),
     "targets": ("harness.commands.targets", "targets"),
+    "sweep": ("harness.commands.sweep", "sweep_command"),
     "codec": ("harness.commands.codec", "codec"),
 }
 

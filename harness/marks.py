@@ -16,6 +16,7 @@ import pytest
 
 from harness.codec.apis import Api, api_named
 from harness.codec.versions import VersionRange
+from harness.conformance.harmless_requests import Safety
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -34,6 +35,23 @@ def at_versions(api_name: str, *ranges: str) -> Callable[[F], F]:
     """
     parsed = [VersionRange.parse(text) for text in ranges or ("0+",)]
     return pytest.mark.at_versions(api_named(api_name), *parsed)
+
+
+def at_every_version(*safeties: Safety) -> Callable[[F], F]:
+    """Run once for each API of this safety and each of its versions.
+
+    The arguments are ``api_name`` and ``api_version``; all APIs that the codec knows count, what
+    the target does not advertise is recorded as not_supported.
+    """
+    return pytest.mark.at_every_version(frozenset(safeties))
+
+
+def discarded_broker() -> Callable[[F], F]:
+    """The test gets a private broker that all tests with this mark share, then thrown away.
+
+    Its settings are the defaults. For what could harm a broker that others use.
+    """
+    return pytest.mark.discarded_broker()
 
 
 def own_broker(**settings: str) -> Callable[[F], F]:

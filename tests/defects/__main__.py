@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -28,14 +29,18 @@ from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.defect import Defect
 from tests.defects.table import Outcome, judge, run_suites
 
+JSON_VERSION = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows, and the judged MUSTs that have no defect."""
+    """All rows, and the judged MUSTs that have no defect (known only of a complete table)."""
 
     target: str
     outcomes: list[Outcome]
     unproved: list[str]
+    complete: bool
+    at: str
 
     @property
     def good(self) -> bool:
@@ -56,7 +61,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
-        """The same for programs."""
+        """The same for programs; docs/results.md publishes the form, a report reads it."""
         rows = [
             {
                 "requirement": row.defect.requirement,
@@ -65,10 +70,22 @@ class Table:
                 "killed": row.killed,
                 "reason": row.reason,
                 "problem": row.problem,
+                "changed": [
+                    {"requirement": name, "was": was, "now": now}
+                    for name, (was, now) in row.changed.items()
+                ],
             }
             for row in self.outcomes
         ]
-        return json.dumps({"target": self.target, "defects": rows, "unproved": self.unproved})
+        table = {
+            "schema_version": JSON_VERSION,
+            "target": self.target,
+            "at": self.at,
+            "complete": self.complete,
+            "defects": rows,
+            "unproved": self.unproved,
+        }
+        return json.dumps(table, indent=1) + "\n"
 
 
 def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
@@ -159,7 +176,8 @@ def _run(
                 mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
                 console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
     open_ids = unproved(baseline, (d.requirement for d in chosen)) if complete else []
-    return Table(spec, [rows[d.name] for d in chosen], open_ids)
+    at = datetime.now(UTC).isoformat()
+    return Table(spec, [rows[d.name] for d in chosen], open_ids, complete, at)
 
 
 if __name__ == "__main__":

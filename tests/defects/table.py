@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.conformance.journal import JOURNAL_NAME, read_journal
@@ -22,15 +22,20 @@ from tests.defects.defect import Defect
 ROOT = Path(__file__).resolve().parents[2]
 RUN_TIMEOUT_S = 600
 Address = tuple[str, int]
+Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One row of the table; ``problem`` is empty when the defect was killed as it should be."""
+    """One row of the table; ``problem`` is empty when the defect was killed as it should be.
+
+    ``changed``: requirement to its verdict without and with the defect, where they differ.
+    """
 
     defect: Defect
     reason: str
     problem: str
+    changed: Changes = field(default_factory=dict)
 
     @property
     def killed(self) -> bool:
@@ -64,6 +69,10 @@ def run_suites(
 def judge(defect: Defect, baseline: RunSummary, found: RunSummary) -> Outcome:
     """Compare the run under the defect with the run without any."""
     changed = _changed(_verdicts(baseline), _verdicts(found))
+    return replace(_judged(defect, found, changed), changed=changed)
+
+
+def _judged(defect: Defect, found: RunSummary, changed: Changes) -> Outcome:
     own = found.requirements.get(defect.requirement)
     if own is None:
         return Outcome(defect, "", f"no test judges {defect.requirement}")
@@ -86,9 +95,7 @@ def _verdicts(summary: RunSummary) -> dict[str, Verdict]:
     return {name: one.verdict for name, one in summary.requirements.items()}
 
 
-def _changed(
-    before: Mapping[str, Verdict], after: Mapping[str, Verdict]
-) -> dict[str, tuple[Verdict | None, Verdict | None]]:
+def _changed(before: Mapping[str, Verdict], after: Mapping[str, Verdict]) -> Changes:
     names = sorted(set(before) | set(after))
     pairs = {name: (before.get(name), after.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -19,11 +19,15 @@ const repeatCommand = (part, target) => {
 // An evidence file is a head and parts between lines such as "-- wire --".
 const evidenceSections = (text) => {
   const pieces = text.split(/^-- (.+) --$/m);
-  const sections = [element("pre", { tabindex: 0 }, pieces[0].trim())];
+  const sections = [];
   for (let at = 1; at < pieces.length; at += 2) {
     sections.push(element("details", { open: pieces[at] === "wire" },
       element("summary", {}, pieces[at]), element("pre", { tabindex: 0 }, pieces[at + 1].trim())));
   }
+  // The panel says the head's words already; they stay within reach, closed.
+  const head = element("pre", { tabindex: 0 }, pieces[0].trim());
+  sections.push(sections.length
+    ? element("details", {}, element("summary", {}, "case, target, verdicts"), head) : head);
   return sections;
 };
 
@@ -50,13 +54,10 @@ const partView = (part, target, first) =>
         ? element("span", { class: "unstable" }, ` unstable: ${part.attempts} attempts differ`)
         : part.attempts > 1 ? element("span", { class: "soft" }, ` ${part.attempts} attempts`) : null),
     element("code", { class: "case" }, part.name),
-    part.notes.map((note) => [
-      note.text
-        ? element("p", { class: "reason" }, part.unstable ? [badge(note.verdict), " "] : null, note.text)
-        : null,
-      note.evidence >= 0 ? evidenceView(note.evidence, first) : null,
-    ]),
-    commandLine(repeatCommand(part, target)));
+    part.notes.filter((note) => note.text).map((note) =>
+      element("p", { class: "reason" }, part.unstable ? [badge(note.verdict), " "] : null, note.text)),
+    commandLine(repeatCommand(part, target)),
+    part.notes.filter((note) => note.evidence >= 0).map((note) => evidenceView(note.evidence, first)));
 
 const cellView = (row, target, only) => {
   const cell = row.cells[target];

@@ -1,7 +1,7 @@
 // Requirement x target, and the filter that all views share.
 const HEIGHT = { requirement: 46, group: 32, area: 60, api: 46, wire: 46 };
 // Least width in rem, share of what is left over.
-const NAME_WIDTH = [22, 4];
+const NAME_WIDTH = [21, 4];
 const perTarget = (least, share) => data.targets.map(() => [least, share]);
 
 const wantedVerdicts = () => listed("verdict");
@@ -110,7 +110,7 @@ const requirementsView = {
     return {
       label: "Requirements by target",
       columns: ["Requirement", ...data.targets],
-      widths: [NAME_WIDTH, ...perTarget(9, 1)],
+      widths: [NAME_WIDTH, ...perTarget(9.8, 1)],
       lines,
       shown: `${rows.length.toLocaleString("en")} of ${plural(requirements.length, "requirement")}`,
     };

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -26,17 +27,21 @@ from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.defect import Defect
-from tests.defects.table import Outcome, judge, run_suites
+from tests.defects.table import Outcome, Trial, run_defect, run_suites
+
+JSON_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows, and the judged MUSTs that have no defect."""
+    """All rows, and the judged MUSTs that have no defect (known only of a complete table)."""
 
     target: str
     outcomes: list[Outcome]
     unproved: list[str]
     unseen: list[str]  # defects of requirements that this target lacks the versions for
+    complete: bool
+    at: str
 
     @property
     def good(self) -> bool:
@@ -59,7 +64,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
-        """The same for programs."""
+        """The same for programs; docs/results.md publishes the form, a report reads it."""
         rows = [
             {
                 "requirement": row.defect.requirement,
@@ -68,17 +73,23 @@ class Table:
                 "killed": row.killed,
                 "reason": row.reason,
                 "problem": row.problem,
+                "changed": [
+                    {"requirement": name, "was": was, "now": now}
+                    for name, (was, now) in row.changed.items()
+                ],
             }
             for row in self.outcomes
         ]
-        return json.dumps(
-            {
-                "target": self.target,
-                "defects": rows,
-                "unseen": self.unseen,
-                "unproved": self.unproved,
-            }
-        )
+        table = {
+            "schema_version": JSON_VERSION,
+            "target": self.target,
+            "at": self.at,
+            "complete": self.complete,
+            "defects": rows,
+            "unseen": self.unseen,
+            "unproved": self.unproved,
+        }
+        return json.dumps(table, indent=1) + "\n"
 
 
 def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
@@ -88,9 +99,8 @@ def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
     rank: Counter[str] = Counter()
     ranked = []
     for defect in shuffled:
-        area = defect.requirement.split("-")[0]
-        ranked.append((rank[area], defect))
-        rank[area] += 1
+        ranked.append((rank[defect.area], defect))
+        rank[defect.area] += 1
     ranked.sort(key=lambda pair: pair[0])
     kept = {defect.name for _, defect in ranked[:count]}
     return [defect for defect in defects if defect.name in kept]
@@ -120,12 +130,21 @@ def seen_at(baseline: RunSummary, defects: Iterable[Defect]) -> list[Defect]:
 @click.option("--jobs", default=2, show_default=True, help="Defects at the same time.")
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="ends", show_default=True,
               help="At which versions the suites run under each defect.")  # fmt: skip
+@click.option("--scope", type=click.Choice(["area", "all"]), default="area", show_default=True,
+              help="Who else must not notice: the rest of the area, or of all areas.")  # fmt: skip
 @click.option("--sample", type=int, default=None, metavar="N",
               help="Only N defects, drawn by the seed from all areas.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
 @click.option("--out", default="results/defects", type=click.Path(path_type=Path))
 def main(
-    target: str, glob: str, jobs: int, versions: str, sample: int | None, seed: int, out: Path
+    target: str,
+    glob: str,
+    jobs: int,
+    versions: str,
+    scope: str,
+    sample: int | None,
+    seed: int,
+    out: Path,
 ) -> None:
     """Run every defect in front of TARGET and say which check noticed it."""
     console = Console(stderr=True)
@@ -135,7 +154,11 @@ def main(
     chosen = matching if sample is None else sampled(matching, sample, seed)
     complete = chosen == ALL_DEFECTS
     try:
-        table = _run(target, chosen, jobs, versions, console, complete=complete)
+        with tempfile.TemporaryDirectory(prefix="defects-") as folder:
+            place = Path(folder)
+            with parse_target(target, log_dir=place / "logs") as running:
+                trial = Trial(running.addresses[0], place, versions, scope)
+                table = _run(target, trial, chosen, jobs, console, complete=complete)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     out.mkdir(parents=True, exist_ok=True)
@@ -147,39 +170,24 @@ def main(
 
 
 def _run(
-    spec: str,
-    chosen: list[Defect],
-    jobs: int,
-    versions: str,
-    console: Console,
-    *,
-    complete: bool,
+    spec: str, trial: Trial, chosen: list[Defect], jobs: int, console: Console, *, complete: bool
 ) -> Table:
-    with (
-        tempfile.TemporaryDirectory(prefix="defects-") as folder,
-        parse_target(spec, log_dir=Path(folder) / "logs") as target,
-    ):
-        upstream, out = target.addresses[0], Path(folder)
-        baseline = run_suites(upstream, FrameRule(), out, "baseline", versions)
-        if baseline.exit_code != 0:
-            raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
-        seen = seen_at(baseline, chosen)
-        with ThreadPoolExecutor(jobs) as pool:
-            futures = {
-                pool.submit(
-                    run_suites, upstream, d.rule(), out, d.name.replace("_", "-"), versions
-                ): d
-                for d in seen
-            }
-            rows = {}
-            for future in as_completed(futures):
-                defect = futures[future]
-                rows[defect.name] = row = judge(defect, baseline, future.result())
-                mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
-                console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
+    baseline = run_suites(trial, FrameRule(), "baseline")
+    if baseline.exit_code != 0:
+        raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
+    seen = seen_at(baseline, chosen)
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {pool.submit(run_defect, trial, defect, baseline): defect for defect in seen}
+        rows = {}
+        for future in as_completed(futures):
+            defect = futures[future]
+            rows[defect.name] = row = future.result()
+            mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
+            console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
     open_ids = unproved(baseline, (d.requirement for d in chosen)) if complete else []
     unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in seen]
-    return Table(spec, [rows[d.name] for d in seen], open_ids, unseen)
+    at = datetime.now(UTC).isoformat()
+    return Table(spec, [rows[d.name] for d in seen], open_ids, unseen, complete, at)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,11 @@ class Defect:
     rule: Callable[[], FrameRule]
     meaning: str
 
+    @property
+    def area(self) -> str:
+        """Of its requirement."""
+        return self.requirement.split("-")[0]
+
 
 def answers(
     requirement: str, reason: str, api: str, versions: range | None = None

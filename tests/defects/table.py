@@ -1,7 +1,7 @@
 """The defect table: every defect in front of a broker, the suites against it, who noticed.
 
 A defect is killed when exactly its requirement fails, for the stated reason, and every other
-requirement has the verdict that it has without the defect.
+requirement of its area (or of all areas) has the verdict that it has without the defect.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.conformance.journal import JOURNAL_NAME, read_journal
@@ -22,48 +22,79 @@ from tests.defects.defect import Defect
 ROOT = Path(__file__).resolve().parents[2]
 RUN_TIMEOUT_S = 600
 Address = tuple[str, int]
+Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One row of the table; ``problem`` is empty when the defect was killed as it should be."""
+    """One row of the table; ``problem`` is empty when the defect was killed as it should be.
+
+    ``changed``: requirement to its verdict without and with the defect, where they differ.
+    """
 
     defect: Defect
     reason: str
     problem: str
+    changed: Changes = field(default_factory=dict)
 
     @property
     def killed(self) -> bool:
         return not self.problem
 
 
-def run_suites(
-    upstream: Address, rule: FrameRule, out: Path, name: str, versions: str
-) -> RunSummary:
-    """Judge the broker at ``upstream`` through a relay with this rule.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What all runs of a table have in common.
 
-    ``versions``: "all", or "ends" for the first and last of each range, which is much quicker.
+    Attributes:
+        upstream: the broker behind the relays.
+        out: where the runs are kept.
+        versions: "all", or "ends" for the first and last of each range, which is much quicker.
+        scope: "area" to judge the area of the defect alone, "all" for every area.
     """
-    with RunningRelay(upstream, rule) as relay:
+
+    upstream: Address
+    out: Path
+    versions: str
+    scope: str
+
+
+def run_suites(trial: Trial, rule: FrameRule, name: str, area: str | None = None) -> RunSummary:
+    """Judge the broker through a relay with this rule; only one area where ``area`` names it."""
+    with RunningRelay(trial.upstream, rule) as relay:
         spec = f"external:{relay.address[0]}:{relay.address[1]}"
         command = [sys.executable, "-m", "pytest", "suites", "-q"]
         command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-        command += ["--target", spec, "--out", str(out), "--run-id", f"run-{name}"]
-        command += ["--versions", versions]
+        command += ["--target", spec, "--out", str(trial.out), "--run-id", f"run-{name}"]
+        command += ["--versions", trial.versions]
+        command += [] if area is None else ["--requirement", f"{area}-*"]
         ended = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
         )
         if relay.relay.rule_errors:
             raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
-    journal = out / "runs" / f"run-{name}" / JOURNAL_NAME
+    journal = trial.out / "runs" / f"run-{name}" / JOURNAL_NAME
     if not journal.exists():
         raise RuntimeError(f"no journal of {name}:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}")
     return summarize(read_journal(journal))
 
 
-def judge(defect: Defect, baseline: RunSummary, found: RunSummary) -> Outcome:
-    """Compare the run under the defect with the run without any."""
-    changed = _changed(_verdicts(baseline), _verdicts(found))
+def run_defect(trial: Trial, defect: Defect, baseline: RunSummary) -> Outcome:
+    """Judge the broker under one defect, and compare with the run without any."""
+    area = defect.area if trial.scope == "area" else None
+    name = defect.name.replace("_", "-")
+    return judge(defect, baseline, run_suites(trial, defect.rule(), name, area), area)
+
+
+def judge(
+    defect: Defect, baseline: RunSummary, found: RunSummary, area: str | None = None
+) -> Outcome:
+    """Compare the run under the defect with the run without any, within ``area`` if it is named."""
+    changed = _changed(_verdicts(baseline, area), _verdicts(found, area))
+    return replace(_judged(defect, found, changed), changed=changed)
+
+
+def _judged(defect: Defect, found: RunSummary, changed: Changes) -> Outcome:
     own = found.requirements.get(defect.requirement)
     if own is None:
         return Outcome(defect, "", f"no test judges {defect.requirement}")
@@ -82,13 +113,13 @@ def judge(defect: Defect, baseline: RunSummary, found: RunSummary) -> Outcome:
     return Outcome(defect, reason, "")
 
 
-def _verdicts(summary: RunSummary) -> dict[str, Verdict]:
-    return {name: one.verdict for name, one in summary.requirements.items()}
+def _verdicts(summary: RunSummary, area: str | None) -> dict[str, Verdict]:
+    of_area = "" if area is None else f"{area}-"
+    every = summary.requirements.items()
+    return {name: one.verdict for name, one in every if name.startswith(of_area)}
 
 
-def _changed(
-    before: Mapping[str, Verdict], after: Mapping[str, Verdict]
-) -> dict[str, tuple[Verdict | None, Verdict | None]]:
+def _changed(before: Mapping[str, Verdict], after: Mapping[str, Verdict]) -> Changes:
     names = sorted(set(before) | set(after))
     pairs = {name: (before.get(name), after.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -107,7 +107,7 @@ def test_table_of_the_defect_command_is_read(tmp_path: Path, datasets: list[Data
     defect = ALL_DEFECTS[0]
     changed = {defect.requirement: (Verdict.PASSED, Verdict.FAILED), "A-001": (None, None)}
     rows = [Outcome(defect, "seen", "", changed), Outcome(ALL_DEFECTS[1], "", "not noticed")]
-    table = Table("reference", rows, ["A-002"], complete=True, at=AT)
+    table = Table("reference", rows, ["A-002"], [], complete=True, at=AT)
     file = tmp_path / "defects" / "reference.json"
     file.parent.mkdir()
     file.write_text(table.to_json())

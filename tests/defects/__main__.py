@@ -10,7 +10,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -21,12 +21,11 @@ from rich.console import Console
 
 from harness.conformance.summary import RunSummary
 from harness.conformance.verdict import Verdict
-from harness.proxies import FrameRule
 from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.defect import Defect
-from tests.defects.table import Outcome, judge, run_suites
+from tests.defects.table import Outcome, Suites, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class Table:
     target: str
     outcomes: list[Outcome]
     unproved: list[str]
+    not_served: list[str]  # what the target does not serve: its defects were left out
 
     @property
     def good(self) -> bool:
@@ -53,6 +53,8 @@ class Table:
         lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
         if self.unproved:
             lines.append(f"Tested, unproved (no defect): {', '.join(self.unproved)}.")
+        if self.not_served:
+            lines.append(f"Not served by this target, left out: {', '.join(self.not_served)}.")
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
@@ -141,25 +143,38 @@ def _run(
         tempfile.TemporaryDirectory(prefix="defects-") as folder,
         parse_target(spec, log_dir=Path(folder) / "logs") as target,
     ):
-        upstream, out = target.addresses[0], Path(folder)
-        baseline = run_suites(upstream, FrameRule(), out, "baseline", versions)
-        if baseline.exit_code != 0:
-            raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
+        suites = Suites(spec, target.addresses[0], Path(folder), versions)
+        baseline = _without_defect(suites.run)
+        asked = [d for d in chosen if d.private or _is_asked(baseline, d.requirement)]
+        private = any(d.private for d in asked)
+        private_baseline = _without_defect(suites.run_private) if private else baseline
         with ThreadPoolExecutor(jobs) as pool:
             futures = {
-                pool.submit(
-                    run_suites, upstream, d.rule(), out, d.name.replace("_", "-"), versions
-                ): d
-                for d in chosen
+                pool.submit(suites.run_private if d.private else suites.run, d): d for d in asked
             }
             rows = {}
             for future in as_completed(futures):
                 defect = futures[future]
-                rows[defect.name] = row = judge(defect, baseline, future.result())
+                before = private_baseline if defect.private else baseline
+                rows[defect.name] = row = judge(defect, before, future.result())
                 mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
                 console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
     open_ids = unproved(baseline, (d.requirement for d in chosen)) if complete else []
-    return Table(spec, [rows[d.name] for d in chosen], open_ids)
+    left_out = [d.requirement for d in chosen if d not in asked]
+    return Table(spec, [rows[d.name] for d in asked], open_ids, left_out)
+
+
+def _without_defect(run: Callable[[Defect | None], RunSummary]) -> RunSummary:
+    baseline = run(None)
+    if baseline.exit_code != 0:
+        raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
+    return baseline
+
+
+def _is_asked(baseline: RunSummary, requirement: str) -> bool:
+    """Whether the target serves what the requirement is about; else no defect can show."""
+    found = baseline.requirements.get(requirement)
+    return found is None or found.verdict is not Verdict.NOT_SUPPORTED
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ requirement has the verdict that it has without the defect.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from tests.defects.defect import Defect
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN_TIMEOUT_S = 600
+SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
+DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
 Address = tuple[str, int]
 
 
@@ -37,28 +40,61 @@ class Outcome:
         return not self.problem
 
 
-def run_suites(
-    upstream: Address, rule: FrameRule, out: Path, name: str, versions: str
-) -> RunSummary:
-    """Judge the broker at ``upstream`` through a relay with this rule.
+@dataclass(frozen=True, slots=True)
+class Suites:
+    """The suites against one broker, again and again.
 
     ``versions``: "all", or "ends" for the first and last of each range, which is much quicker.
     """
-    with RunningRelay(upstream, rule) as relay:
-        spec = f"external:{relay.address[0]}:{relay.address[1]}"
-        command = [sys.executable, "-m", "pytest", "suites", "-q"]
-        command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-        command += ["--target", spec, "--out", str(out), "--run-id", f"run-{name}"]
-        command += ["--versions", versions]
-        ended = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
-        )
-        if relay.relay.rule_errors:
-            raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
-    journal = out / "runs" / f"run-{name}" / JOURNAL_NAME
-    if not journal.exists():
-        raise RuntimeError(f"no journal of {name}:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}")
-    return summarize(read_journal(journal))
+
+    spec: str
+    upstream: Address
+    out: Path
+    versions: str
+
+    def run(self, defect: Defect | None) -> RunSummary:
+        """Judge the broker through a relay with the defect's rule, or with none."""
+        rule = defect.rule() if defect else FrameRule()
+        name = _run_name(defect.name if defect else "baseline")
+        return self._through_relay(rule, name, [], {})
+
+    def run_private(self, defect: Defect | None) -> RunSummary:
+        """Only the tests with brokers of their own, which stand behind a relay each."""
+        name = defect.name if defect else ""
+        words = ["-m", "own_broker", "-p", "tests.defects.private_brokers"]
+        variables = {SPEC_VARIABLE: self.spec, DEFECT_VARIABLE: name}
+        run_name = _run_name(name or "private-baseline")
+        return self._through_relay(FrameRule(), run_name, words, variables)
+
+    def _through_relay(
+        self, rule: FrameRule, name: str, words: list[str], variables: dict[str, str]
+    ) -> RunSummary:
+        with RunningRelay(self.upstream, rule) as relay:
+            spec = f"external:{relay.address[0]}:{relay.address[1]}"
+            command = [sys.executable, "-m", "pytest", "suites", "-q"]
+            command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+            command += ["--target", spec, "--out", str(self.out), "--run-id", name]
+            ended = subprocess.run(
+                [*command, "--versions", self.versions, *words],
+                cwd=ROOT,
+                env={**os.environ, **variables},
+                capture_output=True,
+                text=True,
+                timeout=RUN_TIMEOUT_S,
+                check=False,
+            )
+            if relay.relay.rule_errors:
+                raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
+        journal = self.out / "runs" / name / JOURNAL_NAME
+        if not journal.exists():
+            raise RuntimeError(
+                f"no journal of {name}:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}"
+            )
+        return summarize(read_journal(journal))
+
+
+def _run_name(name: str) -> str:
+    return f"run-{name.replace('_', '-')}"
 
 
 def judge(defect: Defect, baseline: RunSummary, found: RunSummary) -> Outcome:

@@ -10,7 +10,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,12 +22,11 @@ from rich.console import Console
 
 from harness.conformance.summary import RunSummary
 from harness.conformance.verdict import Verdict
-from harness.proxies import FrameRule
 from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.defect import Defect
-from tests.defects.table import Outcome, Trial, run_defect, run_suites
+from tests.defects.table import Outcome, Suites, judge
 
 JSON_VERSION = 1
 
@@ -39,7 +38,7 @@ class Table:
     target: str
     outcomes: list[Outcome]
     unproved: list[str]
-    unseen: list[str]  # defects of requirements that this target lacks the versions for
+    unseen: list[str]  # defects of requirements that this target does not serve
     complete: bool
     at: str
 
@@ -106,22 +105,16 @@ def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
     return [defect for defect in defects if defect.name in kept]
 
 
-def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
+def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str]:
     """MUST requirements that are judged and have no defect."""
     known = set(proved)
-    return [
+    judged = {
         name
+        for baseline in baselines
         for name, one in baseline.requirements.items()
-        if one.level == "MUST" and one.verdict is Verdict.PASSED and name not in known
-    ]
-
-
-def seen_at(baseline: RunSummary, defects: Iterable[Defect]) -> list[Defect]:
-    """Those whose requirement the target supports; a defect of another one cannot show."""
-    lacking = {
-        name for name, one in baseline.requirements.items() if one.verdict is Verdict.NOT_SUPPORTED
+        if one.level == "MUST" and one.verdict is Verdict.PASSED
     }
-    return [defect for defect in defects if defect.requirement not in lacking]
+    return sorted(judged - known)
 
 
 @click.command()
@@ -152,13 +145,12 @@ def main(
     if not matching:
         raise click.UsageError(f"no defect is made for {glob!r}")
     chosen = matching if sample is None else sampled(matching, sample, seed)
-    complete = chosen == ALL_DEFECTS
     try:
         with tempfile.TemporaryDirectory(prefix="defects-") as folder:
             place = Path(folder)
             with parse_target(target, log_dir=place / "logs") as running:
-                trial = Trial(running.addresses[0], place, versions, scope)
-                table = _run(target, trial, chosen, jobs, console, complete=complete)
+                suites = Suites(target, running.addresses[0], place, versions, scope)
+                table = _run(suites, chosen, jobs, console)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     out.mkdir(parents=True, exist_ok=True)
@@ -169,25 +161,41 @@ def main(
     sys.exit(0 if table.good else 1)
 
 
-def _run(
-    spec: str, trial: Trial, chosen: list[Defect], jobs: int, console: Console, *, complete: bool
-) -> Table:
-    baseline = run_suites(trial, FrameRule(), "baseline")
-    if baseline.exit_code != 0:
-        raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
-    seen = seen_at(baseline, chosen)
+def _run(suites: Suites, chosen: list[Defect], jobs: int, console: Console) -> Table:
+    baseline = _without_defect(suites.run)
+    private_baseline = _without_defect(suites.run_private)
+    asked = [d for d in chosen if d.private or _is_asked(baseline, d.requirement)]
     with ThreadPoolExecutor(jobs) as pool:
-        futures = {pool.submit(run_defect, trial, defect, baseline): defect for defect in seen}
+        futures = {
+            pool.submit(suites.run_private if d.private else suites.run, d): d for d in asked
+        }
         rows = {}
         for future in as_completed(futures):
             defect = futures[future]
-            rows[defect.name] = row = future.result()
+            before = private_baseline if defect.private else baseline
+            row = judge(defect, before, future.result(), suites.area_of(defect))
+            rows[defect.name] = row
             mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
             console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
-    open_ids = unproved(baseline, (d.requirement for d in chosen)) if complete else []
-    unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in seen]
+    complete = chosen == ALL_DEFECTS
+    both = (baseline, private_baseline)
+    open_ids = unproved(both, (d.requirement for d in chosen)) if complete else []
+    unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in asked]
     at = datetime.now(UTC).isoformat()
-    return Table(spec, [rows[d.name] for d in seen], open_ids, unseen, complete, at)
+    return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at)
+
+
+def _without_defect(run: Callable[[Defect | None], RunSummary]) -> RunSummary:
+    baseline = run(None)
+    if baseline.exit_code != 0:
+        raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
+    return baseline
+
+
+def _is_asked(baseline: RunSummary, requirement: str) -> bool:
+    """Whether the target serves what the requirement is about; else no defect can show."""
+    found = baseline.requirements.get(requirement)
+    return found is None or found.verdict is not Verdict.NOT_SUPPORTED
 
 
 if __name__ == "__main__":

@@ -58,5 +58,5 @@ DEFECTS = [
     rule("CONN-009", r"closed the connection", ApiNeedsItsOwnConnection),
     rule("CONN-015", NOT_CLOSED, VoteIsAnsweredByABroker),
     rule("CONN-017", r"no answer before the deadline", WaitsForTheElementsOfAnAbsurdArray),
-    rule("CONN-018", r"correlation ids \[181, 181\]", TrailingBytesAreARequest),
+    rule("CONN-018", r"correlation ids \[181, 181", TrailingBytesAreARequest),
 ]

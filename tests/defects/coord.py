@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
@@ -16,6 +19,20 @@ def only_two_keys_are_looked_at(seen: SeenRequest, message: Message) -> None:
     del message.coordinators[2:]
 
 
+def nobody_is_named_without_an_error(_seen: SeenRequest, message: Message) -> None:
+    """Before the offsets topic exists, FindCoordinator names no node and has no error."""
+    assert isinstance(message, FindCoordinatorResponse)
+    for one in message.coordinators:
+        if one.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE:
+            one.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    replace(
+        answers("COORD-003", r"first: error is NONE", "FindCoordinator", range(4, 99))(
+            nobody_is_named_without_an_error
+        ),
+        private=True,
+    ),
     only_two_keys_are_looked_at,
 ]

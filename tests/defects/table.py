@@ -6,6 +6,7 @@ requirement of its area (or of all areas) has the verdict that it has without th
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from tests.defects.defect import Defect
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN_TIMEOUT_S = 600
+SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
+DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
 Address = tuple[str, int]
 Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
@@ -43,47 +46,72 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """What all runs of a table have in common.
+class Suites:
+    """The suites against one broker, again and again.
 
     Attributes:
-        upstream: the broker behind the relays.
+        spec: the target, as it was named.
+        upstream: its address, behind the relays.
         out: where the runs are kept.
         versions: "all", or "ends" for the first and last of each range, which is much quicker.
         scope: "area" to judge the area of the defect alone, "all" for every area.
     """
 
+    spec: str
     upstream: Address
     out: Path
     versions: str
     scope: str
 
+    def area_of(self, defect: Defect) -> str | None:
+        """The one area that is judged under the defect; None: all of them."""
+        return defect.area if self.scope == "area" else None
 
-def run_suites(trial: Trial, rule: FrameRule, name: str, area: str | None = None) -> RunSummary:
-    """Judge the broker through a relay with this rule; only one area where ``area`` names it."""
-    with RunningRelay(trial.upstream, rule) as relay:
-        spec = f"external:{relay.address[0]}:{relay.address[1]}"
-        command = [sys.executable, "-m", "pytest", "suites", "-q"]
-        command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-        command += ["--target", spec, "--out", str(trial.out), "--run-id", f"run-{name}"]
-        command += ["--versions", trial.versions]
-        command += [] if area is None else ["--requirement", f"{area}-*"]
-        ended = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
-        )
-        if relay.relay.rule_errors:
-            raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
-    journal = trial.out / "runs" / f"run-{name}" / JOURNAL_NAME
-    if not journal.exists():
-        raise RuntimeError(f"no journal of {name}:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}")
-    return summarize(read_journal(journal))
+    def run(self, defect: Defect | None) -> RunSummary:
+        """Judge the broker through a relay with the defect's rule, or with none."""
+        rule = defect.rule() if defect else FrameRule()
+        name = _run_name(defect.name if defect else "baseline")
+        area = self.area_of(defect) if defect else None
+        words = [] if area is None else ["--requirement", f"{area}-*"]
+        return self._through_relay(rule, name, words, {})
+
+    def run_private(self, defect: Defect | None) -> RunSummary:
+        """Only the tests with brokers of their own, which stand behind a relay each."""
+        name = defect.name if defect else ""
+        words = ["-m", "own_broker", "-p", "tests.defects.private_brokers"]
+        variables = {SPEC_VARIABLE: self.spec, DEFECT_VARIABLE: name}
+        run_name = _run_name(name or "private-baseline")
+        return self._through_relay(FrameRule(), run_name, words, variables)
+
+    def _through_relay(
+        self, rule: FrameRule, name: str, words: list[str], variables: dict[str, str]
+    ) -> RunSummary:
+        with RunningRelay(self.upstream, rule) as relay:
+            spec = f"external:{relay.address[0]}:{relay.address[1]}"
+            command = [sys.executable, "-m", "pytest", "suites", "-q"]
+            command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+            command += ["--target", spec, "--out", str(self.out), "--run-id", name]
+            ended = subprocess.run(
+                [*command, "--versions", self.versions, *words],
+                cwd=ROOT,
+                env={**os.environ, **variables},
+                capture_output=True,
+                text=True,
+                timeout=RUN_TIMEOUT_S,
+                check=False,
+            )
+            if relay.relay.rule_errors:
+                raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
+        journal = self.out / "runs" / name / JOURNAL_NAME
+        if not journal.exists():
+            raise RuntimeError(
+                f"no journal of {name}:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}"
+            )
+        return summarize(read_journal(journal))
 
 
-def run_defect(trial: Trial, defect: Defect, baseline: RunSummary) -> Outcome:
-    """Judge the broker under one defect, and compare with the run without any."""
-    area = defect.area if trial.scope == "area" else None
-    name = defect.name.replace("_", "-")
-    return judge(defect, baseline, run_suites(trial, defect.rule(), name, area), area)
+def _run_name(name: str) -> str:
+    return f"run-{name.replace('_', '-')}"
 
 
 def judge(

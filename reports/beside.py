@@ -16,6 +16,8 @@ from .errors import ReportError
 from .verdicts import BY_NAME
 
 WIRE_FOLDER: Final = "wire"
+WIRE_VERSION: Final = "1"
+WIRE_VERSION_KEY: Final = b"kafka_conformance.wire_schema_version"
 DEFECTS_FOLDER: Final = "defects"
 DEFECTS_VERSION: Final = 1
 # Name and type in Arrow and in Spark's SQL.
@@ -76,10 +78,19 @@ def wire_ddl() -> str:
 def _check_wire(file: Path) -> None:
     advice = "leave the folder wire/ out, or judge the target again with this release"
     try:
-        found = {field.name: str(field.type) for field in pq.read_schema(file)}
+        schema = pq.read_schema(file)
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ReportError(f"not a readable Parquet file: {reason}", str(file), advice) from error
+    stated = (schema.metadata or {}).get(WIRE_VERSION_KEY, b"").decode("utf-8", "replace")
+    if stated != WIRE_VERSION:
+        raise ReportError(
+            f"the wire coverage has schema version {stated or '(not stated)'}, "
+            f"this report reads version {WIRE_VERSION}",
+            str(file),
+            advice,
+        )
+    found = {field.name: str(field.type) for field in schema}
     for name, arrow_type, _ in WIRE_COLUMNS:
         if found.get(name) != arrow_type:
             said = found.get(name, "missing")

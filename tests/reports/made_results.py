@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.arrow import pa, pq
-from reports.beside import WIRE_COLUMNS
+from reports.beside import WIRE_COLUMNS, WIRE_VERSION, WIRE_VERSION_KEY
 from reports.schema import COLUMNS, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
 from reports.verdicts import WORST_FIRST
 
@@ -149,7 +149,10 @@ def _cell_rows(
 
 def write_wire(folder: Path, run: str, rows: Iterable[Row]) -> Path:
     """Writes `folder`/wire/run=<run>/part-0.parquet; what a row does not say is empty."""
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind, _ in WIRE_COLUMNS])
+    schema = pa.schema(
+        [(name, pa.type_for_alias(kind)) for name, kind, _ in WIRE_COLUMNS],
+        metadata={WIRE_VERSION_KEY: WIRE_VERSION.encode()},
+    )
     empty = {"run": run, "field": "", "error_code": None, "error_name": None}
     file = folder / "wire" / f"run={run}" / "part-0.parquet"
     file.parent.mkdir(parents=True)

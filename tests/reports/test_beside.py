@@ -11,7 +11,7 @@ import pytest
 
 from harness.conformance.verdict import Verdict
 from reports.arrow import pa, pq
-from reports.beside import defect_tables, wire_files
+from reports.beside import WIRE_VERSION_KEY, defect_tables, wire_files
 from reports.dataset import Dataset, find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
@@ -48,7 +48,12 @@ def no_parquet(file: Path) -> None:
 
 
 def other_columns(file: Path) -> None:
-    pq.write_table(pa.table({"run": ["r1"]}), file)
+    pq.write_table(pq.ParquetFile(file).read().drop_columns(["target"]), file)
+
+
+def other_version(file: Path) -> None:
+    metadata = {WIRE_VERSION_KEY: b"99"}
+    pq.write_table(pq.ParquetFile(file).read().replace_schema_metadata(metadata), file)
 
 
 def other_type(file: Path) -> None:
@@ -61,6 +66,7 @@ def other_type(file: Path) -> None:
     ("damage", "what"),
     [
         (no_parquet, "not a readable Parquet file"),
+        (other_version, "schema version 99, this report reads version 1"),
         (other_columns, "'target' of the wire coverage is missing, expected string"),
         (other_type, "'count' of the wire coverage is int32, expected int64"),
     ],

@@ -65,7 +65,16 @@ def test_looking_for_a_coordinator_creates_its_internal_topic() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["", "group", "group:0", f":{SOME_ID}:0", "group:abc:0", f"group:{SOME_ID}:x"]
+    "key",
+    [
+        "",
+        "group",
+        "group:0",
+        f":{SOME_ID}:0",
+        "group:abc:0",
+        f"group:{SOME_ID}$$:0",
+        f"group:{SOME_ID}:x",
+    ],
 )
 def test_a_share_key_has_group_topic_id_and_partition(address: Address, key: str) -> None:
     keys = [key, f"group:{SOME_ID}:0"]

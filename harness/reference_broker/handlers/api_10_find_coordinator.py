@@ -95,7 +95,7 @@ def _is_share_key(key: str) -> bool:
 def _is_topic_id(text: str) -> bool:
     """16 bytes in url-safe base64, whose padding may be left out (class Uuid)."""
     try:
-        found = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        found = base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
     except ValueError:
         return False
     return len(found) == _ID_BYTES

@@ -212,7 +212,7 @@ const wireView = {
     return {
       label: "Coverage of the wire by API version",
       columns: ["API version", "Messages", "Error codes", ...data.states.map((s) => STATE_TITLES[s])],
-      widths: [[15, 2], [7, 1], [14, 3], ...data.states.map(() => [7, 1])],
+      widths: [[15, 2], [9.5, 1], [14, 3], ...data.states.map(() => [7, 1])],
       lines: shown.map((row) => ({
         key: row.key, kind: "wire", height: HEIGHT.wire, row,
         cell: (column) => {

@@ -2,7 +2,7 @@
 
 Run as ``python -m tests.targets.stand_in [--setting NAME=VALUE ...]``. Settings: ``mode`` is
 ``serve`` (default), ``silent`` (accepts, never answers), ``mute`` (never says that it listens),
-``exit`` (ends at once with status 3).
+``exit`` (ends at once with status 3). ``port``: where to listen, by default any.
 """
 
 import os
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> None:
     if mode == "exit":
         print("the stand-in has enough")
         sys.exit(3)
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", int(pairs.get("port", "0"))), Handler) as server:
         server.silent = mode == "silent"
         if mode != "mute":
             print(f"listening on 127.0.0.1:{server.server_address[1]}")

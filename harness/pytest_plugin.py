@@ -68,7 +68,7 @@ def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kafka-conformance", "conformance of a Kafka broker")
     group.addoption("--target", default="reference", help="the broker to judge: reference, "
-                    "kafka:RELEASE, external:HOST:PORT[,HOST:PORT]")  # fmt: skip
+                    "kafka:RELEASE, external:HOST:PORT[,HOST:PORT], command:FILE")  # fmt: skip
     group.addoption("--out", default="results", help="folder for journals and results")
     group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
     group.addoption("--seed", type=int, default=0, help="seed of every random draw")

@@ -86,13 +86,14 @@ class Connection:
 
     # -- requests and responses ------------------------------------------------------------
 
-    def ask(self, message: Request[M], version: int) -> M:
-        """Send one request and return its response, decoded strictly at the same version.
+    def ask(self, message: Request[M], version: int, *, tolerant: bool = False) -> M:
+        """Send one request and return its response, decoded at the same version.
 
+        Strictly, as a judge reads; ``tolerant`` is for answers that prepare and are not judged.
         Raises ConnectionClosed, ResponseTimeout, WireViolation.
         """
         self.send(message, version)
-        return cast("M", self.receive())
+        return cast("M", self.receive(tolerant=tolerant))
 
     def send(
         self,
@@ -120,14 +121,16 @@ class Connection:
         """The request sent last gets no answer (Produce with acks=0)."""
         self._awaited.pop()
 
-    def receive(self, timeout_ms: float | None = None) -> Message:
+    def receive(self, timeout_ms: float | None = None, *, tolerant: bool = False) -> Message:
         """The next response; it must answer the oldest request that is not answered."""
         if not self._awaited:
             raise LookupError("no request is waiting for an answer")
         payload = self.receive_frame(timeout_ms)
         awaited = self._awaited.popleft()
         try:
-            correlation_id, message = decode_response(awaited.api, awaited.version, payload)
+            correlation_id, message = decode_response(
+                awaited.api, awaited.version, payload, tolerant=tolerant
+            )
         except CodecError as error:
             raise WireViolation(f"{awaited.api.name} v{awaited.version} answer: {error}") from error
         if correlation_id != awaited.correlation_id:

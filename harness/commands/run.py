@@ -34,8 +34,8 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 
 @click.command()
 @click.option("--target", "specs", multiple=True, metavar="SPEC",
-              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT]; "
-              "may be repeated.")  # fmt: skip
+              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT], "
+              "command:FILE; may be repeated.")  # fmt: skip
 @click.option(
     "--suite", "suites", multiple=True, metavar="NAME", help="protocol, ...; default all."
 )

@@ -206,13 +206,19 @@ class _Parser:
             versions=self.versions(raw, "versions", place, tagged),
             nullable=nullable,
             tagged=tagged,
-            tag=self.of_type(raw, "tag", int, place, -1),
+            tag=self.tag(raw, place),
             default=self.default(raw, kind, nullable, place),
             ignorable=self.of_type(raw, "ignorable", bool, place, False),
             flexible=self.versions(raw, "flexibleVersions", place, NO_VERSIONS)
             if "flexibleVersions" in raw
             else None,
         )
+
+    def tag(self, raw: dict[str, Any], place: str) -> int:
+        """-1 when there is none. Releases up to 3.9 have one written as text."""
+        if isinstance(raw.get("tag"), str) and raw["tag"].isdecimal():
+            return int(raw["tag"])
+        return self.of_type(raw, "tag", int, place, -1)
 
     def type_of(self, raw: dict[str, Any], place: str) -> tuple[str, str, StructSpec | None]:
         name = self.of_type(raw, "type", str, place)

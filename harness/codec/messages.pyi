@@ -192,6 +192,16 @@ class AllocateProducerIdsResponse(Message):
     ) -> None: ...
 
 class AlterClientQuotasRequest(Request[AlterClientQuotasResponse]):
+    class EntityData(Struct):
+        entity_type: str
+        entity_name: str | None
+        def __init__(
+            self,
+            *,
+            entity_type: str = ...,
+            entity_name: str | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class OpData(Struct):
         key: str
         value: float
@@ -202,16 +212,6 @@ class AlterClientQuotasRequest(Request[AlterClientQuotasResponse]):
             key: str = ...,
             value: float = ...,
             remove: bool = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class EntityData(Struct):
-        entity_type: str
-        entity_name: str | None
-        def __init__(
-            self,
-            *,
-            entity_type: str = ...,
-            entity_name: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class EntryData(Struct):
@@ -626,6 +626,16 @@ class AlterShareGroupOffsetsResponse(Message):
     ) -> None: ...
 
 class AlterUserScramCredentialsRequest(Request[AlterUserScramCredentialsResponse]):
+    class ScramCredentialDeletion(Struct):
+        name: str
+        mechanism: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            mechanism: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class ScramCredentialUpsertion(Struct):
         name: str
         mechanism: int
@@ -640,16 +650,6 @@ class AlterUserScramCredentialsRequest(Request[AlterUserScramCredentialsResponse
             iterations: int = ...,
             salt: bytes = ...,
             salted_password: bytes = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class ScramCredentialDeletion(Struct):
-        name: str
-        mechanism: int
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            mechanism: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     deletions: list[AlterUserScramCredentialsRequest.ScramCredentialDeletion]
@@ -701,16 +701,16 @@ class ApiVersionsRequest(Request[ApiVersionsResponse]):
     ) -> None: ...
 
 class ApiVersionsResponse(Message):
-    class FinalizedFeatureKey(Struct):
-        name: str
-        max_version_level: int
-        min_version_level: int
+    class ApiVersion(Struct):
+        api_key: int
+        min_version: int
+        max_version: int
         def __init__(
             self,
             *,
-            name: str = ...,
-            max_version_level: int = ...,
-            min_version_level: int = ...,
+            api_key: int = ...,
+            min_version: int = ...,
+            max_version: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class SupportedFeatureKey(Struct):
@@ -725,16 +725,16 @@ class ApiVersionsResponse(Message):
             max_version: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class ApiVersion(Struct):
-        api_key: int
-        min_version: int
-        max_version: int
+    class FinalizedFeatureKey(Struct):
+        name: str
+        max_version_level: int
+        min_version_level: int
         def __init__(
             self,
             *,
-            api_key: int = ...,
-            min_version: int = ...,
-            max_version: int = ...,
+            name: str = ...,
+            max_version_level: int = ...,
+            min_version_level: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     error_code: int
@@ -842,18 +842,6 @@ class AssignReplicasToDirsResponse(Message):
     ) -> None: ...
 
 class BeginQuorumEpochRequest(Request[BeginQuorumEpochResponse]):
-    class LeaderEndpoint(Struct):
-        name: str
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class PartitionData(Struct):
         partition_index: int
         voter_directory_id: UUID
@@ -878,6 +866,18 @@ class BeginQuorumEpochRequest(Request[BeginQuorumEpochResponse]):
             partitions: list[BeginQuorumEpochRequest.PartitionData] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
+    class LeaderEndpoint(Struct):
+        name: str
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     cluster_id: str | None
     voter_id: int
     topics: list[BeginQuorumEpochRequest.TopicData]
@@ -893,18 +893,6 @@ class BeginQuorumEpochRequest(Request[BeginQuorumEpochResponse]):
     ) -> None: ...
 
 class BeginQuorumEpochResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class PartitionData(Struct):
         partition_index: int
         error_code: int
@@ -927,6 +915,18 @@ class BeginQuorumEpochResponse(Message):
             *,
             topic_name: str = ...,
             partitions: list[BeginQuorumEpochResponse.PartitionData] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     error_code: int
@@ -980,18 +980,6 @@ class BrokerHeartbeatResponse(Message):
     ) -> None: ...
 
 class BrokerRegistrationRequest(Request[BrokerRegistrationResponse]):
-    class Feature(Struct):
-        name: str
-        min_supported_version: int
-        max_supported_version: int
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            min_supported_version: int = ...,
-            max_supported_version: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class Listener(Struct):
         name: str
         host: str
@@ -1004,6 +992,18 @@ class BrokerRegistrationRequest(Request[BrokerRegistrationResponse]):
             host: str = ...,
             port: int = ...,
             security_protocol: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Feature(Struct):
+        name: str
+        min_supported_version: int
+        max_supported_version: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            min_supported_version: int = ...,
+            max_supported_version: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     broker_id: int
@@ -1246,18 +1246,6 @@ class ControlledShutdownResponse(Message):
     ) -> None: ...
 
 class ControllerRegistrationRequest(Request[ControllerRegistrationResponse]):
-    class Feature(Struct):
-        name: str
-        min_supported_version: int
-        max_supported_version: int
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            min_supported_version: int = ...,
-            max_supported_version: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class Listener(Struct):
         name: str
         host: str
@@ -1270,6 +1258,18 @@ class ControllerRegistrationRequest(Request[ControllerRegistrationResponse]):
             host: str = ...,
             port: int = ...,
             security_protocol: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Feature(Struct):
+        name: str
+        min_supported_version: int
+        max_supported_version: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            min_supported_version: int = ...,
+            max_supported_version: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     controller_id: int
@@ -1462,16 +1462,6 @@ class CreatePartitionsResponse(Message):
     ) -> None: ...
 
 class CreateTopicsRequest(Request[CreateTopicsResponse]):
-    class CreatableTopicConfig(Struct):
-        name: str
-        value: str | None
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            value: str | None = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class CreatableReplicaAssignment(Struct):
         partition_index: int
         broker_ids: list[int]
@@ -1480,6 +1470,16 @@ class CreateTopicsRequest(Request[CreateTopicsResponse]):
             *,
             partition_index: int = ...,
             broker_ids: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class CreatableTopicConfig(Struct):
+        name: str
+        value: str | None
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            value: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class CreatableTopic(Struct):
@@ -1975,16 +1975,6 @@ class DescribeClientQuotasRequest(Request[DescribeClientQuotasResponse]):
     ) -> None: ...
 
 class DescribeClientQuotasResponse(Message):
-    class ValueData(Struct):
-        key: str
-        value: float
-        def __init__(
-            self,
-            *,
-            key: str = ...,
-            value: float = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class EntityData(Struct):
         entity_type: str
         entity_name: str | None
@@ -1993,6 +1983,16 @@ class DescribeClientQuotasResponse(Message):
             *,
             entity_type: str = ...,
             entity_name: str | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class ValueData(Struct):
+        key: str
+        value: float
+        def __init__(
+            self,
+            *,
+            key: str = ...,
+            value: float = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class EntryData(Struct):
@@ -2463,28 +2463,6 @@ class DescribeQuorumRequest(Request[DescribeQuorumResponse]):
     ) -> None: ...
 
 class DescribeQuorumResponse(Message):
-    class Listener(Struct):
-        name: str
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class Node(Struct):
-        node_id: int
-        listeners: list[DescribeQuorumResponse.Listener]
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            listeners: list[DescribeQuorumResponse.Listener] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class ReplicaState(Struct):
         replica_id: int
         replica_directory_id: UUID
@@ -2531,6 +2509,28 @@ class DescribeQuorumResponse(Message):
             *,
             topic_name: str = ...,
             partitions: list[DescribeQuorumResponse.PartitionData] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Listener(Struct):
+        name: str
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Node(Struct):
+        node_id: int
+        listeners: list[DescribeQuorumResponse.Listener]
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            listeners: list[DescribeQuorumResponse.Listener] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     error_code: int
@@ -2632,6 +2632,14 @@ class DescribeShareGroupOffsetsResponse(Message):
     ) -> None: ...
 
 class DescribeTopicPartitionsRequest(Request[DescribeTopicPartitionsResponse]):
+    class TopicRequest(Struct):
+        name: str
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class Cursor(Struct):
         topic_name: str
         partition_index: int
@@ -2640,14 +2648,6 @@ class DescribeTopicPartitionsRequest(Request[DescribeTopicPartitionsResponse]):
             *,
             topic_name: str = ...,
             partition_index: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TopicRequest(Struct):
-        name: str
-        def __init__(
-            self,
-            *,
-            name: str = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     topics: list[DescribeTopicPartitionsRequest.TopicRequest]
@@ -2663,16 +2663,6 @@ class DescribeTopicPartitionsRequest(Request[DescribeTopicPartitionsResponse]):
     ) -> None: ...
 
 class DescribeTopicPartitionsResponse(Message):
-    class Cursor(Struct):
-        topic_name: str
-        partition_index: int
-        def __init__(
-            self,
-            *,
-            topic_name: str = ...,
-            partition_index: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class DescribeTopicPartitionsResponsePartition(Struct):
         error_code: int
         partition_index: int
@@ -2713,6 +2703,16 @@ class DescribeTopicPartitionsResponse(Message):
             is_internal: bool = ...,
             partitions: list[DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition] = ...,
             topic_authorized_operations: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Cursor(Struct):
+        topic_name: str
+        partition_index: int
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -2894,18 +2894,6 @@ class ElectLeadersResponse(Message):
     ) -> None: ...
 
 class EndQuorumEpochRequest(Request[EndQuorumEpochResponse]):
-    class LeaderEndpoint(Struct):
-        name: str
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class ReplicaInfo(Struct):
         candidate_id: int
         candidate_directory_id: UUID
@@ -2942,6 +2930,18 @@ class EndQuorumEpochRequest(Request[EndQuorumEpochResponse]):
             partitions: list[EndQuorumEpochRequest.PartitionData] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
+    class LeaderEndpoint(Struct):
+        name: str
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            host: str = ...,
+            port: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     cluster_id: str | None
     topics: list[EndQuorumEpochRequest.TopicData]
     leader_endpoints: list[EndQuorumEpochRequest.LeaderEndpoint]
@@ -2955,18 +2955,6 @@ class EndQuorumEpochRequest(Request[EndQuorumEpochResponse]):
     ) -> None: ...
 
 class EndQuorumEpochResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class PartitionData(Struct):
         partition_index: int
         error_code: int
@@ -2989,6 +2977,18 @@ class EndQuorumEpochResponse(Message):
             *,
             topic_name: str = ...,
             partitions: list[EndQuorumEpochResponse.PartitionData] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     error_code: int
@@ -3082,16 +3082,14 @@ class ExpireDelegationTokenResponse(Message):
     ) -> None: ...
 
 class FetchRequest(Request[FetchResponse]):
-    class ForgottenTopic(Struct):
-        topic: str
-        topic_id: UUID
-        partitions: list[int]
+    class ReplicaState(Struct):
+        replica_id: int
+        replica_epoch: int
         def __init__(
             self,
             *,
-            topic: str = ...,
-            topic_id: UUID = ...,
-            partitions: list[int] = ...,
+            replica_id: int = ...,
+            replica_epoch: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class FetchPartition(Struct):
@@ -3128,14 +3126,16 @@ class FetchRequest(Request[FetchResponse]):
             partitions: list[FetchRequest.FetchPartition] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class ReplicaState(Struct):
-        replica_id: int
-        replica_epoch: int
+    class ForgottenTopic(Struct):
+        topic: str
+        topic_id: UUID
+        partitions: list[int]
         def __init__(
             self,
             *,
-            replica_id: int = ...,
-            replica_epoch: int = ...,
+            topic: str = ...,
+            topic_id: UUID = ...,
+            partitions: list[int] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     cluster_id: str | None
@@ -3169,38 +3169,14 @@ class FetchRequest(Request[FetchResponse]):
     ) -> None: ...
 
 class FetchResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class AbortedTransaction(Struct):
-        producer_id: int
-        first_offset: int
-        def __init__(
-            self,
-            *,
-            producer_id: int = ...,
-            first_offset: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class SnapshotId(Struct):
-        end_offset: int
+    class EpochEndOffset(Struct):
         epoch: int
+        end_offset: int
         def __init__(
             self,
             *,
-            end_offset: int = ...,
             epoch: int = ...,
+            end_offset: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class LeaderIdAndEpoch(Struct):
@@ -3213,14 +3189,24 @@ class FetchResponse(Message):
             leader_epoch: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class EpochEndOffset(Struct):
-        epoch: int
+    class SnapshotId(Struct):
         end_offset: int
+        epoch: int
         def __init__(
             self,
             *,
-            epoch: int = ...,
             end_offset: int = ...,
+            epoch: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class AbortedTransaction(Struct):
+        producer_id: int
+        first_offset: int
+        def __init__(
+            self,
+            *,
+            producer_id: int = ...,
+            first_offset: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class PartitionData(Struct):
@@ -3261,6 +3247,20 @@ class FetchResponse(Message):
             topic: str = ...,
             topic_id: UUID = ...,
             partitions: list[FetchResponse.PartitionData] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -3331,16 +3331,14 @@ class FetchSnapshotRequest(Request[FetchSnapshotResponse]):
     ) -> None: ...
 
 class FetchSnapshotResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
+    class SnapshotId(Struct):
+        end_offset: int
+        epoch: int
         def __init__(
             self,
             *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
+            end_offset: int = ...,
+            epoch: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class LeaderIdAndEpoch(Struct):
@@ -3351,16 +3349,6 @@ class FetchSnapshotResponse(Message):
             *,
             leader_id: int = ...,
             leader_epoch: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class SnapshotId(Struct):
-        end_offset: int
-        epoch: int
-        def __init__(
-            self,
-            *,
-            end_offset: int = ...,
-            epoch: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class PartitionSnapshot(Struct):
@@ -3391,6 +3379,18 @@ class FetchSnapshotResponse(Message):
             *,
             name: str = ...,
             partitions: list[FetchSnapshotResponse.PartitionSnapshot] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -3752,30 +3752,6 @@ class JoinGroupResponse(Message):
     ) -> None: ...
 
 class LeaderAndIsrRequest(Request[LeaderAndIsrResponse]):
-    class LeaderAndIsrLiveLeader(Struct):
-        broker_id: int
-        host_name: str
-        port: int
-        def __init__(
-            self,
-            *,
-            broker_id: int = ...,
-            host_name: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class LeaderAndIsrTopicState(Struct):
-        topic_name: str
-        topic_id: UUID
-        partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState]
-        def __init__(
-            self,
-            *,
-            topic_name: str = ...,
-            topic_id: UUID = ...,
-            partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class LeaderAndIsrPartitionState(Struct):
         topic_name: str
         partition_index: int
@@ -3806,6 +3782,30 @@ class LeaderAndIsrRequest(Request[LeaderAndIsrResponse]):
             leader_recovery_state: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
+    class LeaderAndIsrTopicState(Struct):
+        topic_name: str
+        topic_id: UUID
+        partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            topic_id: UUID = ...,
+            partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class LeaderAndIsrLiveLeader(Struct):
+        broker_id: int
+        host_name: str
+        port: int
+        def __init__(
+            self,
+            *,
+            broker_id: int = ...,
+            host_name: str = ...,
+            port: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     controller_id: int
     is_k_raft_controller: bool
     controller_epoch: int
@@ -3829,16 +3829,6 @@ class LeaderAndIsrRequest(Request[LeaderAndIsrResponse]):
     ) -> None: ...
 
 class LeaderAndIsrResponse(Message):
-    class LeaderAndIsrTopicError(Struct):
-        topic_id: UUID
-        partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError]
-        def __init__(
-            self,
-            *,
-            topic_id: UUID = ...,
-            partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class LeaderAndIsrPartitionError(Struct):
         topic_name: str
         partition_index: int
@@ -3849,6 +3839,16 @@ class LeaderAndIsrResponse(Message):
             topic_name: str = ...,
             partition_index: int = ...,
             error_code: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class LeaderAndIsrTopicError(Struct):
+        topic_id: UUID
+        partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError]
+        def __init__(
+            self,
+            *,
+            topic_id: UUID = ...,
+            partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     error_code: int
@@ -4189,6 +4189,20 @@ class MetadataRequest(Request[MetadataResponse]):
     ) -> None: ...
 
 class MetadataResponse(Message):
+    class MetadataResponseBroker(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class MetadataResponsePartition(Struct):
         error_code: int
         partition_index: int
@@ -4225,20 +4239,6 @@ class MetadataResponse(Message):
             is_internal: bool = ...,
             partitions: list[MetadataResponse.MetadataResponsePartition] = ...,
             topic_authorized_operations: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class MetadataResponseBroker(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -4404,6 +4404,16 @@ class OffsetDeleteResponse(Message):
     ) -> None: ...
 
 class OffsetFetchRequest(Request[OffsetFetchResponse]):
+    class OffsetFetchRequestTopic(Struct):
+        name: str
+        partition_indexes: list[int]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_indexes: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class OffsetFetchRequestTopics(Struct):
         name: str
         topic_id: UUID
@@ -4430,16 +4440,6 @@ class OffsetFetchRequest(Request[OffsetFetchResponse]):
             topics: list[OffsetFetchRequest.OffsetFetchRequestTopics] | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
-    class OffsetFetchRequestTopic(Struct):
-        name: str
-        partition_indexes: list[int]
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            partition_indexes: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     group_id: str
     topics: list[OffsetFetchRequest.OffsetFetchRequestTopic] | None
     groups: list[OffsetFetchRequest.OffsetFetchRequestGroup]
@@ -4455,6 +4455,32 @@ class OffsetFetchRequest(Request[OffsetFetchResponse]):
     ) -> None: ...
 
 class OffsetFetchResponse(Message):
+    class OffsetFetchResponsePartition(Struct):
+        partition_index: int
+        committed_offset: int
+        committed_leader_epoch: int
+        metadata: str | None
+        error_code: int
+        def __init__(
+            self,
+            *,
+            partition_index: int = ...,
+            committed_offset: int = ...,
+            committed_leader_epoch: int = ...,
+            metadata: str | None = ...,
+            error_code: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class OffsetFetchResponseTopic(Struct):
+        name: str
+        partitions: list[OffsetFetchResponse.OffsetFetchResponsePartition]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partitions: list[OffsetFetchResponse.OffsetFetchResponsePartition] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class OffsetFetchResponsePartitions(Struct):
         partition_index: int
         committed_offset: int
@@ -4493,32 +4519,6 @@ class OffsetFetchResponse(Message):
             group_id: str = ...,
             topics: list[OffsetFetchResponse.OffsetFetchResponseTopics] = ...,
             error_code: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class OffsetFetchResponsePartition(Struct):
-        partition_index: int
-        committed_offset: int
-        committed_leader_epoch: int
-        metadata: str | None
-        error_code: int
-        def __init__(
-            self,
-            *,
-            partition_index: int = ...,
-            committed_offset: int = ...,
-            committed_leader_epoch: int = ...,
-            metadata: str | None = ...,
-            error_code: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class OffsetFetchResponseTopic(Struct):
-        name: str
-        partitions: list[OffsetFetchResponse.OffsetFetchResponsePartition]
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            partitions: list[OffsetFetchResponse.OffsetFetchResponsePartition] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -4641,18 +4641,14 @@ class ProduceRequest(Request[ProduceResponse]):
     ) -> None: ...
 
 class ProduceResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
+    class BatchIndexAndErrorMessage(Struct):
+        batch_index: int
+        batch_index_error_message: str | None
         def __init__(
             self,
             *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
+            batch_index: int = ...,
+            batch_index_error_message: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class LeaderIdAndEpoch(Struct):
@@ -4663,16 +4659,6 @@ class ProduceResponse(Message):
             *,
             leader_id: int = ...,
             leader_epoch: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class BatchIndexAndErrorMessage(Struct):
-        batch_index: int
-        batch_index_error_message: str | None
-        def __init__(
-            self,
-            *,
-            batch_index: int = ...,
-            batch_index_error_message: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class PartitionProduceResponse(Struct):
@@ -4707,6 +4693,20 @@ class ProduceResponse(Message):
             name: str = ...,
             topic_id: UUID = ...,
             partition_responses: list[ProduceResponse.PartitionProduceResponse] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     responses: list[ProduceResponse.TopicProduceResponse]
@@ -5069,20 +5069,6 @@ class ShareAcknowledgeRequest(Request[ShareAcknowledgeResponse]):
     ) -> None: ...
 
 class ShareAcknowledgeResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class LeaderIdAndEpoch(Struct):
         leader_id: int
         leader_epoch: int
@@ -5117,6 +5103,20 @@ class ShareAcknowledgeResponse(Message):
             partitions: list[ShareAcknowledgeResponse.PartitionData] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     throttle_time_ms: int
     error_code: int
     error_message: str | None
@@ -5136,16 +5136,6 @@ class ShareAcknowledgeResponse(Message):
     ) -> None: ...
 
 class ShareFetchRequest(Request[ShareFetchResponse]):
-    class ForgottenTopic(Struct):
-        topic_id: UUID
-        partitions: list[int]
-        def __init__(
-            self,
-            *,
-            topic_id: UUID = ...,
-            partitions: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class AcknowledgementBatch(Struct):
         first_offset: int
         last_offset: int
@@ -5180,6 +5170,16 @@ class ShareFetchRequest(Request[ShareFetchResponse]):
             partitions: list[ShareFetchRequest.FetchPartition] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
+    class ForgottenTopic(Struct):
+        topic_id: UUID
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            topic_id: UUID = ...,
+            partitions: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     group_id: str | None
     member_id: str | None
     share_session_epoch: int
@@ -5211,18 +5211,14 @@ class ShareFetchRequest(Request[ShareFetchResponse]):
     ) -> None: ...
 
 class ShareFetchResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        rack: str | None
+    class LeaderIdAndEpoch(Struct):
+        leader_id: int
+        leader_epoch: int
         def __init__(
             self,
             *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            rack: str | None = ...,
+            leader_id: int = ...,
+            leader_epoch: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class AcquiredRecords(Struct):
@@ -5235,16 +5231,6 @@ class ShareFetchResponse(Message):
             first_offset: int = ...,
             last_offset: int = ...,
             delivery_count: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class LeaderIdAndEpoch(Struct):
-        leader_id: int
-        leader_epoch: int
-        def __init__(
-            self,
-            *,
-            leader_id: int = ...,
-            leader_epoch: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class PartitionData(Struct):
@@ -5277,6 +5263,20 @@ class ShareFetchResponse(Message):
             *,
             topic_id: UUID = ...,
             partitions: list[ShareFetchResponse.PartitionData] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        rack: str | None
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
+            rack: str | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -5440,6 +5440,26 @@ class ShareGroupHeartbeatResponse(Message):
     ) -> None: ...
 
 class StopReplicaRequest(Request[StopReplicaResponse]):
+    class StopReplicaPartitionV0(Struct):
+        topic_name: str
+        partition_index: int
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class StopReplicaTopicV1(Struct):
+        name: str
+        partition_indexes: list[int]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            partition_indexes: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class StopReplicaPartitionState(Struct):
         partition_index: int
         leader_epoch: int
@@ -5460,26 +5480,6 @@ class StopReplicaRequest(Request[StopReplicaResponse]):
             *,
             topic_name: str = ...,
             partition_states: list[StopReplicaRequest.StopReplicaPartitionState] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class StopReplicaTopicV1(Struct):
-        name: str
-        partition_indexes: list[int]
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            partition_indexes: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class StopReplicaPartitionV0(Struct):
-        topic_name: str
-        partition_index: int
-        def __init__(
-            self,
-            *,
-            topic_name: str = ...,
-            partition_index: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     controller_id: int
@@ -5541,134 +5541,6 @@ class StreamsGroupDescribeRequest(Request[StreamsGroupDescribeResponse]):
     ) -> None: ...
 
 class StreamsGroupDescribeResponse(Message):
-    class TopologyDescriptionGlobalStore(Struct):
-        source: StreamsGroupDescribeResponse.TopologyDescriptionNode
-        processor: StreamsGroupDescribeResponse.TopologyDescriptionNode
-        def __init__(
-            self,
-            *,
-            source: StreamsGroupDescribeResponse.TopologyDescriptionNode = ...,
-            processor: StreamsGroupDescribeResponse.TopologyDescriptionNode = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TopologyDescriptionNode(Struct):
-        name: str
-        node_type: int
-        source_topics: list[str]
-        sink_topic: str | None
-        stores: list[str]
-        successors: list[str]
-        def __init__(
-            self,
-            *,
-            name: str = ...,
-            node_type: int = ...,
-            source_topics: list[str] = ...,
-            sink_topic: str | None = ...,
-            stores: list[str] = ...,
-            successors: list[str] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TopologyDescriptionSubtopology(Struct):
-        subtopology_id: str
-        nodes: list[StreamsGroupDescribeResponse.TopologyDescriptionNode]
-        def __init__(
-            self,
-            *,
-            subtopology_id: str = ...,
-            nodes: list[StreamsGroupDescribeResponse.TopologyDescriptionNode] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TopologyDescription(Struct):
-        subtopologies: list[StreamsGroupDescribeResponse.TopologyDescriptionSubtopology]
-        global_stores: list[StreamsGroupDescribeResponse.TopologyDescriptionGlobalStore]
-        def __init__(
-            self,
-            *,
-            subtopologies: list[StreamsGroupDescribeResponse.TopologyDescriptionSubtopology] = ...,
-            global_stores: list[StreamsGroupDescribeResponse.TopologyDescriptionGlobalStore] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TaskIds(Struct):
-        subtopology_id: str
-        partitions: list[int]
-        def __init__(
-            self,
-            *,
-            subtopology_id: str = ...,
-            partitions: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class Assignment(Struct):
-        active_tasks: list[StreamsGroupDescribeResponse.TaskIds]
-        standby_tasks: list[StreamsGroupDescribeResponse.TaskIds]
-        warmup_tasks: list[StreamsGroupDescribeResponse.TaskIds]
-        def __init__(
-            self,
-            *,
-            active_tasks: list[StreamsGroupDescribeResponse.TaskIds] = ...,
-            standby_tasks: list[StreamsGroupDescribeResponse.TaskIds] = ...,
-            warmup_tasks: list[StreamsGroupDescribeResponse.TaskIds] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TaskOffset(Struct):
-        subtopology_id: str
-        partition: int
-        offset: int
-        def __init__(
-            self,
-            *,
-            subtopology_id: str = ...,
-            partition: int = ...,
-            offset: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class Endpoint(Struct):
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class Member(Struct):
-        member_id: str
-        member_epoch: int
-        instance_id: str | None
-        rack_id: str | None
-        client_id: str
-        client_host: str
-        topology_epoch: int
-        process_id: str
-        user_endpoint: StreamsGroupDescribeResponse.Endpoint | None
-        client_tags: list[StreamsGroupDescribeResponse.KeyValue]
-        task_offsets: list[StreamsGroupDescribeResponse.TaskOffset]
-        task_end_offsets: list[StreamsGroupDescribeResponse.TaskOffset]
-        assignment: StreamsGroupDescribeResponse.Assignment
-        target_assignment: StreamsGroupDescribeResponse.Assignment
-        is_classic: bool
-        def __init__(
-            self,
-            *,
-            member_id: str = ...,
-            member_epoch: int = ...,
-            instance_id: str | None = ...,
-            rack_id: str | None = ...,
-            client_id: str = ...,
-            client_host: str = ...,
-            topology_epoch: int = ...,
-            process_id: str = ...,
-            user_endpoint: StreamsGroupDescribeResponse.Endpoint | None = ...,
-            client_tags: list[StreamsGroupDescribeResponse.KeyValue] = ...,
-            task_offsets: list[StreamsGroupDescribeResponse.TaskOffset] = ...,
-            task_end_offsets: list[StreamsGroupDescribeResponse.TaskOffset] = ...,
-            assignment: StreamsGroupDescribeResponse.Assignment = ...,
-            target_assignment: StreamsGroupDescribeResponse.Assignment = ...,
-            is_classic: bool = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class KeyValue(Struct):
         key: str
         value: str
@@ -5719,6 +5591,134 @@ class StreamsGroupDescribeResponse(Message):
             subtopologies: list[StreamsGroupDescribeResponse.Subtopology] | None = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
+    class Endpoint(Struct):
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            host: str = ...,
+            port: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TaskOffset(Struct):
+        subtopology_id: str
+        partition: int
+        offset: int
+        def __init__(
+            self,
+            *,
+            subtopology_id: str = ...,
+            partition: int = ...,
+            offset: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TaskIds(Struct):
+        subtopology_id: str
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            subtopology_id: str = ...,
+            partitions: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Assignment(Struct):
+        active_tasks: list[StreamsGroupDescribeResponse.TaskIds]
+        standby_tasks: list[StreamsGroupDescribeResponse.TaskIds]
+        warmup_tasks: list[StreamsGroupDescribeResponse.TaskIds]
+        def __init__(
+            self,
+            *,
+            active_tasks: list[StreamsGroupDescribeResponse.TaskIds] = ...,
+            standby_tasks: list[StreamsGroupDescribeResponse.TaskIds] = ...,
+            warmup_tasks: list[StreamsGroupDescribeResponse.TaskIds] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Member(Struct):
+        member_id: str
+        member_epoch: int
+        instance_id: str | None
+        rack_id: str | None
+        client_id: str
+        client_host: str
+        topology_epoch: int
+        process_id: str
+        user_endpoint: StreamsGroupDescribeResponse.Endpoint | None
+        client_tags: list[StreamsGroupDescribeResponse.KeyValue]
+        task_offsets: list[StreamsGroupDescribeResponse.TaskOffset]
+        task_end_offsets: list[StreamsGroupDescribeResponse.TaskOffset]
+        assignment: StreamsGroupDescribeResponse.Assignment
+        target_assignment: StreamsGroupDescribeResponse.Assignment
+        is_classic: bool
+        def __init__(
+            self,
+            *,
+            member_id: str = ...,
+            member_epoch: int = ...,
+            instance_id: str | None = ...,
+            rack_id: str | None = ...,
+            client_id: str = ...,
+            client_host: str = ...,
+            topology_epoch: int = ...,
+            process_id: str = ...,
+            user_endpoint: StreamsGroupDescribeResponse.Endpoint | None = ...,
+            client_tags: list[StreamsGroupDescribeResponse.KeyValue] = ...,
+            task_offsets: list[StreamsGroupDescribeResponse.TaskOffset] = ...,
+            task_end_offsets: list[StreamsGroupDescribeResponse.TaskOffset] = ...,
+            assignment: StreamsGroupDescribeResponse.Assignment = ...,
+            target_assignment: StreamsGroupDescribeResponse.Assignment = ...,
+            is_classic: bool = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TopologyDescriptionNode(Struct):
+        name: str
+        node_type: int
+        source_topics: list[str]
+        sink_topic: str | None
+        stores: list[str]
+        successors: list[str]
+        def __init__(
+            self,
+            *,
+            name: str = ...,
+            node_type: int = ...,
+            source_topics: list[str] = ...,
+            sink_topic: str | None = ...,
+            stores: list[str] = ...,
+            successors: list[str] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TopologyDescriptionSubtopology(Struct):
+        subtopology_id: str
+        nodes: list[StreamsGroupDescribeResponse.TopologyDescriptionNode]
+        def __init__(
+            self,
+            *,
+            subtopology_id: str = ...,
+            nodes: list[StreamsGroupDescribeResponse.TopologyDescriptionNode] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TopologyDescriptionGlobalStore(Struct):
+        source: StreamsGroupDescribeResponse.TopologyDescriptionNode
+        processor: StreamsGroupDescribeResponse.TopologyDescriptionNode
+        def __init__(
+            self,
+            *,
+            source: StreamsGroupDescribeResponse.TopologyDescriptionNode = ...,
+            processor: StreamsGroupDescribeResponse.TopologyDescriptionNode = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TopologyDescription(Struct):
+        subtopologies: list[StreamsGroupDescribeResponse.TopologyDescriptionSubtopology]
+        global_stores: list[StreamsGroupDescribeResponse.TopologyDescriptionGlobalStore]
+        def __init__(
+            self,
+            *,
+            subtopologies: list[StreamsGroupDescribeResponse.TopologyDescriptionSubtopology] = ...,
+            global_stores: list[StreamsGroupDescribeResponse.TopologyDescriptionGlobalStore] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class DescribedGroup(Struct):
         error_code: int
         error_message: str | None
@@ -5760,50 +5760,6 @@ class StreamsGroupDescribeResponse(Message):
     ) -> None: ...
 
 class StreamsGroupHeartbeatRequest(Request[StreamsGroupHeartbeatResponse]):
-    class TaskOffset(Struct):
-        subtopology_id: str
-        partition: int
-        offset: int
-        def __init__(
-            self,
-            *,
-            subtopology_id: str = ...,
-            partition: int = ...,
-            offset: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class Endpoint(Struct):
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TaskIds(Struct):
-        subtopology_id: str
-        partitions: list[int]
-        def __init__(
-            self,
-            *,
-            subtopology_id: str = ...,
-            partitions: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class CopartitionGroup(Struct):
-        source_topics: list[int]
-        source_topic_regex: list[int]
-        repartition_source_topics: list[int]
-        def __init__(
-            self,
-            *,
-            source_topics: list[int] = ...,
-            source_topic_regex: list[int] = ...,
-            repartition_source_topics: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class KeyValue(Struct):
         key: str
         value: str
@@ -5826,6 +5782,18 @@ class StreamsGroupHeartbeatRequest(Request[StreamsGroupHeartbeatResponse]):
             partitions: int = ...,
             replication_factor: int = ...,
             topic_configs: list[StreamsGroupHeartbeatRequest.KeyValue] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class CopartitionGroup(Struct):
+        source_topics: list[int]
+        source_topic_regex: list[int]
+        repartition_source_topics: list[int]
+        def __init__(
+            self,
+            *,
+            source_topics: list[int] = ...,
+            source_topic_regex: list[int] = ...,
+            repartition_source_topics: list[int] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class Subtopology(Struct):
@@ -5856,6 +5824,38 @@ class StreamsGroupHeartbeatRequest(Request[StreamsGroupHeartbeatResponse]):
             *,
             epoch: int = ...,
             subtopologies: list[StreamsGroupHeartbeatRequest.Subtopology] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TaskIds(Struct):
+        subtopology_id: str
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            subtopology_id: str = ...,
+            partitions: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class Endpoint(Struct):
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            host: str = ...,
+            port: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TaskOffset(Struct):
+        subtopology_id: str
+        partition: int
+        offset: int
+        def __init__(
+            self,
+            *,
+            subtopology_id: str = ...,
+            partition: int = ...,
+            offset: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     group_id: str
@@ -5899,13 +5899,23 @@ class StreamsGroupHeartbeatRequest(Request[StreamsGroupHeartbeatResponse]):
     ) -> None: ...
 
 class StreamsGroupHeartbeatResponse(Message):
-    class TopicPartition(Struct):
-        topic: str
+    class Status(Struct):
+        status_code: int
+        status_detail: str
+        def __init__(
+            self,
+            *,
+            status_code: int = ...,
+            status_detail: str = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TaskIds(Struct):
+        subtopology_id: str
         partitions: list[int]
         def __init__(
             self,
             *,
-            topic: str = ...,
+            subtopology_id: str = ...,
             partitions: list[int] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
@@ -5919,6 +5929,16 @@ class StreamsGroupHeartbeatResponse(Message):
             port: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
+    class TopicPartition(Struct):
+        topic: str
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class EndpointToPartitions(Struct):
         user_endpoint: StreamsGroupHeartbeatResponse.Endpoint
         active_partitions: list[StreamsGroupHeartbeatResponse.TopicPartition]
@@ -5929,26 +5949,6 @@ class StreamsGroupHeartbeatResponse(Message):
             user_endpoint: StreamsGroupHeartbeatResponse.Endpoint = ...,
             active_partitions: list[StreamsGroupHeartbeatResponse.TopicPartition] = ...,
             standby_partitions: list[StreamsGroupHeartbeatResponse.TopicPartition] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class TaskIds(Struct):
-        subtopology_id: str
-        partitions: list[int]
-        def __init__(
-            self,
-            *,
-            subtopology_id: str = ...,
-            partitions: list[int] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class Status(Struct):
-        status_code: int
-        status_detail: str
-        def __init__(
-            self,
-            *,
-            status_code: int = ...,
-            status_detail: str = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     throttle_time_ms: int
@@ -5990,16 +5990,6 @@ class StreamsGroupHeartbeatResponse(Message):
     ) -> None: ...
 
 class StreamsGroupTopologyDescriptionUpdateRequest(Request[StreamsGroupTopologyDescriptionUpdateResponse]):
-    class TopologyDescriptionGlobalStore(Struct):
-        source: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode
-        processor: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode
-        def __init__(
-            self,
-            *,
-            source: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode = ...,
-            processor: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class TopologyDescriptionNode(Struct):
         name: str
         node_type: int
@@ -6026,6 +6016,16 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Request[StreamsGroupTopologyD
             *,
             subtopology_id: str = ...,
             nodes: list[StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class TopologyDescriptionGlobalStore(Struct):
+        source: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode
+        processor: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode
+        def __init__(
+            self,
+            *,
+            source: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode = ...,
+            processor: StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     class TopologyDescription(Struct):
@@ -6294,6 +6294,42 @@ class UpdateFeaturesResponse(Message):
     ) -> None: ...
 
 class UpdateMetadataRequest(Request[UpdateMetadataResponse]):
+    class UpdateMetadataPartitionState(Struct):
+        topic_name: str
+        partition_index: int
+        controller_epoch: int
+        leader: int
+        leader_epoch: int
+        isr: list[int]
+        zk_version: int
+        replicas: list[int]
+        offline_replicas: list[int]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            partition_index: int = ...,
+            controller_epoch: int = ...,
+            leader: int = ...,
+            leader_epoch: int = ...,
+            isr: list[int] = ...,
+            zk_version: int = ...,
+            replicas: list[int] = ...,
+            offline_replicas: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class UpdateMetadataTopicState(Struct):
+        topic_name: str
+        topic_id: UUID
+        partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState]
+        def __init__(
+            self,
+            *,
+            topic_name: str = ...,
+            topic_id: UUID = ...,
+            partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
     class UpdateMetadataEndpoint(Struct):
         port: int
         host: str
@@ -6322,42 +6358,6 @@ class UpdateMetadataRequest(Request[UpdateMetadataResponse]):
             v0_port: int = ...,
             endpoints: list[UpdateMetadataRequest.UpdateMetadataEndpoint] = ...,
             rack: str | None = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class UpdateMetadataTopicState(Struct):
-        topic_name: str
-        topic_id: UUID
-        partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState]
-        def __init__(
-            self,
-            *,
-            topic_name: str = ...,
-            topic_id: UUID = ...,
-            partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState] = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
-    class UpdateMetadataPartitionState(Struct):
-        topic_name: str
-        partition_index: int
-        controller_epoch: int
-        leader: int
-        leader_epoch: int
-        isr: list[int]
-        zk_version: int
-        replicas: list[int]
-        offline_replicas: list[int]
-        def __init__(
-            self,
-            *,
-            topic_name: str = ...,
-            partition_index: int = ...,
-            controller_epoch: int = ...,
-            leader: int = ...,
-            leader_epoch: int = ...,
-            isr: list[int] = ...,
-            zk_version: int = ...,
-            replicas: list[int] = ...,
-            offline_replicas: list[int] = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     controller_id: int
@@ -6392,16 +6392,6 @@ class UpdateMetadataResponse(Message):
     ) -> None: ...
 
 class UpdateRaftVoterRequest(Request[UpdateRaftVoterResponse]):
-    class KRaftVersionFeature(Struct):
-        min_supported_version: int
-        max_supported_version: int
-        def __init__(
-            self,
-            *,
-            min_supported_version: int = ...,
-            max_supported_version: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class Listener(Struct):
         name: str
         host: str
@@ -6412,6 +6402,16 @@ class UpdateRaftVoterRequest(Request[UpdateRaftVoterResponse]):
             name: str = ...,
             host: str = ...,
             port: int = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class KRaftVersionFeature(Struct):
+        min_supported_version: int
+        max_supported_version: int
+        def __init__(
+            self,
+            *,
+            min_supported_version: int = ...,
+            max_supported_version: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     cluster_id: str | None
@@ -6505,18 +6505,6 @@ class VoteRequest(Request[VoteResponse]):
     ) -> None: ...
 
 class VoteResponse(Message):
-    class NodeEndpoint(Struct):
-        node_id: int
-        host: str
-        port: int
-        def __init__(
-            self,
-            *,
-            node_id: int = ...,
-            host: str = ...,
-            port: int = ...,
-            unknown_tagged_fields: dict[int, bytes] | None = ...,
-        ) -> None: ...
     class PartitionData(Struct):
         partition_index: int
         error_code: int
@@ -6541,6 +6529,18 @@ class VoteResponse(Message):
             *,
             topic_name: str = ...,
             partitions: list[VoteResponse.PartitionData] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    class NodeEndpoint(Struct):
+        node_id: int
+        host: str
+        port: int
+        def __init__(
+            self,
+            *,
+            node_id: int = ...,
+            host: str = ...,
+            port: int = ...,
             unknown_tagged_fields: dict[int, bytes] | None = ...,
         ) -> None: ...
     error_code: int

@@ -44,9 +44,18 @@ def _message(spec: MessageSpec) -> str:
     answer = spec.name.removesuffix("Request") + "Response"
     base = f"Request[{answer}]" if spec.type == "request" else "Message"
     lines = [f"class {spec.name}({base}):"]
-    for name, struct in reversed(spec.structs.items()):
-        lines += [f"    class {name}(Struct):", *_members(spec, struct, 2)]
+    for struct in _inner_first(spec.root.fields, {}).values():
+        lines += [f"    class {struct.name}(Struct):", *_members(spec, struct, 2)]
     return "\n".join([*lines, *_members(spec, spec.root, 1)]) + "\n"
+
+
+def _inner_first(fields: list[FieldSpec], found: dict[str, StructSpec]) -> dict[str, StructSpec]:
+    """All nested structs by name, each after those that it is made of: mypy wants them so."""
+    for field in fields:
+        if field.struct is not None and field.struct.name not in found:
+            _inner_first(field.struct.fields, found)
+            found[field.struct.name] = field.struct
+    return found
 
 
 def _members(spec: MessageSpec, struct: StructSpec, depth: int) -> list[str]:

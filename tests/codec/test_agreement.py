@@ -12,14 +12,13 @@ from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.interpreter_decode import Reader
 from harness.codec.interpreter_encode import Writer
 from harness.codec.structs import Message
-from tests.codec.values import CASE_IDS, CASES, CLASSES, QUICK, messages_at, outcome, rich
+from tests.codec.values import CLASSES, QUICK, each_version, messages_at, outcome, rich
 
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-each_case = pytest.mark.parametrize(("cls", "version"), CASES, ids=CASE_IDS)
 
 
-@each_case
-@settings(QUICK, max_examples=8)
+@each_version
+@settings(QUICK, max_examples=4)
 @given(data=st.data())
 def test_both_encoders_write_and_both_decoders_read_the_same(
     cls: type[Message], version: int, data: st.DataObject
@@ -33,7 +32,7 @@ def test_both_encoders_write_and_both_decoders_read_the_same(
     assert encode(read, version) == raw
 
 
-@each_case
+@each_version
 def test_nothing_of_a_rich_message_is_lost(cls: type[Message], version: int) -> None:
     message = rich(cls, version)
     read = decode(cls, version, encode(message, version))
@@ -41,7 +40,7 @@ def test_nothing_of_a_rich_message_is_lost(cls: type[Message], version: int) -> 
     assert repr(read) == repr(message)
 
 
-@each_case
+@each_version
 def test_a_message_can_stand_between_other_bytes(cls: type[Message], version: int) -> None:
     raw = encode(rich(cls, version), version)
     read, end = decode_prefix(cls, version, b"before" + raw + b"\0after", 6)
@@ -49,7 +48,7 @@ def test_a_message_can_stand_between_other_bytes(cls: type[Message], version: in
     assert end == 6 + len(raw)
 
 
-@each_case
+@each_version
 def test_every_cut_is_a_decode_error(cls: type[Message], version: int) -> None:
     """No prefix of a message is a message, whatever field the cut goes through."""
     raw = encode(rich(cls, version), version)
@@ -59,7 +58,7 @@ def test_every_cut_is_a_decode_error(cls: type[Message], version: int) -> None:
         _check_place(caught.value, cls, version, size)
 
 
-@each_case
+@each_version
 def test_bytes_left_over_are_a_decode_error(cls: type[Message], version: int) -> None:
     raw = encode(rich(cls, version), version)
     with pytest.raises(DecodeError, match="1 bytes left over") as caught:
@@ -68,7 +67,7 @@ def test_bytes_left_over_are_a_decode_error(cls: type[Message], version: int) ->
 
 
 @each_class
-@settings(QUICK, max_examples=60)
+@settings(QUICK, max_examples=30)
 @given(data=st.data())
 def test_decoders_agree_on_damaged_bytes(cls: type[Message], data: st.DataObject) -> None:
     version = data.draw(st.sampled_from(list(cls.message_spec.valid)))
@@ -81,7 +80,7 @@ def test_decoders_agree_on_damaged_bytes(cls: type[Message], data: st.DataObject
 
 
 @each_class
-@settings(QUICK, max_examples=30)
+@settings(QUICK, max_examples=15)
 @given(raw=st.binary(max_size=60))
 def test_decoders_agree_on_random_bytes(cls: type[Message], raw: bytes) -> None:
     for version in cls.message_spec.valid:

@@ -73,7 +73,7 @@ BAD_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"nullableVersions": "0+"}, "M.F: a field of type int32 cannot be nullable"),
     ({"tag": 0}, "M.F: tag and taggedVersions belong together"),
     ({"taggedVersions": "0+"}, "M.F: tag and taggedVersions belong together"),
-    ({"tag": "0", "taggedVersions": "0+"}, "M.F: tag must be int: '0'"),
+    ({"tag": "zero", "taggedVersions": "0+"}, "M.F: tag must be int: 'zero'"),
     ({"tag": 1, "taggedVersions": "0+"}, "M: tags must be unique and count from 0, not [1]"),
     ({"ignorable": "true"}, "M.F: ignorable must be bool: 'true'"),
     ({"default": "null"}, 'M.F: default "null" on a field that is never nullable'),

@@ -11,9 +11,8 @@ from harness.codec import EncodeError, UnsupportedVersionError, decode, encode
 from harness.codec.interpreter_encode import Writer
 from harness.codec.messages import ApiVersionsRequest, FetchRequest, MetadataRequest
 from harness.codec.structs import Message, Struct
-from tests.codec.values import CASE_IDS, CASES, rich, rich_value, structs_in
+from tests.codec.values import each_version, rich, rich_value, structs_in
 
-each_case = pytest.mark.parametrize(("cls", "version"), CASES, ids=CASE_IDS)
 INTS: tuple[Any, ...] = (1.5, "1", None, b"1", [])
 WRONG: dict[str, tuple[Any, ...]] = {
     "int8": (*INTS, -129, 128),
@@ -44,7 +43,7 @@ def refused(message: Message, version: int) -> EncodeError:
     return caught.value
 
 
-@each_case
+@each_version
 def test_a_field_that_the_version_lacks(cls: type[Message], version: int) -> None:
     """Refused when it is set and not ignorable, dropped when it is ignorable."""
     message = rich(cls, version)
@@ -62,7 +61,7 @@ def test_a_field_that_the_version_lacks(cls: type[Message], version: int) -> Non
             setattr(own, field.name, before)
 
 
-@each_case
+@each_version
 def test_wrong_types_and_values_out_of_range_name_the_field(
     cls: type[Message], version: int
 ) -> None:
@@ -82,7 +81,7 @@ def test_wrong_types_and_values_out_of_range_name_the_field(
             setattr(own, name, before)
 
 
-@each_case
+@each_version
 def test_wrong_elements_name_their_position(cls: type[Message], version: int) -> None:
     message = rich(cls, version)
     for path, own, at in list(structs_in(message, version)):
@@ -107,7 +106,7 @@ UNKNOWN_TAGS: list[tuple[dict[Any, Any], str]] = [
 ]
 
 
-@each_case
+@each_version
 def test_unknown_tagged_fields_that_cannot_be(cls: type[Message], version: int) -> None:
     for path, own, at in list(structs_in(message := rich(cls, version), version)):
         before = own.unknown_tagged_fields
@@ -119,7 +118,7 @@ def test_unknown_tagged_fields_that_cannot_be(cls: type[Message], version: int) 
         own.unknown_tagged_fields = before
 
 
-@each_case
+@each_version
 def test_a_known_tag_is_not_an_unknown_one(cls: type[Message], version: int) -> None:
     for _, own, at in list(structs_in(message := rich(cls, version), version)):
         for field in own.spec.fields:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from harness.codec.json_form import JsonFormError, from_json, to_json
 from harness.codec.messages import MetadataRequest, ProduceRequest
 from harness.codec.structs import Message
-from tests.codec.values import CASE_IDS, CASES, QUICK, messages_at
+from tests.codec.values import QUICK, each_version, messages_at
 
 
-@pytest.mark.parametrize(("cls", "version"), CASES, ids=CASE_IDS)
+@each_version
 @settings(QUICK, max_examples=4)
 @given(data=st.data())
 def test_a_message_comes_back_through_text(

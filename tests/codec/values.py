@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -16,8 +17,6 @@ from harness.codec.structs import Message, Struct, default_of
 from tests.codec.all_kinds import ALL_KINDS
 
 CLASSES: list[type[Message]] = [ALL_KINDS, *map(message_class, message_names())]
-CASES = [(cls, version) for cls in CLASSES for version in cls.message_spec.valid]
-CASE_IDS = [f"{cls.__name__}-v{version}" for cls, version in CASES]
 QUICK = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 FIRST_UNKNOWN_TAG = 50  # above every known one
 
@@ -34,6 +33,25 @@ _SCALARS: dict[str, st.SearchStrategy[Any]] = {
 
 E = TypeVar("E", bound=Exception)
 T = TypeVar("T")
+
+
+def each_version(test: Callable[..., None]) -> Callable[..., None]:
+    """Run ``test(cls, version)`` for every version of every message: one pytest case a message.
+
+    A case for each version would spend most of its time in pytest.
+    """
+
+    def at_all_versions(cls: type[Message]) -> None:
+        for version in cls.message_spec.valid:
+            try:
+                test(cls, version)
+            except BaseException as error:
+                error.add_note(f"at {cls.__name__} v{version}")
+                raise
+
+    at_all_versions.__doc__ = test.__doc__
+    mark = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+    return mark(at_all_versions)
 
 
 def outcome(call: Callable[[], T], error: type[E]) -> T | E:
@@ -102,36 +120,42 @@ _RICH: dict[str, Any] = {
 
 
 def rich(cls: type[Message], version: int) -> Message:
-    """A message with no field at its default: two elements an array, an unknown tag a struct."""
-    made = _rich_struct(cls, cls, version)
+    """A message with no field at its default, and an unknown tag in every struct.
+
+    Two elements an array, one in arrays that lie deeper than two: some messages nest five.
+    """
+    made = _rich_struct(cls, cls, version, 0)
     assert isinstance(made, Message)
     return made
 
 
-def _rich_struct(root: type[Message], cls: type[Struct], version: int) -> Struct:
+def _rich_struct(root: type[Message], cls: type[Struct], version: int, depth: int) -> Struct:
     own = layout_of(root, cls.spec, version)
     made = cls()
     for slot in (*own.plain, *own.tagged.values()):
-        setattr(made, slot.field.name, rich_value(root, slot.field, version))
+        setattr(made, slot.field.name, rich_value(root, slot.field, version, depth))
     if own.flexible:
         made.unknown_tagged_fields = {FIRST_UNKNOWN_TAG: b"?"}
     return made
 
 
-def rich_value(root: type[Message], field: FieldSpec, version: int) -> Any:
+def rich_value(root: type[Message], field: FieldSpec, version: int, depth: int = 0) -> Any:
     """A value that is not the field's default."""
     if field.kind == "array":
-        return [_rich_one(root, field, field.element, version) for _ in range(2)]
-    return _rich_one(root, field, field.kind, version)
+        count = 2 if depth < 2 else 1
+        return [_rich_one(root, field, field.element, version, depth) for _ in range(count)]
+    return _rich_one(root, field, field.kind, version, depth)
 
 
-def _rich_one(root: type[Message], field: FieldSpec, kind: str, version: int) -> Any:
+def _rich_one(root: type[Message], field: FieldSpec, kind: str, version: int, depth: int) -> Any:
     if kind == "bool":
         return not field.default
+    if kind in INT_RANGES and field.default == _RICH[kind]:
+        return _RICH[kind] + 1
     if kind != "struct":
         return _RICH[kind]
     assert field.struct is not None
-    return _rich_struct(root, getattr(root, field.struct.name), version)
+    return _rich_struct(root, getattr(root, field.struct.name), version, depth + 1)
 
 
 def structs_in(message: Message, version: int) -> Iterator[tuple[str, Struct, Layout]]:

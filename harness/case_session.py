@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
+from harness.client.wire_coverage import WireCount, WireCoverage
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import begin_case, finish_case, with_evidence
@@ -21,7 +23,24 @@ from harness.run_session import WorkerContext
 from harness.targets.target import Target
 
 _LOG_TAIL_BYTES = 8_000
+_TELL_EVERY_S = 5.0
 _QUIET = frozenset({Verdict.PASSED, Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE})
+
+
+@dataclass(slots=True)
+class WireTelling:
+    """What the tests of this process saw on the wire, told now and then and not after each."""
+
+    coverage: WireCoverage = field(default_factory=WireCoverage)
+    told_at: float = field(default_factory=time.monotonic)
+
+    def due(self, *, last: bool) -> list[WireCount]:
+        """What is to be told after this test: all at the last one, mostly nothing before."""
+        now = time.monotonic()
+        if not last and now - self.told_at < _TELL_EVERY_S:
+            return []
+        self.told_at = now
+        return self.coverage.take()
 
 
 @dataclass(slots=True)
@@ -34,6 +53,7 @@ class CaseSession:
     api: Api | None
     api_version: int | None
     attempt: int = 1
+    wire: WireCoverage = field(default_factory=WireCoverage)
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
@@ -79,6 +99,7 @@ class CaseSession:
             time_scale=info.time_scale,
             name_prefix=f"kc-{self.context.nonce}-{zlib.crc32(self.node_id.encode()):08x}",
             seed=f"{self.context.seed}/{self.case}",
+            observer=self.wire.see,
         )
         self.brokers.append(door)
         return door

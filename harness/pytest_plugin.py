@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from harness.case_session import CaseSession
+from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.codec import CodecError
@@ -40,6 +40,9 @@ _CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
+_WIRE = "kafka_conformance_wire"
+_TOLD = pytest.StashKey[WireTelling]()
+_LAST = pytest.StashKey[bool]()
 _OUTCOMES = {
     Verdict.PASSED: "passed",
     Verdict.WARNING: "passed",
@@ -165,6 +168,7 @@ class _Recording:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.run.record(getattr(report, _RECORDS, []))
+        self.run.record_wire(getattr(report, _WIRE, []))
 
 
 @pytest.hookimpl(trylast=True)
@@ -247,6 +251,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Retries, when they are asked for: a retry buys a label, not a pass."""
+    item.stash[_LAST] = nextitem is None
     retries = item.config.getoption("retries")
     if not retries or _CONTEXT not in item.config.stash:
         return None
@@ -278,6 +283,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         mark.args[0] if mark else None,
         callspec.params.get("api_version") if callspec else None,
         item.stash.get(_ATTEMPT, 1),
+        item.config.stash.setdefault(_TOLD, WireTelling()).coverage,
     )
     item.stash[_CASE] = case
     case.begin()
@@ -306,6 +312,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     case = item.stash.get(_CASE, None)
+    if case is not None and call.when == "teardown":
+        told = item.config.stash[_TOLD].due(last=item.stash.get(_LAST, True))
+        setattr(report, _WIRE, [list(count) for count in told])
     if case is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
         return report
     records = case.finish(call.excinfo.value if call.excinfo else None, lambda: report.longreprtext)

@@ -16,6 +16,7 @@ from harness.conformance.catalogue import load_catalogue
 from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
+from harness.conformance.wire import WIRE_NAME, WireWriter
 from harness.targets.info import TargetInfo, probe
 from harness.targets.target import Target
 
@@ -61,6 +62,7 @@ class RunSession:
     def __init__(self, target: Target, run_dir: Path, run_id: str, seed: int) -> None:
         self.target, self.run_dir, self.run_id, self.seed = target, run_dir, run_id, seed
         self._writer: JournalWriter | None = None
+        self._wire: WireWriter | None = None
         self._planned = False
         self.context: WorkerContext | None = None
 
@@ -84,6 +86,7 @@ class RunSession:
                 started_at=_now(),
             )
         )
+        self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
         self.context = WorkerContext(
             info, self.run_id, self.run_dir, self.seed, secrets.token_hex(4)
         )
@@ -109,6 +112,11 @@ class RunSession:
         for check in checks:
             self._writer.write_check(CheckRecord.from_json(check))
 
+    def record_wire(self, counts: Sequence[Sequence[Any]]) -> None:
+        """Append what a process has counted on the wire since it last told."""
+        assert self._wire is not None
+        self._wire.add(counts)
+
     def finish(self, whole: bool) -> int | None:
         """Write the footer if the session was whole; returns the run's exit code."""
         if self._writer is None or not (whole and self._planned):
@@ -122,8 +130,9 @@ class RunSession:
         try:
             self.target.stop()
         finally:
-            if self._writer:
-                self._writer.close()
+            for writer in (self._writer, self._wire):
+                if writer:
+                    writer.close()
 
 
 def write_plan(context: WorkerContext, worker: str, cases: Sequence[PlannedCase]) -> None:

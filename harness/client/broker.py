@@ -25,6 +25,7 @@ from harness.client.requests import (
     produce_request,
 )
 from harness.client.transcript import Transcript
+from harness.client.wire_coverage import Observer
 from harness.codec.apis import api_named, api_of
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
@@ -67,13 +68,18 @@ class BrokerUnderTest:
         time_scale: float = 1.0,
         name_prefix: str = "kc",
         seed: str = "",
+        observer: Observer | None = None,
     ) -> None:
-        """``seed`` starts ``random``, the only source of chance that a test may use."""
+        """``seed`` starts ``random``, the only source of chance that a test may use.
+
+        ``observer``: see :class:`Connection`.
+        """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
         self.time_scale = time_scale
         self.random = random.Random(seed)
         self.transcripts: list[Transcript] = []
+        self._observer = observer
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -109,7 +115,7 @@ class BrokerUnderTest:
         self, client_id: str | None = DEFAULT_CLIENT_ID, timeout_ms: float = DEFAULT_TIMEOUT_MS
     ) -> Connection:
         """A connection of the test's own; closed when the test ends."""
-        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms))
+        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms), self._observer)
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection

@@ -16,6 +16,7 @@ from typing import Self, TypeVar, cast
 
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.transcript import Transcript
+from harness.client.wire_coverage import Observer
 from harness.codec import CodecError
 from harness.codec.apis import Api, api_of
 from harness.codec.frame import LENGTH_BYTES, frame
@@ -46,9 +47,14 @@ class Connection:
         address: Address,
         client_id: str | None = DEFAULT_CLIENT_ID,
         timeout_ms: float = DEFAULT_TIMEOUT_MS,
+        observer: Observer | None = None,
     ) -> None:
-        """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent."""
+        """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
+
+        ``observer`` is told of each message that was encoded and sent, or received and decoded.
+        """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
+        self._observer = observer
         self.transcript = Transcript(f"to {address[0]}:{address[1]}")
         self._buffer = bytearray()
         self._awaited: deque[_Awaited] = deque()
@@ -110,6 +116,8 @@ class Connection:
             self._next_correlation_id += 1
         client = self.client_id if client_id == "" else client_id
         self.send_frame(encode_request(message, version, correlation_id, client, header_tags))
+        if self._observer is not None:
+            self._observer(message, version)
         self.expect_answer(api_of(type(message)), version, correlation_id)
         return correlation_id
 
@@ -138,6 +146,8 @@ class Connection:
                 f"answer with correlation id {correlation_id}; "
                 f"{awaited.correlation_id} is the oldest open request"
             )
+        if self._observer is not None:
+            self._observer(message, awaited.version)
         return message
 
     # -- bytes ---------------------------------------------------------------------------------

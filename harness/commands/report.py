@@ -11,6 +11,7 @@ import click
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import ResultsNotFound
 from harness.conformance.parquet import ResultsError, ensure_parquet
+from harness.conformance.wire_parquet import ensure_wire_parquet
 from harness.java import JavaError, spark_java_home
 
 INCOMPLETE = 3
@@ -36,6 +37,9 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
 
     try:
         unreadable = [entry for folder in folders for entry in ensure_parquet(folder).unreadable]
+        unreadable += [
+            entry for folder in folders for entry in ensure_wire_parquet(folder).unreadable
+        ]
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
         statements = {r.id: r.statement for r in load_catalogue().requirements.values()}
         paths = build_report(list(folders), out, master, statements=statements)

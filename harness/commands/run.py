@@ -17,6 +17,7 @@ from harness.commands.judging import Judged, Progress, judge_target, suite_folde
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.summary import RunExit, RunSummary, joint_exit_code
 from harness.conformance.verdict import Verdict
+from harness.conformance.wire_parquet import ensure_wire_parquet
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
 from harness.targets.kafka_process import KafkaProcess
@@ -82,6 +83,8 @@ def run(
         console.print("interrupted: the run is incomplete")
         sys.exit(RunExit.INCOMPLETE)
     ensure_parquet(out)
+    for _, why in ensure_wire_parquet(out).unreadable:
+        console.print(f"no coverage from the wire: {why}", markup=False, soft_wrap=True)
     _show(judged, as_json)
     sys.exit(_exit_code(judged))
 

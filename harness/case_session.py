@@ -7,8 +7,7 @@ import shlex
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
@@ -20,6 +19,7 @@ from harness.conformance.outcome import Inconclusive, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from harness.run_session import WorkerContext
+from harness.shared_broker import SharedBroker
 from harness.targets.target import Target
 
 _LOG_TAIL_BYTES = 8_000
@@ -52,8 +52,10 @@ class CaseSession:
     requirements: Sequence[str]
     api: Api | None
     api_version: int | None
+    broker: SharedBroker
+    wire: WireCoverage
     attempt: int = 1
-    wire: WireCoverage = field(default_factory=WireCoverage)
+    died: bool = False  # the broker, under this test
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
@@ -77,13 +79,19 @@ class CaseSession:
             if advertised is None or not advertised[0] <= (self.api_version or 0) <= advertised[1]:
                 shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
                 raise NotSupported(f"{self.api.name} v{self.api_version}: advertised is {shown}")
-        if not self.shared_broker().is_alive():
+        if self.shared_broker().is_alive():
+            return
+        if not self.broker.can_be_replaced:
             raise Inconclusive("the broker did not answer before this test began")
+        self.broker.replace()
+        self._shared = None
+        if not self.shared_broker().is_alive():
+            raise Inconclusive("a new broker did not answer before this test began")
 
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
         if self._shared is None:
-            self._shared = self._door(list(self.context.info.addresses))
+            self._shared = self._door(list(self.broker.addresses))
         return self._shared
 
     def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
@@ -104,11 +112,20 @@ class CaseSession:
         self.brokers.append(door)
         return door
 
+    @property
+    def must_be_asked_again(self) -> bool:
+        """The broker died while another process asked it too: nobody knows whose test it was."""
+        return self.died and self.broker.can_be_replaced and not self.broker.is_ours_alone
+
     def finish(self, error: BaseException | None, trace: Callable[[], str]) -> list[CheckRecord]:
         """Close the case: every declared requirement has a record now, evidence is written."""
-        if error is None and not self.shared_broker().is_alive():
+        asked = self._shared is not None and not isinstance(error, NotSupported | Inconclusive)
+        self.died = asked and not self.shared_broker().is_alive()
+        if error is None and self.died:
             error = BrokerMisbehaved("the broker no longer answers after this test")
         records = finish_case(error)
+        if self.died:
+            records = [_with_death(record) for record in records]
         if all(record.verdict in _QUIET for record in records):
             return records
         return with_evidence(records, self._write_evidence(records, trace()))
@@ -153,8 +170,15 @@ class CaseSession:
 
     def _log_tail(self) -> str:
         private = self.private.log_path if self.private else None
-        path = private or self.context.info.log_path
-        if path is None or not Path(path).exists():
+        path = private or self.broker.log_path
+        if path is None or not path.exists():
             return "(no log)"
-        data = Path(path).read_bytes()
+        data = path.read_bytes()
         return data[-_LOG_TAIL_BYTES:].decode("utf-8", "replace")
+
+
+def _with_death(record: CheckRecord) -> CheckRecord:
+    """A check that failed with the broker's death says so."""
+    if record.verdict is not Verdict.FAILED:
+        return record
+    return replace(record, reason=f"{record.reason}; the broker no longer answers at all")

@@ -18,7 +18,7 @@ from _pytest.runner import runtestprotocol
 from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
-from harness.codec import CodecError
+from harness.codec import DecodeError
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.outcome import (
     register_broker_fault,
@@ -29,6 +29,7 @@ from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
 from harness.marks import released_versions
 from harness.run_session import RunSession, WorkerContext, new_run_id, write_plan
+from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
@@ -41,6 +42,8 @@ _ATTEMPT = pytest.StashKey[int]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
 _WIRE = "kafka_conformance_wire"
+_DIED = "kafka_conformance_died"
+_BROKER = pytest.StashKey[SharedBroker]()
 _TOLD = pytest.StashKey[WireTelling]()
 _LAST = pytest.StashKey[bool]()
 _OUTCOMES = {
@@ -106,7 +109,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
     if not _active(config):
         return
-    register_broker_fault(BrokerMisbehaved, CodecError)
+    register_broker_fault(BrokerMisbehaved, DecodeError)  # EncodeError is a test's mistake
     register_not_supported(ApiNotAdvertised)
     register_missing_capability(MissingCapability)
     if _is_worker(config):
@@ -169,6 +172,7 @@ class _Recording:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.run.record(getattr(report, _RECORDS, []))
         self.run.record_wire(getattr(report, _WIRE, []))
+        self.run.death_was_seen |= getattr(report, _DIED, False)
 
 
 @pytest.hookimpl(trylast=True)
@@ -180,6 +184,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    shared = config.stash.get(_BROKER, None)
+    if shared is not None:
+        shared.close()
     run = config.stash.get(_SESSION, None)
     if run is not None:
         run.close()
@@ -251,14 +258,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Retries, when they are asked for: a retry buys a label, not a pass."""
-    item.stash[_LAST] = nextitem is None
-    retries = item.config.getoption("retries")
-    if not retries or _CONTEXT not in item.config.stash:
+    if _CONTEXT not in item.config.stash:
         return None
+    item.stash[_LAST] = nextitem is None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for attempt in range(1, retries + 2):
+    for attempt in range(1, item.config.getoption("retries") + 2):
         item.stash[_ATTEMPT] = attempt
-        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        reports = _run(item, nextitem)
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         if not any(report.failed for report in reports):
@@ -267,6 +273,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         item._initrequest()  # type: ignore[attr-defined]
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+def _run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
+    """One attempt; where the broker died and perhaps by another process, a broker of our own."""
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    if item.stash[_CASE].must_be_asked_again:
+        item._initrequest()  # type: ignore[attr-defined]
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    return reports
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -282,11 +297,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _judged(item),
         mark.args[0] if mark else None,
         callspec.params.get("api_version") if callspec else None,
-        item.stash.get(_ATTEMPT, 1),
+        _shared_broker(item.config, context),
         item.config.stash.setdefault(_TOLD, WireTelling()).coverage,
+        item.stash.get(_ATTEMPT, 1),
     )
     item.stash[_CASE] = case
     case.begin()
+
+
+def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroker:
+    """The one of this process."""
+
+    def make_target() -> Target:
+        target: Target = config.hook.pytest_conformance_target(
+            spec=context.info.spec, log_dir=context.run_dir / "logs"
+        )
+        return target
+
+    alone = not _is_worker(config) or config.workerinput["workercount"] == 1  # type: ignore[attr-defined]
+    return config.stash.setdefault(_BROKER, SharedBroker(context, make_target, alone))
 
 
 @pytest.fixture
@@ -298,10 +327,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
         if mark is None:
             yield case.shared_broker()
         else:
-            target = request.config.hook.pytest_conformance_target(
-                spec=case.context.info.spec, log_dir=case.context.run_dir / "logs"
-            )
-            yield case.private_broker(target, mark.args[0])
+            yield case.private_broker(case.broker.make_target(), mark.args[0])
     finally:
         case.close()
 
@@ -318,6 +344,7 @@ def pytest_runtest_makereport(
     if case is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
         return report
     records = case.finish(call.excinfo.value if call.excinfo else None, lambda: report.longreprtext)
+    setattr(report, _DIED, case.died)
     setattr(report, _RECORDS, [record.to_json() for record in records])
     _translate(report, item, records)
     if report.failed:

@@ -18,7 +18,7 @@ from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
 from harness.conformance.wire import WIRE_NAME, WireWriter
 from harness.targets.info import TargetInfo, probe
-from harness.targets.target import Target
+from harness.targets.target import OWN_BROKER, Target
 
 DISTRIBUTION = "kafka-conformance"
 
@@ -65,6 +65,8 @@ class RunSession:
         self._wire: WireWriter | None = None
         self._planned = False
         self.context: WorkerContext | None = None
+        self.death_was_seen = False
+        """A test has recorded that the broker died under it."""
 
     def start(self) -> WorkerContext:
         """Start the target, ask what it is, write the journal's header. Raises TargetError."""
@@ -118,8 +120,15 @@ class RunSession:
         self._wire.add(counts)
 
     def finish(self, whole: bool) -> int | None:
-        """Write the footer if the session was whole; returns the run's exit code."""
+        """Write the footer if the session was whole; returns the run's exit code.
+
+        It is not whole when the target died, others stood in for it, and no test says that it
+        died again: nobody knows of what.
+        """
         if self._writer is None or not (whole and self._planned):
+            return None
+        replaced = OWN_BROKER in self.target.capabilities and not self.target.is_alive()
+        if replaced and not self.death_was_seen:
             return None
         exit_code = int(summarize(self._writer.journal(), finished=True).exit_code)
         self._writer.write_footer(_now(), exit_code)

@@ -79,7 +79,7 @@ class BrokerUnderTest:
         self.time_scale = time_scale
         self.random = random.Random(seed)
         self.transcripts: list[Transcript] = []
-        self._observer = observer
+        self.observer = observer
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -115,7 +115,7 @@ class BrokerUnderTest:
         self, client_id: str | None = DEFAULT_CLIENT_ID, timeout_ms: float = DEFAULT_TIMEOUT_MS
     ) -> Connection:
         """A connection of the test's own; closed when the test ends."""
-        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms), self._observer)
+        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms), self.observer)
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection

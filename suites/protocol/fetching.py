@@ -9,6 +9,7 @@ from harness.codec.messages import FetchResponse as Answer
 from harness.codec.records import decode_batches
 from suites.protocol.appended import append, batch_of
 
+NO_PARTITION = 1_000_000  # beyond what any topic of these tests has
 VALUES = [b"r%d" % number for number in range(9)]
 
 

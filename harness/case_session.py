@@ -9,8 +9,10 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from harness.bundle import is_bundled
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
+from harness.client.placeholder_versions import placeholder_of
 from harness.client.wire_coverage import WireCount, WireCoverage
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
@@ -21,6 +23,9 @@ from harness.conformance.verdict import Verdict
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
 from harness.targets.target import Target
+
+NOT_ANSWERED = "the broker did not answer before this test began"
+"""The reason of what was not judged because the broker had gone."""
 
 _LOG_TAIL_BYTES = 8_000
 _TELL_EVERY_S = 5.0
@@ -58,6 +63,7 @@ class CaseSession:
     died: bool = False  # the broker, under this test
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
+    lent: Target | None = None
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
@@ -75,18 +81,32 @@ class CaseSession:
             attempt=self.attempt,
         )
         if self.api is not None:
-            advertised = self.context.info.api_versions.get(self.api.key)
-            if advertised is None or not advertised[0] <= (self.api_version or 0) <= advertised[1]:
-                shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
-                raise NotSupported(f"{self.api.name} v{self.api_version}: advertised is {shown}")
+            self._expect_served(self.api, self.api_version)
         if self.shared_broker().is_alive():
             return
         if not self.broker.can_be_replaced:
-            raise Inconclusive("the broker did not answer before this test began")
+            raise Inconclusive(NOT_ANSWERED)
         self.broker.replace()
         self._shared = None
         if not self.shared_broker().is_alive():
             raise Inconclusive("a new broker did not answer before this test began")
+
+    def _expect_served(self, api: Api, version: int | None) -> None:
+        """Raise NotSupported for what the broker itself does not claim to serve."""
+        what = api.name if version is None else f"{api.name} v{version}"
+        advertised = self.context.info.api_versions.get(api.key)
+        if advertised is None:
+            raise NotSupported(f"{what}: advertised is not at all")
+        if version is None:
+            return
+        if not advertised[0] <= version <= advertised[1]:
+            raise NotSupported(f"{what}: advertised is {advertised[0]} to {advertised[1]}")
+        row = placeholder_of(self.shared_broker().api_versions, api.name)
+        if row is not None and version in row.versions:
+            raise NotSupported(
+                f"{what}: advertised as a placeholder only, for old clients that look at the "
+                f"range ({row.source})"
+            )
 
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
@@ -98,6 +118,11 @@ class CaseSession:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
         return self._door(list(self.private.addresses))
+
+    def lent_broker(self, running: Target) -> BrokerUnderTest:
+        """A broker that runs on after the test, for tests that may harm it."""
+        self.lent = running
+        return self._door(list(running.addresses))
 
     def _door(self, addresses: Sequence[tuple[str, int]]) -> BrokerUnderTest:
         info = self.context.info
@@ -165,12 +190,14 @@ class CaseSession:
 
     def repeat_command(self) -> str:
         """The command that runs just this case again."""
-        spec, seed = shlex.quote(self.context.info.spec), self.context.seed
-        return f"pytest {shlex.quote(self.node_id)} --target {spec} --seed {seed}"
+        options = f"--target {shlex.quote(self.context.info.spec)} --seed {self.context.seed}"
+        if is_bundled():  # pytest would not find the suites inside the wheel
+            return f"kafka-conformance run --case {shlex.quote(self.case)} {options} --out results"
+        return f"pytest {shlex.quote(self.node_id)} {options}"
 
     def _log_tail(self) -> str:
-        private = self.private.log_path if self.private else None
-        path = private or self.broker.log_path
+        own = self.private or self.lent
+        path = (own.log_path if own else None) or self.broker.log_path
         if path is None or not path.exists():
             return "(no log)"
         data = path.read_bytes()

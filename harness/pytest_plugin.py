@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from harness.case_parameters import api_of, parametrize
 from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
@@ -24,10 +25,11 @@ from harness.conformance.outcome import (
     register_broker_fault,
     register_missing_capability,
     register_not_supported,
+    says_why_not,
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.marks import released_versions
+from harness.discarded_broker import DiscardedBroker
 from harness.run_session import RunSession, WorkerContext, new_run_id, write_plan
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
@@ -39,6 +41,7 @@ _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
 _CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
+_DISCARDED = pytest.StashKey[DiscardedBroker]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
 _WIRE = "kafka_conformance_wire"
@@ -104,11 +107,14 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "judges(*ids): the requirements that this test records checks for",
         "at_versions(api, versions): run at every released version in the range",
+        "at_every_version(safeties): run for each API of these safeties, at each version",
         "own_broker(settings): the test needs a broker of its own",
+        "discarded_broker(): the test needs a broker that may come to harm",
     ):
         config.addinivalue_line("markers", line)
     if not _active(config):
         return
+    config.stash[_DISCARDED] = DiscardedBroker()
     register_broker_fault(BrokerMisbehaved, DecodeError)  # EncodeError is a test's mistake
     register_not_supported(ApiNotAdvertised)
     register_missing_capability(MissingCapability)
@@ -187,6 +193,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     shared = config.stash.get(_BROKER, None)
     if shared is not None:
         shared.close()
+    discarded = config.stash.get(_DISCARDED, None)
+    if discarded is not None:
+        discarded.stop()
     run = config.stash.get(_SESSION, None)
     if run is not None:
         run.close()
@@ -196,12 +205,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    mark = metafunc.definition.get_closest_marker("at_versions")
-    if mark is not None:
-        versions = released_versions(*mark.args)
-        if metafunc.config.getoption("versions") == "ends":
-            versions = sorted({versions[0], versions[-1]})
-        metafunc.parametrize("api_version", versions, ids=[f"v{v}" for v in versions])
+    parametrize(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -289,14 +293,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     context = item.config.stash.get(_CONTEXT, None)
     if context is None:
         return
-    mark = item.get_closest_marker("at_versions")
-    callspec = getattr(item, "callspec", None)
+    api, version = api_of(item)
     case = CaseSession(
         context,
         item.nodeid,
         _judged(item),
-        mark.args[0] if mark else None,
-        callspec.params.get("api_version") if callspec else None,
+        api,
+        version,
         _shared_broker(item.config, context),
         item.config.stash.setdefault(_TOLD, WireTelling()).coverage,
         item.stash.get(_ATTEMPT, 1),
@@ -320,14 +323,16 @@ def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroke
 
 @pytest.fixture
 def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
-    """The broker under test: the run's, or with ``@own_broker`` one for this test alone."""
+    """The broker under test: the run's, or a private one with the marks that ask for it."""
     case = request.node.stash[_CASE]
     mark = request.node.get_closest_marker("own_broker")
     try:
-        if mark is None:
-            yield case.shared_broker()
-        else:
+        if mark is not None:
             yield case.private_broker(case.broker.make_target(), mark.args[0])
+        elif request.node.get_closest_marker("discarded_broker") is not None:
+            yield case.lent_broker(request.config.stash[_DISCARDED].lend(case.broker.make_target))
+        else:
+            yield case.shared_broker()
     finally:
         case.close()
 
@@ -336,14 +341,20 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    error = call.excinfo.value if call.excinfo else None
+    if call.excinfo and says_why_not(call.excinfo.value):
+        # pytest draws every other exception with its source, which takes longer than most tests
+        skipped = pytest.skip.Exception(str(error))
+        as_skipped = (type(skipped), skipped, call.excinfo.tb)
+        call.excinfo = pytest.ExceptionInfo.from_exc_info(as_skipped)
     report = yield
     case = item.stash.get(_CASE, None)
     if case is not None and call.when == "teardown":
         told = item.config.stash[_TOLD].due(last=item.stash.get(_LAST, True))
         setattr(report, _WIRE, [list(count) for count in told])
-    if case is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+    if case is None or not (call.when == "call" or (call.when == "setup" and error)):
         return report
-    records = case.finish(call.excinfo.value if call.excinfo else None, lambda: report.longreprtext)
+    records = case.finish(error, lambda: report.longreprtext)
     setattr(report, _DIED, case.died)
     setattr(report, _RECORDS, [record.to_json() for record in records])
     _translate(report, item, records)

@@ -21,6 +21,8 @@ from harness.targets.info import TargetInfo, probe
 from harness.targets.target import OWN_BROKER, Target
 
 DISTRIBUTION = "kafka-conformance"
+DEATH_NAME = "target_died.txt"
+"""In the run's folder, when the target was not there any more at the end: what is known of it."""
 
 
 def new_run_id(spec: str, now: datetime) -> str:
@@ -125,7 +127,10 @@ class RunSession:
         It is not whole when the target died, others stood in for it, and no test says that it
         died again: nobody knows of what.
         """
-        if self._writer is None or not (whole and self._planned):
+        if self._writer is None:
+            return None
+        self._note_death()
+        if not (whole and self._planned):
             return None
         replaced = OWN_BROKER in self.target.capabilities and not self.target.is_alive()
         if replaced and not self.death_was_seen:
@@ -133,6 +138,11 @@ class RunSession:
         exit_code = int(summarize(self._writer.journal(), finished=True).exit_code)
         self._writer.write_footer(_now(), exit_code)
         return exit_code
+
+    def _note_death(self) -> None:
+        if not self.target.is_alive():
+            said = self.target.describe_failure() or "it no longer answers"
+            (self.run_dir / DEATH_NAME).write_text(said, "utf-8")
 
     def close(self) -> None:
         """Stop the target and close the journal; twice is fine."""

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.placeholder_versions import served_range
 from harness.client.requests import (
     LATEST,
     Topic,
@@ -96,7 +97,14 @@ class BrokerUnderTest:
         return base_ms * self.time_scale
 
     def advertised(self, api_name: str) -> VersionRange:
-        """The versions that the broker says it serves; empty when it does not know the API."""
+        """The versions that the broker says it serves; empty when it does not know the API.
+
+        Without those that are shown for old clients' sake alone, see ``shown``.
+        """
+        return served_range(self.api_versions, api_name)
+
+    def shown(self, api_name: str) -> VersionRange:
+        """The versions that ApiVersions lists, placeholders included."""
         return self.api_versions.get(api_named(api_name).key, NO_VERSIONS)
 
     def version(self, api_name: str, wanted: str = "0+") -> int:
@@ -218,6 +226,10 @@ class BrokerUnderTest:
                 f"{len(made.partitions)}"
             )
 
+    def delete_later(self, *names: str) -> None:
+        """Delete these topics with the test, as those of ``create_topic``, where they exist."""
+        self._created += [Topic(name) for name in names]
+
     def await_served(self, topic: Topic, partition: int = 0) -> None:
         """Wait until the partition answers: shown with a leader is not yet served."""
         request = list_offsets_request(topic, LATEST, partition=partition)
@@ -237,7 +249,7 @@ class BrokerUnderTest:
         )
 
     def _delete_topics(self) -> None:
-        names, self._created = [topic.name for topic in self._created], []
+        names, self._created = list(dict.fromkeys(t.name for t in self._created)), []
         if not names or not self.advertised("DeleteTopics"):
             return
         version = self.version("DeleteTopics")

@@ -159,6 +159,7 @@ def _state_of(
         limits=BrokerLimits(
             auto_create_topics=settings.flag("auto.create.topics.enable"),
             delete_topics=settings.flag("delete.topic.enable"),
+            describe_partitions=number("max.request.partition.size.limit"),
             fetch_max_bytes=number("fetch.max.bytes"),
             transaction_max_timeout_ms=number("transaction.max.timeout.ms"),
         ),

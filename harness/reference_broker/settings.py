@@ -25,6 +25,7 @@ _OWN_SETTINGS = (
     Definition("max.connections", "int", str(_INT_MAX), 0),
     Definition("max.connections.per.ip", "int", str(_INT_MAX), 0),
     Definition("max.incremental.fetch.session.cache.slots", "int", "1000", 0),
+    Definition("max.request.partition.size.limit", "int", "2000", 1),
     Definition("node.id", "int", "1", 0),
     Definition("num.partitions", "int", "1", 1),
     Definition("offsets.topic.num.partitions", "int", "50", 1),

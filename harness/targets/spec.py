@@ -56,8 +56,8 @@ def _kafka(rest: str | None, options: _Options) -> Target:
         raise TargetError(f"a release is missing; pinned: {', '.join(releases)}")
     if rest not in releases:
         raise TargetError(
-            f"Kafka {rest!r} is not pinned{_did_you_mean(rest, releases)}; "
-            f"pinned: {', '.join(releases)}"
+            f"Kafka {rest!r} is not pinned{_did_you_mean(rest, releases)} "
+            f"These are pinned: {', '.join(releases)}"
         )
     return KafkaProcess(rest, log_dir=options.log_dir, progress=options.progress)
 
@@ -133,7 +133,7 @@ def parse_target(
     if name not in _KINDS:
         forms = ", ".join(kind.form for kind in target_kinds())
         raise TargetError(
-            f"unknown target {spec!r}{_did_you_mean(name, list(_KINDS))}; the forms are: {forms}"
+            f"unknown target {spec!r}{_did_you_mean(name, list(_KINDS))} The forms are: {forms}"
         )
     kind, make = _KINDS[name]
     try:
@@ -146,4 +146,4 @@ def parse_target(
 
 def _did_you_mean(word: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f" - did you mean {near[0]!r}?" if near else ""
+    return f" - did you mean {near[0]!r}?" if near else "."

@@ -7,21 +7,23 @@ from collections import Counter
 
 import pytest
 
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.connection import Connection
+from harness.client.errors import ResponseTimeout
 from harness.codec import decode
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import encode_request
 from harness.codec.messages import (
+    AlterClientQuotasRequest,
     ApiVersionsRequest,
     ApiVersionsResponse,
     ProduceRequest,
 )
 from harness.codec.versions import VersionRange
-from harness.conformance.checks import NotSupported, requirement
+from harness.conformance.checks import NotApplicable, NotSupported, requirement
 from harness.marks import at_versions, judges
-from suites.protocol.answers import expect_answers
+from suites.protocol.answers import correlation_id_of, expect_answers
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import each_api, harmless_request, served_versions
 
@@ -30,6 +32,7 @@ HIGHEST_KEY_PROBED = 127
 # they are listed only where a metrics reporter can take what clients push (KIP-714).
 SERVED_UNLISTED = (71, 72)
 FIRST_METADATA_VERSION_OF_4_0 = 22  # 4.0-IV0, class MetadataVersion
+LOWEST_METADATA_VERSION_IN_4_0 = 7  # 3.3-IV3: 4.0 reads nothing older
 METADATA_VERSION = "metadata.version"
 
 # The lowest version since 4.0 by api key (KIP-896); where two are right, 4.1 put one back.
@@ -58,6 +61,8 @@ KIP_896_LOWEST = {
     41: {1},  # DescribeDelegationToken
 }
 
+TINY_PERCENTAGE = 0.0001  # of one thread's time
+REACTION_MS = 5_000
 ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
 
 
@@ -219,7 +224,7 @@ def test_unreleased_versions_are_not_advertised(broker: BrokerUnderTest, api_ver
 def test_produce_0_may_be_advertised_and_not_served(broker: BrokerUnderTest) -> None:
     """Lowest version 0 is shown to clients that read it; v2 is then refused by a close."""
     broker.version("Produce")
-    advertised = broker.advertised("Produce")
+    advertised = broker.shown("Produce")
     connection = broker.connect()
     with requirement("APIV-012", api_key=0, api_version=2):
         assert advertised.lowest == 0, f"advertised is {advertised}: what is shown is served"
@@ -233,9 +238,13 @@ def test_the_versions_of_kip_896_are_dropped(broker: BrokerUnderTest) -> None:
     """The lowest version of each API is that of the published table."""
     broker.version("ApiVersions", "3+")
     connection = broker.connect()
-    features = {f.name: f.max_version for f in _table(connection, 3).supported_features}
-    if features.get(METADATA_VERSION, 0) < FIRST_METADATA_VERSION_OF_4_0:
-        raise NotSupported(f"its features do not show a broker of 4.0 or later: {features}")
+    features = {f.name: f for f in _table(connection, 3).supported_features}
+    metadata = features.get(METADATA_VERSION)
+    if metadata is None or not (
+        metadata.min_version >= LOWEST_METADATA_VERSION_IN_4_0
+        and metadata.max_version >= FIRST_METADATA_VERSION_OF_4_0
+    ):
+        raise NotSupported(f"its {METADATA_VERSION} does not show a broker of 4.0 or later")
     with requirement("APIV-013"):
         wrong = {
             key: str(found)
@@ -243,3 +252,56 @@ def test_the_versions_of_kip_896_are_dropped(broker: BrokerUnderTest) -> None:
             if found.lowest not in KIP_896_LOWEST.get(key, {found.lowest})
         }
         assert not wrong, f"api keys that do not begin where KIP-896 says: {wrong}"
+
+
+def _set_quota(broker: BrokerUnderTest, client_id: str, *, remove: bool = False) -> None:
+    """Hardly any time for requests with this client id."""
+    change = AlterClientQuotasRequest
+    entity = change.EntityData(entity_type="client-id", entity_name=client_id)
+    quota = change.OpData(key="request_percentage", value=TINY_PERCENTAGE, remove=remove)
+    entry = change.EntryData(entity=[entity], ops=[quota])
+    answer = broker.ask(change(entries=[entry]), broker.version("AlterClientQuotas")).entries[0]
+    if answer.error_code != ErrorCode.NONE:
+        raise PreparationFailed(f"AlterClientQuotas: {ErrorCode.describe(answer.error_code)}")
+
+
+def _throttled(broker: BrokerUnderTest, version: int) -> tuple[Connection, ApiVersionsResponse]:
+    """The first throttled answer to a client with a quota, which takes time to arrive."""
+    client_id = broker.unique_topic()
+    connection = broker.connect(client_id)
+    _set_quota(broker, client_id)
+    try:
+        answer = broker.eventually(
+            lambda: next(
+                (a for a in [_table(connection, version)] if a.throttle_time_ms > 0), None
+            ),
+            "an answer is throttled",
+        )
+    except ResponseTimeout as error:
+        raise NotApplicable("request_quota", f"its quotas do not throttle: {error}") from error
+    finally:
+        _set_quota(broker, client_id, remove=True)
+    return connection, answer
+
+
+@judges("APIV-015")
+@at_versions("ApiVersions", "1+")
+def test_a_throttled_answer_has_the_whole_table(broker: BrokerUnderTest, api_version: int) -> None:
+    """A client over its request quota is told how long to wait, and everything it asked for."""
+    _, answer = _throttled(broker, api_version)
+    with requirement("APIV-015"):
+        expect_error(answer.error_code, ErrorCode.NONE)
+        missing = broker.api_versions.keys() - {one.api_key for one in answer.api_keys}
+        assert not missing, f"api keys that the throttled table lacks: {sorted(missing)}"
+
+
+@judges("APIV-015")
+def test_a_throttled_connection_goes_on(broker: BrokerUnderTest) -> None:
+    """The next request is answered too, if later."""
+    version = broker.version("ApiVersions", "1+")
+    connection, answer = _throttled(broker, version)
+    with requirement("APIV-015", api_key=API_VERSIONS_KEY, api_version=version):
+        connection.send(ApiVersionsRequest(), 0, correlation_id=15)
+        wait_ms = answer.throttle_time_ms + broker.scaled_ms(REACTION_MS)
+        found = correlation_id_of(connection.receive_frame(wait_ms))
+        assert found == 15, f"the answer after a throttled one has correlation id {found}"

@@ -6,166 +6,73 @@ here; the compact answer of ENC-005 is read by a reader of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.connection import Connection
-from harness.client.errors import ConnectionClosed
-from harness.client.requests import fetch_partition, fetch_request, fetch_topic, produce_request
+from harness.client.requests import (
+    Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+    produce_request,
+)
 from harness.codec import encode
 from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
-from harness.codec.header import decode_response, encode_request
+from harness.codec.header import decode_response
 from harness.codec.messages import (
     CreateTopicsRequest,
     DeleteTopicsRequest,
-    FetchRequest,
-    FindCoordinatorRequest,
-    ListOffsetsRequest,
     MetadataRequest,
     MetadataResponse,
-    ProduceRequest,
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.codec.structs import Message, Struct
 from harness.codec.varint import encode_uvarint
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.compact_reader import CompactReader
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import (
+    NEVER_WAS,
     each_api,
     flexible_versions,
     harmless_request,
     served_versions,
 )
+from suites.protocol.length_fields import LENGTH_FIELDS, with_body
+from suites.protocol.refused_null import expect_null_refused
+from suites.protocol.struct_walk import error_codes, structs_at
 
 UNKNOWN_TAG = 9999
 LONG_NAME = "n" * 200  # its compact length takes two bytes
 OVERLONG_ONE = b"\x81\x80\x80\x80\x80\x00"  # 1, written in six bytes
-CORRELATION_ID = 7
 ONE_BATCH = encode_batch(RecordBatch([Record(b"x")]))
-
-
-def _with_body(normal: Message, version: int, body: bytes) -> bytes:
-    """The header of ``normal`` in front of another body."""
-    whole = encode_request(normal, version, CORRELATION_ID)
-    return whole[: -len(encode(normal, version))] + body
 
 
 def _metadata_payload(version: int, body: bytes) -> bytes:
     """A Metadata request with a body that is written by hand."""
-    return _with_body(MetadataRequest(topics=[]), version, body)
+    return with_body(MetadataRequest(topics=[]), version, body)
 
 
 # -- null where it is not allowed ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NeverNull:
-    """An empty field that may not be null: the request, and where the field is in its body."""
-
-    request: Callable[[int], Message]
-    kind: str  # "array" or "string"
-    offset: Callable[[int], int]
-    versions: str = "0+"
-
-    def with_null(self, api_name: str, version: int) -> bytes:
-        """The payload with null in place of the empty value."""
-        request = self.request(version)
-        body = encode(request, version)
-        wide = {"array": 4, "string": 2}[self.kind]
-        width = 1 if version in api_named(api_name).flexible_versions else wide
-        at = self.offset(version)
-        empty, null = (b"\1", b"\0") if width == 1 else (bytes(width), b"\xff" * width)
-        if body[at : at + width] != empty:
-            raise ValueError(f"{api_name} v{version}: no empty {self.kind} at byte {at}")
-        return _with_body(request, version, body[:at] + null + body[at + width :])
-
-
-def _fetch_topics_at(version: int) -> int:
-    """Behind replica id (to v14), times and sizes, isolation level, session (from v7)."""
-    widths = [
-        (4, version <= 14),
-        (8, True),
-        (4, version >= 3),
-        (1, version >= 4),
-        (8, version >= 7),
-    ]
-    return sum(width for width, is_there in widths if is_there)
-
-
-def _nameless(version: int) -> MetadataRequest:
-    topics = [MetadataRequest.MetadataRequestTopic(name="")]
-    return MetadataRequest(topics=topics, allow_auto_topic_creation=version < 4)
-
-
-NEVER_NULL = {
-    ("Produce", "topics"): NeverNull(
-        lambda _: ProduceRequest(acks=-1, topic_data=[]), "array", lambda v: 7 if v >= 9 else 8
-    ),
-    ("Fetch", "topics"): NeverNull(lambda _: FetchRequest(topics=[]), "array", _fetch_topics_at),
-    ("ListOffsets", "topics"): NeverNull(
-        lambda _: ListOffsetsRequest(topics=[]), "array", lambda v: 5 if v >= 2 else 4
-    ),
-    ("Metadata", "topics"): NeverNull(
-        lambda _: MetadataRequest(topics=[]), "array", lambda _: 0, "0"
-    ),
-    ("Metadata", "name"): NeverNull(_nameless, "string", lambda v: 1 if v >= 9 else 4, "1-9"),
-    ("FindCoordinator", "key"): NeverNull(
-        lambda _: FindCoordinatorRequest(key=""), "string", lambda _: 0, "0-3"
-    ),
-    ("FindCoordinator", "keys"): NeverNull(
-        lambda _: FindCoordinatorRequest(coordinator_keys=[]), "array", lambda _: 1, "4+"
-    ),
-    ("CreateTopics", "topics"): NeverNull(
-        lambda _: CreateTopicsRequest(topics=[]), "array", lambda _: 0
-    ),
-    ("DeleteTopics", "topics"): NeverNull(
-        lambda _: DeleteTopicsRequest(topics=[]), "array", lambda _: 0
-    ),
-}
-
-
-def _error_codes(answer: Struct) -> Iterator[int]:
-    for spec in answer.spec.fields:
-        value = getattr(answer, spec.name)
-        if spec.name == "error_code":
-            yield value
-        for element in value if isinstance(value, list) else [value]:
-            if isinstance(element, Struct):
-                yield from _error_codes(element)
-
-
-def _expect_refused(connection: Connection, api_name: str, version: int) -> None:
-    """Closed, or answered with an error."""
-    try:
-        payload = connection.receive_frame()
-    except ConnectionClosed:
-        return
-    _, answer = decode_response(api_named(api_name), version, payload)
-    assert any(_error_codes(answer)), (
-        f"null was read as something that {api_name} v{version} allows: {answer!r}"
-    )
-
-
 @judges("ENC-004")
-@pytest.mark.parametrize(("api_name", "field"), NEVER_NULL)
+@pytest.mark.parametrize(
+    ("api_name", "field"), [name for name, place in LENGTH_FIELDS.items() if place.never_null]
+)
 def test_null_is_refused_where_it_is_not_allowed(
     broker: BrokerUnderTest, api_name: str, field: str
 ) -> None:
     """Null in a field that is not nullable at this version is never taken for empty."""
-    api, never_null = api_named(api_name), NEVER_NULL[api_name, field]
-    for version in served_versions(broker, api_name, never_null.versions):
-        payload = never_null.with_null(api_name, version)
+    api, place = api_named(api_name), LENGTH_FIELDS[api_name, field]
+    for version in served_versions(broker, api_name, str(place.never_null)):
         connection = broker.connect()
+        empty = error_codes(connection.ask(place.request(version), version), version)
         with requirement("ENC-004", api_key=api.key, api_version=version):
-            connection.send_frame(payload)
-            _expect_refused(connection, api_name, version)
+            connection.send_frame(place.with_null(api_name, version))
+            expect_null_refused(connection, api_name, version, empty)
 
 
 # -- compact lengths -------------------------------------------------------------------------------
@@ -272,6 +179,23 @@ def test_unknown_tags_at_every_depth_of_produce_are_skipped(broker: BrokerUnderT
             assert answer.base_offset == offset, f"{answer.base_offset} is not offset {offset}"
 
 
+@judges("ENC-006")
+@each_api
+def test_unknown_tags_of_every_flexible_request_are_skipped(
+    broker: BrokerUnderTest, api_name: str
+) -> None:
+    """In each struct of a request: it gets the errors that it gets without them."""
+    connection = broker.connect()
+    for version in flexible_versions(broker, api_name):
+        request = harmless_request(api_name, version, Topic(NEVER_WAS))
+        expected = error_codes(connection.ask(request, version), version)
+        for struct in structs_at(request, version):
+            struct.unknown_tagged_fields = {UNKNOWN_TAG: b"not known"}
+        with requirement("ENC-006", api_key=api_named(api_name).key, api_version=version):
+            found = error_codes(connection.ask(request, version), version)
+            assert found == expected, f"errors with unknown tags {found}, without {expected}"
+
+
 @judges("ENC-007")
 @each_api
 def test_unknown_tags_of_a_request_header_are_skipped(
@@ -305,6 +229,26 @@ def test_absent_known_tags_have_their_defaults(
         found = answer.responses[0].partitions[0]
         expect_error(found.error_code, ErrorCode.NONE)
         assert found.records, "a consumer's fetch got no records"
+
+
+@judges("ENC-009")
+@at_versions("Metadata", "9+")
+@pytest.mark.parametrize(
+    "tags", [(UNKNOWN_TAG + 1, UNKNOWN_TAG), (UNKNOWN_TAG, UNKNOWN_TAG)], ids=["falling", "twice"]
+)
+def test_tags_in_another_order_may_be_read(
+    broker: BrokerUnderTest, api_version: int, tags: tuple[int, int]
+) -> None:
+    """The request is answered as with tags in order; a broker may as well refuse it."""
+    normal = MetadataRequest(topics=[])
+    body = encode(normal, api_version)[:-1] + encode_uvarint(len(tags))
+    body += b"".join(encode_uvarint(tag) + b"\1x" for tag in tags)
+    connection = broker.connect()
+    expected = connection.ask(normal, api_version)
+    with requirement("ENC-009"):
+        connection.send_frame(_metadata_payload(api_version, body))
+        found = _decoded_metadata(connection.receive_frame(), api_version)
+        assert found.brokers == expected.brokers, f"{found}, with tags in order {expected}"
 
 
 @judges("ENC-010")

@@ -7,12 +7,13 @@ from uuid import UUID
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.errors import ResponseTimeout
 from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import MetadataRequest, MetadataResponse
-from harness.conformance.checks import requirement
+from harness.codec.messages import FindCoordinatorRequest, MetadataRequest, MetadataResponse
+from harness.conformance.checks import NotApplicable, requirement
 from harness.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
 from suites.protocol.gone_topics import delete_topic
@@ -21,6 +22,10 @@ from suites.protocol.kept_topics import KeptTopics
 METADATA = api_named("Metadata")
 LONGEST_NAME_CHARACTERS = 249
 ILLEGAL_NAMES = ["", ".", "..", "a/b", "x" * (LONGEST_NAME_CHARACTERS + 1)]
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
+GROUP, TRANSACTION = 0, 1  # key types of FindCoordinator
+NOT_YET = (ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+AUTO_CREATION_MS = 5_000
 Asked = MetadataRequest.MetadataRequestTopic
 
 
@@ -151,6 +156,35 @@ def test_auto_creation_can_be_ruled_out(
         _expect_not_created(broker, unknown)
 
 
+@judges("META-009")
+@at_versions("Metadata")
+def test_a_topic_in_creation_is_not_shown_without_partitions(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The first answer for a topic that is being auto-created says that it is not there yet."""
+    name = broker.unique_topic()
+    first = _ask(broker, api_version, _named(name), auto_create=True)
+    _await_auto_created(broker, name)
+    with requirement("META-009"):
+        assert _names(first) == {name}, f"asked for one topic, got {first.topics}"
+        topic = first.topics[0]
+        shown = f"{ErrorCode.describe(topic.error_code)} with {len(topic.partitions)} partitions"
+        assert topic.error_code in NOT_YET, f"the first answer is {shown}"
+    delete_topic(broker, Topic(name))
+
+
+def _await_auto_created(broker: BrokerUnderTest, name: str) -> None:
+    """Raises NotApplicable where nothing is created by asking."""
+    try:
+        broker.eventually(
+            lambda: broker.metadata([name]).topics[0].error_code == ErrorCode.NONE,
+            f"{name} is created",
+            within_ms=AUTO_CREATION_MS,
+        )
+    except ResponseTimeout as error:
+        raise NotApplicable("auto_create_topics", f"nothing is auto-created: {error}") from error
+
+
 @judges("META-010")
 @at_versions("Metadata")
 def test_illegal_names_are_called_so(broker: BrokerUnderTest, api_version: int) -> None:
@@ -194,6 +228,35 @@ def test_the_cluster_id_is_stable(broker: BrokerUnderTest, api_version: int) -> 
         newest = broker.version("Metadata", "2+")
         again = other.ask(MetadataRequest(topics=[]), newest, tolerant=True).cluster_id
         assert again == cluster_id, f"the cluster id was {cluster_id!r}, then {again!r}"
+
+
+@judges("META-019")
+@at_versions("Metadata", "1+")
+def test_internal_topics_are_called_so(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Those of the group and the transaction coordinator are internal, a user's topic is not."""
+    of_a_user = kept.topic(broker, _first).name
+    for key_type in (GROUP, TRANSACTION):
+        _await_coordinator(broker, key_type)
+    with requirement("META-019"):
+        answer = _ask(broker, api_version, None)
+        shown = {topic.name: topic.is_internal for topic in answer.topics}
+        missing = {of_a_user, *INTERNAL_TOPICS} - shown.keys()
+        assert not missing, f"not in the list of all topics: {missing}"
+        for name in INTERNAL_TOPICS:
+            assert shown[name], f"{name} is not internal"
+        assert not shown[of_a_user], "a user's topic is internal"
+
+
+def _await_coordinator(broker: BrokerUnderTest, key_type: int) -> None:
+    """Looking for a coordinator makes its internal topic."""
+    version = broker.version("FindCoordinator", "1-3")  # one key, in the same field
+    request = FindCoordinatorRequest(key="kc-coordinated", key_type=key_type)
+    broker.eventually(
+        lambda: broker.ask(request, version).error_code == ErrorCode.NONE,
+        f"there is a coordinator for key type {key_type}",
+    )
 
 
 @judges("META-022")

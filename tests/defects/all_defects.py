@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from tests.defects import apiv, conn, enc, fetch, listo, meta, prod
+from tests.defects import (
+    apiv,
+    conn,
+    conn_requests,
+    coord,
+    enc,
+    enc_plain,
+    fetch,
+    fetch_sessions,
+    listo,
+    meta,
+    meta_describe,
+    prod,
+    prod_stored,
+    topic,
+    topic_later,
+)
 from tests.defects.defect import Defect
 
 ALL_DEFECTS: list[Defect] = [
     *apiv.DEFECTS,
     *conn.DEFECTS,
+    *conn_requests.DEFECTS,
+    *coord.DEFECTS,
     *enc.DEFECTS,
-    *meta.DEFECTS,
-    *prod.DEFECTS,
+    *enc_plain.DEFECTS,
     *fetch.DEFECTS,
+    *fetch_sessions.DEFECTS,
     *listo.DEFECTS,
+    *meta.DEFECTS,
+    *meta_describe.DEFECTS,
+    *prod.DEFECTS,
+    *prod_stored.DEFECTS,
+    *topic.DEFECTS,
+    *topic_later.DEFECTS,
 ]

@@ -103,7 +103,16 @@ def unreleased_version_is_advertised(_seen: SeenRequest, message: Message) -> No
             one.max_version = api.unstable_versions.highest
 
 
+@answers("APIV-015", r"api keys that the throttled table lacks", "ApiVersions", range(1, 99))
+def throttled_table_is_empty(_seen: SeenRequest, message: Message) -> None:
+    """An ApiVersions answer that is throttled lists nothing."""
+    assert isinstance(message, ApiVersionsResponse)
+    if message.throttle_time_ms > 0:
+        message.api_keys = []
+
+
 DEFECTS = [
+    throttled_table_is_empty,
     answers("APIV-001", r"listed more than once: \[3\]", "ApiVersions", range(1))(
         one_api_is_listed_twice
     ),

@@ -18,13 +18,22 @@ from harness.proxies import FrameRule, SeenRequest
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """``reason`` is a regular expression that the failed check's reason must match."""
+    """``reason`` is a regular expression that the failed check's reason must match.
+
+    ``private``: it strikes the brokers that tests start for themselves, not the shared one.
+    """
 
     name: str
     requirement: str
     reason: str
     rule: Callable[[], FrameRule]
     meaning: str
+    private: bool = False
+
+    @property
+    def area(self) -> str:
+        """Of its requirement."""
+        return self.requirement.split("-")[0]
 
 
 def answers(

@@ -143,7 +143,25 @@ def ids_can_be_asked_for_too_early(seen: SeenRequest, message: Message) -> None:
                 topic.error_code = ErrorCode.NONE
 
 
+@answers("META-009", r"the first answer is NONE \(0\) with 0 partitions", "Metadata", range(4, 99))
+def topic_in_creation_has_no_partitions(seen: SeenRequest, message: Message) -> None:
+    """A topic that is being created is shown without an error and without partitions."""
+    if _asked(seen).allow_auto_topic_creation:
+        for topic in _answer(message).topics:
+            if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                topic.error_code = ErrorCode.NONE
+
+
+@answers("META-019", r"__transaction_state is not internal", "Metadata", range(1, 99))
+def only_offsets_are_internal(_seen: SeenRequest, message: Message) -> None:
+    """The topic of the transaction coordinator is shown as a user's."""
+    for topic in _answer(message).topics:
+        topic.is_internal = topic.is_internal and topic.name == "__consumer_offsets"
+
+
 DEFECTS = [
+    topic_in_creation_has_no_partitions,
+    only_offsets_are_internal,
     empty_list_gets_nothing_at_v0,
     rule("META-004", r"no topic was asked for, \d+ came", EmptyListGetsAll),
     rule("META-005", r"asked for 2 of 3 topics, got", TwoNamesGetAll),

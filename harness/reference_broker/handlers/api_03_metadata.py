@@ -21,6 +21,11 @@ from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest, MetadataResponse
+from harness.reference_broker.handlers.authorized_operations import (
+    CLUSTER_OPERATIONS,
+    NOT_ASKED,
+    TOPIC_OPERATIONS,
+)
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_names import INTERNAL_TOPICS, topic_name_problem
@@ -29,18 +34,6 @@ API_KEY = 3
 _NO_ID = UUID(int=0)
 _FIRST_VERSION_WITH_IDS = 12
 _VERSIONS_WITH_CLUSTER_OPERATIONS = range(8, 11)
-_FIRST_VERSION_WITH_TOPIC_OPERATIONS = 8
-_NOT_ASKED = -(2**31)
-
-
-def _operation_bits(*codes: int) -> int:
-    return sum(1 << code for code in codes)
-
-
-# Bits are the codes of AclOperation; 3 to 12 are read, write, create, delete, alter, describe,
-# cluster action, describe configs, alter configs, idempotent write.
-_TOPIC_OPERATIONS = _operation_bits(3, 4, 5, 6, 7, 8, 10, 11)
-_CLUSTER_OPERATIONS = _operation_bits(5, 7, 8, 9, 10, 11, 12)
 
 
 def handle(request: MetadataRequest, context: RequestContext) -> Answer:
@@ -55,7 +48,7 @@ def handle(request: MetadataRequest, context: RequestContext) -> Answer:
     if request.include_topic_authorized_operations:
         for topic in topics:
             if topic.name is not None:
-                topic.topic_authorized_operations = _TOPIC_OPERATIONS
+                topic.topic_authorized_operations = TOPIC_OPERATIONS
     asks_cluster = (
         version in _VERSIONS_WITH_CLUSTER_OPERATIONS
         and request.include_cluster_authorized_operations
@@ -74,7 +67,7 @@ def handle(request: MetadataRequest, context: RequestContext) -> Answer:
             cluster_id=identity.cluster_id,
             controller_id=identity.broker_id,
             topics=topics,
-            cluster_authorized_operations=_CLUSTER_OPERATIONS if asks_cluster else _NOT_ASKED,
+            cluster_authorized_operations=CLUSTER_OPERATIONS if asks_cluster else NOT_ASKED,
         )
     )
 

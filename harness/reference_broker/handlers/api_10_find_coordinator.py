@@ -13,6 +13,8 @@ Not done
 - The APIs of the coordinators themselves.
 """
 
+import base64
+
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
@@ -32,6 +34,7 @@ _TOPIC_OF_KEY_TYPE = {
     _SHARE: SHARE_GROUP_STATE_TOPIC,
 }
 _NO_NODE = -1
+_ID_BYTES = 16
 
 
 def handle(request: FindCoordinatorRequest, context: RequestContext) -> Answer:
@@ -84,7 +87,18 @@ def _problem_with(key: str, key_type: int, context: RequestContext) -> ErrorCode
 def _is_share_key(key: str) -> bool:
     """A share key is group, topic id and partition, joined by colons."""
     parts = key.rsplit(":", 2)
-    return len(parts) == 3 and all(parts) and parts[2].isascii() and parts[2].isdigit()
+    if len(parts) != 3 or not parts[0].strip() or not _is_topic_id(parts[1]):
+        return False
+    return parts[2].isascii() and parts[2].isdigit()
+
+
+def _is_topic_id(text: str) -> bool:
+    """16 bytes in url-safe base64, whose padding may be left out (class Uuid)."""
+    try:
+        found = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return False
+    return len(found) == _ID_BYTES
 
 
 def _text_of(error: ErrorCode) -> str:

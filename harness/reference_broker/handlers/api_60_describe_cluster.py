@@ -1,0 +1,52 @@
+"""DescribeCluster: API key 60, versions 0 to 2.
+
+Behaviour
+- Cluster id, controller and brokers as Metadata has them; operations only when asked for.
+
+Version notes
+- v1   the client says whether it means to talk to a broker or a controller (KIP-919)
+- v2   fenced brokers on demand (KIP-1073)
+
+Not done
+- This node is never fenced.
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeClusterRequest, DescribeClusterResponse
+from harness.reference_broker.handlers.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+
+API_KEY = 60
+_BROKERS, _CONTROLLERS = 1, 2
+
+
+def handle(request: DescribeClusterRequest, context: RequestContext) -> Answer:
+    """Describe the cluster to whom asks a broker; refuse others."""
+    wanted = request.endpoint_type
+    if wanted == _CONTROLLERS:
+        return _refused(ErrorCode.MISMATCHED_ENDPOINT_TYPE, "This is a broker, not a controller.")
+    if wanted != _BROKERS:
+        return _refused(
+            ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"There are no endpoints of type {wanted}."
+        )
+    identity = context.state.identity
+    asks_operations = request.include_cluster_authorized_operations
+    return Answer(
+        DescribeClusterResponse(
+            cluster_id=identity.cluster_id,
+            controller_id=identity.broker_id,
+            brokers=[
+                DescribeClusterResponse.DescribeClusterBroker(
+                    broker_id=identity.broker_id,
+                    host=identity.host,
+                    port=identity.port,
+                    rack=identity.rack,
+                )
+            ],
+            cluster_authorized_operations=CLUSTER_OPERATIONS if asks_operations else NOT_ASKED,
+        )
+    )
+
+
+def _refused(error: ErrorCode, message: str) -> Answer:
+    return Answer(DescribeClusterResponse(error_code=error, error_message=message))

@@ -1,0 +1,97 @@
+"""DescribeTopicPartitions: API key 75, versions 0 to 0.
+
+Behaviour
+- Topics come in the order of their names, a page of at most so many partitions at a time; the
+  cursor names the partition that the next page begins with.
+- No names stand for all topics.
+- A cursor outside of the named topics, or at a negative partition, makes the request invalid.
+
+Not done
+- Every replica is in sync: nobody is ever an eligible leader beside the ISR (KIP-966).
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
+from harness.reference_broker.handlers.authorized_operations import TOPIC_OPERATIONS
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topic_names import INTERNAL_TOPICS, topic_name_problem
+from harness.reference_broker.state.topic_pages import topic_page
+
+API_KEY = 75
+_Topic = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
+_Partition = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition
+
+
+def handle(request: DescribeTopicPartitionsRequest, context: RequestContext) -> Answer:
+    """One page (class DescribeTopicPartitionsRequestHandler)."""
+    cluster, cursor = context.state.cluster, request.cursor
+    names = {topic.name for topic in request.topics}
+    if cursor is not None:
+        is_elsewhere = bool(names) and cursor.topic_name not in names
+        if is_elsewhere or cursor.partition_index < 0:
+            return _refused(request)
+    limit = min(request.response_partition_limit, context.state.limits.describe_partitions)
+    page = topic_page(
+        names or {topic.name for topic in cluster.topics()},
+        cluster,
+        ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index),
+        max(limit, 1),
+    )
+    answer = DescribeTopicPartitionsResponse(
+        topics=[
+            _unknown(part.name) if part.topic is None else _described(part.topic, part.partitions)
+            for part in page.parts
+        ]
+    )
+    if page.next_place is not None:
+        name, index = page.next_place
+        answer.next_cursor = DescribeTopicPartitionsResponse.Cursor(
+            topic_name=name, partition_index=index
+        )
+    return Answer(answer)
+
+
+def _refused(request: DescribeTopicPartitionsRequest) -> Answer:
+    topics = [
+        _Topic(error_code=ErrorCode.INVALID_REQUEST, name=topic.name) for topic in request.topics
+    ]
+    return Answer(DescribeTopicPartitionsResponse(topics=topics))
+
+
+def _unknown(name: str) -> _Topic:
+    is_legal = topic_name_problem(name) is None
+    return _Topic(
+        error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if is_legal
+        else ErrorCode.INVALID_TOPIC_EXCEPTION,
+        name=name,
+        is_internal=name in INTERNAL_TOPICS,
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def _described(topic: Topic, partitions: list[Partition]) -> _Topic:
+    replicas: list[int] = [*topic.replicas]
+    return _Topic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
+        partitions=[
+            _Partition(
+                partition_index=partition.index,
+                leader_id=topic.replicas[0],
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=replicas,
+                isr_nodes=replicas,
+                eligible_leader_replicas=[],
+                last_known_elr=[],
+            )
+            for partition in partitions
+        ],
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )

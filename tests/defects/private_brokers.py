@@ -1,0 +1,83 @@
+"""Defects in the brokers that tests start for themselves: a pytest plugin.
+
+The shared broker is one that runs already; whatever a test starts gets a relay in front of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from harness.proxies import FrameRule, RunningRelay
+from harness.targets.external import ExternalBroker
+from harness.targets.spec import parse_address, parse_target
+from harness.targets.target import BROKER_CONFIG, OWN_BROKER, Address, Target
+from tests.defects.all_defects import ALL_DEFECTS
+from tests.defects.table import DEFECT_VARIABLE, SPEC_VARIABLE
+
+
+def rule_named(name: str) -> FrameRule:
+    """A new rule of the defect, or one that changes nothing."""
+    rules = {defect.name: defect.rule for defect in ALL_DEFECTS}
+    return rules[name]() if name else FrameRule()
+
+
+class PrivateBehindRelay(Target):
+    """A broker of a test's own, reached only through a relay with a rule."""
+
+    def __init__(self, like: Target, settings: Mapping[str, str], rule: FrameRule) -> None:
+        super().__init__(like.log_dir)
+        self.spec, self.release = like.spec, like.release
+        self.implementation, self.capabilities = like.implementation, like.capabilities
+        self._like, self._settings, self._rule = like, settings, rule
+        self._broker: Target | None = None
+        self._open = ExitStack()
+
+    @property
+    def log_path(self) -> Path | None:
+        return self._broker.log_path if self._broker else None
+
+    def start(self) -> list[Address]:
+        """The relay's address."""
+        with ExitStack() as opening:
+            self._broker = self._like.start_another(self._settings)
+            opening.callback(self._broker.stop)
+            relay = opening.enter_context(RunningRelay(self._broker.addresses[0], self._rule))
+            self._open = opening.pop_all()
+        self.addresses = [Address(*relay.address)]
+        return self.addresses
+
+    def is_alive(self) -> bool:
+        return self._broker is not None and self._broker.is_alive()
+
+    def stop(self) -> None:
+        self._open.close()
+        self.addresses = []
+
+
+class SharedAndPrivate(ExternalBroker):
+    """The shared broker at its address; private ones of another target, each behind a relay."""
+
+    capabilities = ExternalBroker.capabilities | {OWN_BROKER, BROKER_CONFIG}
+
+    def __init__(self, address: Address, private: Target, defect_name: str) -> None:
+        super().__init__([address])
+        self._private, self._defect_name = private, defect_name
+
+    def _another(self, settings: dict[str, str]) -> Target:
+        return PrivateBehindRelay(self._private, settings, rule_named(self._defect_name))
+
+
+@pytest.hookimpl
+def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target | None:
+    """In place of an external target, when the environment says so."""
+    behind = os.environ.get(SPEC_VARIABLE)
+    if not behind:
+        return None
+    address = parse_address(spec.removeprefix("external:"))
+    private = parse_target(behind, log_dir=log_dir)
+    return SharedAndPrivate(address, private, os.environ[DEFECT_VARIABLE])

@@ -1,0 +1,99 @@
+"""What the broker tells of itself, beside what the suites ask of every broker."""
+
+import pytest
+
+from harness.client.connection import Connection
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DescribeClusterRequest,
+    DescribeTopicPartitionsRequest,
+    FindCoordinatorRequest,
+    MetadataRequest,
+    OffsetDeleteRequest,
+    SaslHandshakeRequest,
+)
+from tests.reference_broker.running import Address, create_topic, running_broker
+
+GROUP, TRANSACTION, SHARE = 0, 1, 2
+SOME_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+
+
+def test_the_broker_limits_the_partitions_of_a_page() -> None:
+    with running_broker({"max.request.partition.size.limit": "2"}) as address:
+        create_topic(address, "wide", partitions=3)
+        with Connection(address) as connection:
+            answer = connection.ask(DescribeTopicPartitionsRequest(topics=[]), 0)
+    assert [len(topic.partitions) for topic in answer.topics] == [2]
+    assert answer.next_cursor is not None
+    assert (answer.next_cursor.topic_name, answer.next_cursor.partition_index) == ("wide", 2)
+
+
+@pytest.mark.parametrize("cursor", [("wide", -1), ("other", 0)], ids=["negative", "elsewhere"])
+def test_a_cursor_that_cannot_be_is_refused(
+    address: Address, topic_name: str, cursor: tuple[str, int]
+) -> None:
+    request = DescribeTopicPartitionsRequest
+    asked = request(
+        topics=[request.TopicRequest(name="wide")],
+        cursor=request.Cursor(topic_name=cursor[0], partition_index=cursor[1]),
+    )
+    with Connection(address) as connection:
+        (topic,) = connection.ask(asked, 0).topics
+    assert (topic.name, topic.error_code) == ("wide", ErrorCode.INVALID_REQUEST)
+
+
+def test_a_refused_endpoint_type_tells_nothing_of_the_cluster(address: Address) -> None:
+    with Connection(address) as connection:
+        answer = connection.ask(DescribeClusterRequest(endpoint_type=2), 1)
+    assert (answer.error_code, answer.cluster_id, answer.brokers) == (
+        ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+        "",
+        [],
+    )
+
+
+def test_looking_for_a_coordinator_creates_its_internal_topic() -> None:
+    with running_broker({"offsets.topic.num.partitions": "3"}) as address:
+        with Connection(address) as connection:
+            request = FindCoordinatorRequest(key="group", key_type=GROUP)
+            first, second = connection.ask(request, 3), connection.ask(request, 3)
+            (topic,) = connection.ask(MetadataRequest(topics=None), 12).topics
+    assert first.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert second.error_code == ErrorCode.NONE
+    assert (topic.name, topic.is_internal) == ("__consumer_offsets", True)
+    assert len(topic.partitions) == 3
+
+
+@pytest.mark.parametrize(
+    "key", ["", "group", "group:0", f":{SOME_ID}:0", "group:abc:0", f"group:{SOME_ID}:x"]
+)
+def test_a_share_key_has_group_topic_id_and_partition(address: Address, key: str) -> None:
+    keys = [key, f"group:{SOME_ID}:0"]
+    with Connection(address) as connection:
+        answer = connection.ask(FindCoordinatorRequest(coordinator_keys=keys, key_type=SHARE), 6)
+    bad, good = answer.coordinators
+    assert bad.error_code == ErrorCode.INVALID_REQUEST
+    assert good.error_code != ErrorCode.INVALID_REQUEST
+
+
+def test_no_mechanism_is_offered_without_authentication(address: Address) -> None:
+    with Connection(address) as connection:
+        for version in (0, 1):
+            answer = connection.ask(SaslHandshakeRequest(mechanism="PLAIN"), version)
+            assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
+            assert answer.mechanisms == []
+
+
+def test_offsets_of_a_group_that_cannot_be_are_not_deleted() -> None:
+    def code_of(connection: Connection, group: str) -> int:
+        return connection.ask(OffsetDeleteRequest(group_id=group), 0).error_code
+
+    with running_broker() as address, Connection(address) as connection:
+        too_early = code_of(connection, "g")
+        connection.ask(FindCoordinatorRequest(key="g", key_type=GROUP), 3)
+        codes = [too_early, code_of(connection, "g"), code_of(connection, "")]
+    assert codes == [
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.GROUP_ID_NOT_FOUND,
+        ErrorCode.INVALID_GROUP_ID,
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -151,7 +152,14 @@ def _death(run_dir: Path) -> str:
 
 
 def _reason(child: ChildProcess) -> str:
-    """What pytest said last; its own words for a usage error start with ERROR."""
-    lines = child.log_text().strip().splitlines()
-    errors = [line for line in lines if line.startswith("ERROR")]
-    return errors[-1].removeprefix("ERROR:").strip() if errors else "\n".join(lines[-15:])
+    """What pytest said last; its own words for a usage error start with ERROR.
+
+    What a broker's log said follows such a line, indented.
+    """
+    lines = child.log_text().rstrip().splitlines()
+    errors = [place for place, line in enumerate(lines) if line.startswith("ERROR")]
+    if not errors:
+        return "\n".join(lines[-15:])
+    first, *rest = lines[errors[-1] :]
+    log = itertools.takewhile(lambda line: line.startswith("    "), rest)
+    return "\n".join([first.removeprefix("ERROR:").strip(), *log])

@@ -14,6 +14,7 @@ from harness.codec.apis import APIS
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import ResultsNotFound, find_runs
 from harness.conformance.parquet import ResultsError, ensure_parquet
+from harness.conformance.wire_parquet import ensure_wire_parquet
 from harness.java import JavaError, spark_java_home
 
 INCOMPLETE = 3
@@ -43,6 +44,9 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
 
     try:
         unreadable = [entry for folder in folders for entry in ensure_parquet(folder).unreadable]
+        unreadable += [
+            entry for folder in folders for entry in ensure_wire_parquet(folder).unreadable
+        ]
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
         wording = Wording(
             statements={r.id: r.statement for r in load_catalogue().requirements.values()},

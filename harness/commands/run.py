@@ -30,6 +30,7 @@ from harness.conformance.summary import (
     joint_exit_code,
 )
 from harness.conformance.verdict import Verdict
+from harness.conformance.wire_parquet import ensure_wire_parquet
 from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
@@ -48,8 +49,8 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 
 @click.command()
 @click.option("--target", "specs", multiple=True, metavar="SPEC",
-              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT]; "
-              "may be repeated.")  # fmt: skip
+              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT], "
+              "command:FILE; may be repeated.")  # fmt: skip
 @click.option(
     "--suite", "suites", multiple=True, metavar="NAME", help="protocol, ...; default all."
 )
@@ -102,6 +103,8 @@ def run(
         console.print("interrupted: the run is incomplete")
         sys.exit(RunExit.INCOMPLETE)
     ensure_parquet(out)
+    for _, why in ensure_wire_parquet(out).unreadable:
+        console.print(f"no coverage from the wire: {why}", markup=False, soft_wrap=True)
     _show(judged, as_json)
     sys.exit(_exit_code(judged))
 

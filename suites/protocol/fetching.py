@@ -9,6 +9,7 @@ from harness.codec.messages import FetchResponse as Answer
 from suites.protocol.appended import append, batch_of
 from suites.protocol.record_formats import records_in
 
+NO_PARTITION = 1_000_000  # beyond what any topic of these tests has
 VALUES = [b"r%d" % number for number in range(9)]
 
 

@@ -21,6 +21,7 @@ from suites.protocol.appended import append, batch_of
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import (
+    NO_PARTITION,
     VALUES,
     entry_of,
     log_of_nine,
@@ -214,7 +215,10 @@ def test_a_partition_named_twice_is_read_in_one_way(
 def test_partition_max_bytes_bounds_a_partition(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Room for two of three batches: no byte more. Room for none: the first batch whole."""
+    """Room for two of three batches: no byte more. Room for none: the first batch whole.
+
+    How much of the room is used is the broker's choice, as long as something comes.
+    """
     topic = kept.topic(broker, log_of_nine)
     size = len(batch_of(*VALUES[:3]))
     with requirement("FETCH-011"):
@@ -222,7 +226,9 @@ def test_partition_max_bytes_bounds_a_partition(
             data = broker.fetch(topic, 0, api_version, partition_max_bytes=limit)
             length = len(data.records or b"")
             assert length <= limit, f"{length} bytes with partition_max_bytes {limit}"
-            assert values_of(data) == VALUES[:6]
+            found = values_of(data)
+            assert found, f"nothing with partition_max_bytes {limit}"
+            assert found == VALUES[: len(found)]
         data = broker.fetch(topic, 0, api_version, partition_max_bytes=1)
         found, length = values_of(data), len(data.records or b"")
         told = f"partition_max_bytes 1: {length} bytes with {found}, not the first batch alone"
@@ -239,7 +245,10 @@ def _filled(response: Answer, order: tuple[int, ...]) -> list[int]:
 def test_max_bytes_bounds_the_answer_in_request_order(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Three partitions with a batch each, one empty: filled as asked, until max_bytes."""
+    """Three partitions with a batch each, one empty: filled as asked, until max_bytes.
+
+    A broker may count more than the records against max_bytes, and so stop before it.
+    """
     topic = kept.topic(broker, _three_of_four)
     one = len(ONE_BATCH)
     with requirement("FETCH-012"):
@@ -252,7 +261,9 @@ def test_max_bytes_bounds_the_answer_in_request_order(
                 sizes = [len(partition_of(response, i).records or b"") for i in order]
                 told = f"partitions {order} with max_bytes {limit}: {sizes} bytes"
                 assert sum(sizes) <= max(limit, one), told
-                assert _filled(response, order) == with_data[:batches], told
+                filled = _filled(response, order)
+                assert filled, told
+                assert filled == with_data[: min(batches, len(filled))], told
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -266,10 +277,8 @@ def test_an_unknown_partition_is_an_error(
     """A partition that the topic does not have: UNKNOWN_TOPIC_OR_PARTITION."""
     topic = kept.topic(broker, log_of_nine)
     with requirement("FETCH-015"):
-        data = broker.fetch(topic, 0, api_version, partition=2)
-        expect_error(
-            data.error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "partition 2 of 0 and 1"
-        )
+        data = broker.fetch(topic, 0, api_version, partition=NO_PARTITION)
+        expect_error(data.error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "unknown partition")
 
 
 @judges("FETCH-015")

@@ -15,7 +15,13 @@ from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import fetch_session
-from suites.protocol.fetching import entry_of, log_of_nine, partition_of, values_of
+from suites.protocol.fetching import (
+    NO_PARTITION,
+    entry_of,
+    log_of_nine,
+    partition_of,
+    values_of,
+)
 from suites.protocol.kept_topics import KeptTopics
 
 PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
@@ -168,11 +174,11 @@ def test_an_unknown_partition_alone_is_not_waited_for(
     """Nothing else is asked: answered at once. Beside an idle partition the broker may wait."""
     topic = kept.topic(broker, log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([entry_of(topic, api_version, {2: 0})], max_wait_ms=wait_ms)
+    request = fetch_request([entry_of(topic, api_version, {NO_PARTITION: 0})], max_wait_ms=wait_ms)
     with requirement("FETCH-010"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_prompt(took_ms, wait_ms)
-        found = partition_of(response, 2).error_code
+        found = partition_of(response, NO_PARTITION).error_code
         expect_error(found, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 

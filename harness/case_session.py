@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
+from harness.bundle import is_bundled
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
+from harness.client.placeholder_versions import placeholder_of
+from harness.client.wire_coverage import WireCount, WireCoverage
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import begin_case, finish_case, with_evidence
@@ -18,10 +21,31 @@ from harness.conformance.outcome import Inconclusive, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from harness.run_session import WorkerContext
+from harness.shared_broker import SharedBroker
 from harness.targets.target import Target
 
+NOT_ANSWERED = "the broker did not answer before this test began"
+"""The reason of what was not judged because the broker had gone."""
+
 _LOG_TAIL_BYTES = 8_000
+_TELL_EVERY_S = 5.0
 _QUIET = frozenset({Verdict.PASSED, Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE})
+
+
+@dataclass(slots=True)
+class WireTelling:
+    """What the tests of this process saw on the wire, told now and then and not after each."""
+
+    coverage: WireCoverage = field(default_factory=WireCoverage)
+    told_at: float = field(default_factory=time.monotonic)
+
+    def due(self, *, last: bool) -> list[WireCount]:
+        """What is to be told after this test: all at the last one, mostly nothing before."""
+        now = time.monotonic()
+        if not last and now - self.told_at < _TELL_EVERY_S:
+            return []
+        self.told_at = now
+        return self.coverage.take()
 
 
 @dataclass(slots=True)
@@ -33,9 +57,13 @@ class CaseSession:
     requirements: Sequence[str]
     api: Api | None
     api_version: int | None
+    broker: SharedBroker
+    wire: WireCoverage
     attempt: int = 1
+    died: bool = False  # the broker, under this test
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
+    lent: Target | None = None
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
@@ -53,23 +81,48 @@ class CaseSession:
             attempt=self.attempt,
         )
         if self.api is not None:
-            advertised = self.context.info.api_versions.get(self.api.key)
-            if advertised is None or not advertised[0] <= (self.api_version or 0) <= advertised[1]:
-                shown = "not at all" if advertised is None else "{} to {}".format(*advertised)
-                raise NotSupported(f"{self.api.name} v{self.api_version}: advertised is {shown}")
+            self._expect_served(self.api, self.api_version)
+        if self.shared_broker().is_alive():
+            return
+        if not self.broker.can_be_replaced:
+            raise Inconclusive(NOT_ANSWERED)
+        self.broker.replace()
+        self._shared = None
         if not self.shared_broker().is_alive():
-            raise Inconclusive("the broker did not answer before this test began")
+            raise Inconclusive("a new broker did not answer before this test began")
+
+    def _expect_served(self, api: Api, version: int | None) -> None:
+        """Raise NotSupported for what the broker itself does not claim to serve."""
+        what = api.name if version is None else f"{api.name} v{version}"
+        advertised = self.context.info.api_versions.get(api.key)
+        if advertised is None:
+            raise NotSupported(f"{what}: advertised is not at all")
+        if version is None:
+            return
+        if not advertised[0] <= version <= advertised[1]:
+            raise NotSupported(f"{what}: advertised is {advertised[0]} to {advertised[1]}")
+        row = placeholder_of(self.shared_broker().api_versions, api.name)
+        if row is not None and version in row.versions:
+            raise NotSupported(
+                f"{what}: advertised as a placeholder only, for old clients that look at the "
+                f"range ({row.source})"
+            )
 
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
         if self._shared is None:
-            self._shared = self._door(list(self.context.info.addresses))
+            self._shared = self._door(list(self.broker.addresses))
         return self._shared
 
     def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
         return self._door(list(self.private.addresses))
+
+    def lent_broker(self, running: Target) -> BrokerUnderTest:
+        """A broker that runs on after the test, for tests that may harm it."""
+        self.lent = running
+        return self._door(list(running.addresses))
 
     def _door(self, addresses: Sequence[tuple[str, int]]) -> BrokerUnderTest:
         info = self.context.info
@@ -79,15 +132,25 @@ class CaseSession:
             time_scale=info.time_scale,
             name_prefix=f"kc-{self.context.nonce}-{zlib.crc32(self.node_id.encode()):08x}",
             seed=f"{self.context.seed}/{self.case}",
+            observer=self.wire.see,
         )
         self.brokers.append(door)
         return door
 
+    @property
+    def must_be_asked_again(self) -> bool:
+        """The broker died while another process asked it too: nobody knows whose test it was."""
+        return self.died and self.broker.can_be_replaced and not self.broker.is_ours_alone
+
     def finish(self, error: BaseException | None, trace: Callable[[], str]) -> list[CheckRecord]:
         """Close the case: every declared requirement has a record now, evidence is written."""
-        if error is None and not self.shared_broker().is_alive():
+        asked = self._shared is not None and not isinstance(error, NotSupported | Inconclusive)
+        self.died = asked and not self.shared_broker().is_alive()
+        if error is None and self.died:
             error = BrokerMisbehaved("the broker no longer answers after this test")
         records = finish_case(error)
+        if self.died:
+            records = [_with_death(record) for record in records]
         if all(record.verdict in _QUIET for record in records):
             return records
         return with_evidence(records, self._write_evidence(records, trace()))
@@ -127,13 +190,22 @@ class CaseSession:
 
     def repeat_command(self) -> str:
         """The command that runs just this case again."""
-        spec, seed = shlex.quote(self.context.info.spec), self.context.seed
-        return f"pytest {shlex.quote(self.node_id)} --target {spec} --seed {seed}"
+        options = f"--target {shlex.quote(self.context.info.spec)} --seed {self.context.seed}"
+        if is_bundled():  # pytest would not find the suites inside the wheel
+            return f"kafka-conformance run --case {shlex.quote(self.case)} {options} --out results"
+        return f"pytest {shlex.quote(self.node_id)} {options}"
 
     def _log_tail(self) -> str:
-        private = self.private.log_path if self.private else None
-        path = private or self.context.info.log_path
-        if path is None or not Path(path).exists():
+        own = self.private or self.lent
+        path = (own.log_path if own else None) or self.broker.log_path
+        if path is None or not path.exists():
             return "(no log)"
-        data = Path(path).read_bytes()
+        data = path.read_bytes()
         return data[-_LOG_TAIL_BYTES:].decode("utf-8", "replace")
+
+
+def _with_death(record: CheckRecord) -> CheckRecord:
+    """A check that failed with the broker's death says so."""
+    if record.verdict is not Verdict.FAILED:
+        return record
+    return replace(record, reason=f"{record.reason}; the broker no longer answers at all")

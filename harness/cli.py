@@ -12,8 +12,10 @@ _COMMANDS = {
     "broker": ("harness.reference_broker.command", "broker"),
     "report": ("harness.commands.report", "report"),
     "gate": ("harness.commands.gate", "gate_command"),
+    "compare": ("harness.commands.compare", "compare_command"),
     "requirements": ("harness.commands.requirements", "requirements"),
     "targets": ("harness.commands.targets", "targets"),
+    "sweep": ("harness.commands.sweep", "sweep_command"),
     "codec": ("harness.commands.codec", "codec"),
 }
 

@@ -16,6 +16,7 @@ import pytest
 
 from harness.codec.apis import Api, api_named
 from harness.codec.versions import VersionRange
+from harness.conformance.harmless_requests import Safety
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -25,13 +26,32 @@ def judges(*requirement_ids: str) -> Callable[[F], F]:
     return pytest.mark.judges(*requirement_ids)
 
 
-def at_versions(api_name: str, versions: str = "0+") -> Callable[[F], F]:
-    """Run once for each version, given as the argument ``api_version``.
+def at_versions(api_name: str, *ranges: str) -> Callable[[F], F]:
+    """Run once for each version, given as the argument ``api_version``; at all without a range.
 
-    All released versions in the range count: where the target does not advertise one, the case
-    is recorded as not_supported.
+    All released versions in the ranges count: where the target does not serve one, the case is
+    recorded as not_supported. Several ranges, as "0-2", "3+", tell where the form of a message
+    changes: a run at the ends alone takes the ends of each.
     """
-    return pytest.mark.at_versions(api_named(api_name), VersionRange.parse(versions))
+    parsed = [VersionRange.parse(text) for text in ranges or ("0+",)]
+    return pytest.mark.at_versions(api_named(api_name), *parsed)
+
+
+def at_every_version(*safeties: Safety) -> Callable[[F], F]:
+    """Run once for each API of this safety and each of its versions.
+
+    The arguments are ``api_name`` and ``api_version``; all APIs that the codec knows count, what
+    the target does not advertise is recorded as not_supported.
+    """
+    return pytest.mark.at_every_version(frozenset(safeties))
+
+
+def discarded_broker() -> Callable[[F], F]:
+    """The test gets a private broker that all tests with this mark share, then thrown away.
+
+    Its settings are the defaults. For what could harm a broker that others use.
+    """
+    return pytest.mark.discarded_broker()
 
 
 def own_broker(**settings: str) -> Callable[[F], F]:
@@ -44,3 +64,9 @@ def released_versions(api: Api, versions: VersionRange) -> list[int]:
     """The released versions of ``api`` within ``versions``."""
     within = api.valid_versions & versions
     return [version for version in within if version not in api.unstable_versions]
+
+
+def ends_of(api: Api, versions: VersionRange) -> list[int]:
+    """The first and the last of :func:`released_versions`."""
+    released = released_versions(api, versions)
+    return sorted({released[0], released[-1]})

@@ -15,20 +15,23 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from harness.case_session import CaseSession
+from harness.case_parameters import api_of, parametrize
+from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
-from harness.codec import CodecError
+from harness.codec import DecodeError
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.outcome import (
     register_broker_fault,
     register_missing_capability,
     register_not_supported,
+    says_why_not,
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.marks import released_versions
+from harness.discarded_broker import DiscardedBroker
 from harness.run_session import RunSession, WorkerContext, new_run_id, write_plan
+from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
@@ -38,8 +41,14 @@ _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
 _CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
+_DISCARDED = pytest.StashKey[DiscardedBroker]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
+_WIRE = "kafka_conformance_wire"
+_DIED = "kafka_conformance_died"
+_BROKER = pytest.StashKey[SharedBroker]()
+_TOLD = pytest.StashKey[WireTelling]()
+_LAST = pytest.StashKey[bool]()
 _OUTCOMES = {
     Verdict.PASSED: "passed",
     Verdict.WARNING: "passed",
@@ -68,7 +77,7 @@ def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kafka-conformance", "conformance of a Kafka broker")
     group.addoption("--target", default="reference", help="the broker to judge: reference, "
-                    "kafka:RELEASE, external:HOST:PORT[,HOST:PORT]")  # fmt: skip
+                    "kafka:RELEASE, external:HOST:PORT[,HOST:PORT], command:FILE")  # fmt: skip
     group.addoption("--out", default="results", help="folder for journals and results")
     group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
     group.addoption("--seed", type=int, default=0, help="seed of every random draw")
@@ -98,12 +107,15 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "judges(*ids): the requirements that this test records checks for",
         "at_versions(api, versions): run at every released version in the range",
+        "at_every_version(safeties): run for each API of these safeties, at each version",
         "own_broker(settings): the test needs a broker of its own",
+        "discarded_broker(): the test needs a broker that may come to harm",
     ):
         config.addinivalue_line("markers", line)
     if not _active(config):
         return
-    register_broker_fault(BrokerMisbehaved, CodecError)
+    config.stash[_DISCARDED] = DiscardedBroker()
+    register_broker_fault(BrokerMisbehaved, DecodeError)  # EncodeError is a test's mistake
     register_not_supported(ApiNotAdvertised)
     register_missing_capability(MissingCapability)
     if _is_worker(config):
@@ -165,6 +177,8 @@ class _Recording:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.run.record(getattr(report, _RECORDS, []))
+        self.run.record_wire(getattr(report, _WIRE, []))
+        self.run.death_was_seen |= getattr(report, _DIED, False)
 
 
 @pytest.hookimpl(trylast=True)
@@ -176,6 +190,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    shared = config.stash.get(_BROKER, None)
+    if shared is not None:
+        shared.close()
+    discarded = config.stash.get(_DISCARDED, None)
+    if discarded is not None:
+        discarded.stop()
     run = config.stash.get(_SESSION, None)
     if run is not None:
         run.close()
@@ -185,12 +205,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    mark = metafunc.definition.get_closest_marker("at_versions")
-    if mark is not None:
-        versions = released_versions(*mark.args)
-        if metafunc.config.getoption("versions") == "ends":
-            versions = sorted({versions[0], versions[-1]})
-        metafunc.parametrize("api_version", versions, ids=[f"v{v}" for v in versions])
+    parametrize(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -247,13 +262,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Retries, when they are asked for: a retry buys a label, not a pass."""
-    retries = item.config.getoption("retries")
-    if not retries or _CONTEXT not in item.config.stash:
+    if _CONTEXT not in item.config.stash:
         return None
+    item.stash[_LAST] = nextitem is None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for attempt in range(1, retries + 2):
+    for attempt in range(1, item.config.getoption("retries") + 2):
         item.stash[_ATTEMPT] = attempt
-        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        reports = _run(item, nextitem)
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         if not any(report.failed for report in reports):
@@ -264,38 +279,60 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+def _run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
+    """One attempt; where the broker died and perhaps by another process, a broker of our own."""
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    if item.stash[_CASE].must_be_asked_again:
+        item._initrequest()  # type: ignore[attr-defined]
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    return reports
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     context = item.config.stash.get(_CONTEXT, None)
     if context is None:
         return
-    mark = item.get_closest_marker("at_versions")
-    callspec = getattr(item, "callspec", None)
+    api, version = api_of(item)
     case = CaseSession(
         context,
         item.nodeid,
         _judged(item),
-        mark.args[0] if mark else None,
-        callspec.params.get("api_version") if callspec else None,
+        api,
+        version,
+        _shared_broker(item.config, context),
+        item.config.stash.setdefault(_TOLD, WireTelling()).coverage,
         item.stash.get(_ATTEMPT, 1),
     )
     item.stash[_CASE] = case
     case.begin()
 
 
+def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroker:
+    """The one of this process."""
+
+    def make_target() -> Target:
+        target: Target = config.hook.pytest_conformance_target(
+            spec=context.info.spec, log_dir=context.run_dir / "logs"
+        )
+        return target
+
+    alone = not _is_worker(config) or config.workerinput["workercount"] == 1  # type: ignore[attr-defined]
+    return config.stash.setdefault(_BROKER, SharedBroker(context, make_target, alone))
+
+
 @pytest.fixture
 def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
-    """The broker under test: the run's, or with ``@own_broker`` one for this test alone."""
+    """The broker under test: the run's, or a private one with the marks that ask for it."""
     case = request.node.stash[_CASE]
     mark = request.node.get_closest_marker("own_broker")
     try:
-        if mark is None:
-            yield case.shared_broker()
+        if mark is not None:
+            yield case.private_broker(case.broker.make_target(), mark.args[0])
+        elif request.node.get_closest_marker("discarded_broker") is not None:
+            yield case.lent_broker(request.config.stash[_DISCARDED].lend(case.broker.make_target))
         else:
-            target = request.config.hook.pytest_conformance_target(
-                spec=case.context.info.spec, log_dir=case.context.run_dir / "logs"
-            )
-            yield case.private_broker(target, mark.args[0])
+            yield case.shared_broker()
     finally:
         case.close()
 
@@ -304,11 +341,21 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    error = call.excinfo.value if call.excinfo else None
+    if call.excinfo and says_why_not(call.excinfo.value):
+        # pytest draws every other exception with its source, which takes longer than most tests
+        skipped = pytest.skip.Exception(str(error))
+        as_skipped = (type(skipped), skipped, call.excinfo.tb)
+        call.excinfo = pytest.ExceptionInfo.from_exc_info(as_skipped)
     report = yield
     case = item.stash.get(_CASE, None)
-    if case is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+    if case is not None and call.when == "teardown":
+        told = item.config.stash[_TOLD].due(last=item.stash.get(_LAST, True))
+        setattr(report, _WIRE, [list(count) for count in told])
+    if case is None or not (call.when == "call" or (call.when == "setup" and error)):
         return report
-    records = case.finish(call.excinfo.value if call.excinfo else None, lambda: report.longreprtext)
+    records = case.finish(error, lambda: report.longreprtext)
+    setattr(report, _DIED, case.died)
     setattr(report, _RECORDS, [record.to_json() for record in records])
     _translate(report, item, records)
     if report.failed:

@@ -16,10 +16,13 @@ from harness.conformance.catalogue import load_catalogue
 from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
+from harness.conformance.wire import WIRE_NAME, WireWriter
 from harness.targets.info import TargetInfo, probe
-from harness.targets.target import Target
+from harness.targets.target import OWN_BROKER, Target
 
 DISTRIBUTION = "kafka-conformance"
+DEATH_NAME = "target_died.txt"
+"""In the run's folder, when the target was not there any more at the end: what is known of it."""
 
 
 def new_run_id(spec: str, now: datetime) -> str:
@@ -61,8 +64,11 @@ class RunSession:
     def __init__(self, target: Target, run_dir: Path, run_id: str, seed: int) -> None:
         self.target, self.run_dir, self.run_id, self.seed = target, run_dir, run_id, seed
         self._writer: JournalWriter | None = None
+        self._wire: WireWriter | None = None
         self._planned = False
         self.context: WorkerContext | None = None
+        self.death_was_seen = False
+        """A test has recorded that the broker died under it."""
 
     def start(self) -> WorkerContext:
         """Start the target, ask what it is, write the journal's header. Raises TargetError."""
@@ -84,6 +90,7 @@ class RunSession:
                 started_at=_now(),
             )
         )
+        self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
         self.context = WorkerContext(
             info, self.run_id, self.run_dir, self.seed, secrets.token_hex(4)
         )
@@ -109,21 +116,42 @@ class RunSession:
         for check in checks:
             self._writer.write_check(CheckRecord.from_json(check))
 
+    def record_wire(self, counts: Sequence[Sequence[Any]]) -> None:
+        """Append what a process has counted on the wire since it last told."""
+        assert self._wire is not None
+        self._wire.add(counts)
+
     def finish(self, whole: bool) -> int | None:
-        """Write the footer if the session was whole; returns the run's exit code."""
-        if self._writer is None or not (whole and self._planned):
+        """Write the footer if the session was whole; returns the run's exit code.
+
+        It is not whole when the target died, others stood in for it, and no test says that it
+        died again: nobody knows of what.
+        """
+        if self._writer is None:
+            return None
+        self._note_death()
+        if not (whole and self._planned):
+            return None
+        replaced = OWN_BROKER in self.target.capabilities and not self.target.is_alive()
+        if replaced and not self.death_was_seen:
             return None
         exit_code = int(summarize(self._writer.journal(), finished=True).exit_code)
         self._writer.write_footer(_now(), exit_code)
         return exit_code
+
+    def _note_death(self) -> None:
+        if not self.target.is_alive():
+            said = self.target.describe_failure() or "it no longer answers"
+            (self.run_dir / DEATH_NAME).write_text(said, "utf-8")
 
     def close(self) -> None:
         """Stop the target and close the journal; twice is fine."""
         try:
             self.target.stop()
         finally:
-            if self._writer:
-                self._writer.close()
+            for writer in (self._writer, self._wire):
+                if writer:
+                    writer.close()
 
 
 def write_plan(context: WorkerContext, worker: str, cases: Sequence[PlannedCase]) -> None:

@@ -1,4 +1,4 @@
-"""From result files to the three tables of a report, in Spark SQL alone.
+"""From result files to the tables of a report, in Spark SQL alone.
 
 No Python function runs inside Spark, so executors on a cluster need none of our code. Result
 files and the output folder must lie where the driver and all executors can reach them.
@@ -7,14 +7,14 @@ files and the output folder must lie where the driver and all executors can reac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .arrow import pa, pq
+from .beside import defect_tables, wire_ddl, wire_files
 from .dataset import Dataset
 from .errors import ReportError
+from .given import Wording, given_views
 from .schema import spark_ddl
 from .verdicts import WORST_FIRST
 
@@ -23,24 +23,27 @@ if TYPE_CHECKING:
 
 SQL_FOLDER: Final = Path(__file__).parent / "sql"
 # In this order: each may name the tables before it.
-TABLES: Final = ("runs", "requirements", "areas")
+TABLES: Final = ("runs", "requirements", "areas", "api_versions", "wire", "defects")
 
 
 def aggregate(
-    spark: SparkSession, datasets: Sequence[Dataset], folder: Path, statements: Mapping[str, str]
+    spark: SparkSession, datasets: Sequence[Dataset], folder: Path, wording: Wording
 ) -> None:
-    """Writes `runs.parquet`, `requirements.parquet` and `areas.parquet` into `folder`.
+    """Writes a Parquet folder for each of `TABLES` into `folder`.
 
-    `statements` words the requirements by id; one that is not in it has the empty statement.
-    Raises ReportError when Spark can't read the files or when a verdict is not one of the seven.
+    A requirement without a statement has the empty one, an API without a name its number.
+    Raises ReportError when Spark can't read the files, when a verdict is not one of the seven, or
+    when what lies beside the results has another form.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     where = ", ".join(str(dataset.root) for dataset in datasets)
+    wire, tables = wire_files(datasets), defect_tables(datasets)
     try:
         _name_verdict_ranks(spark)
-        with _statements_named(spark, statements, folder):
+        with given_views(spark, folder, datasets, wording, tables):
+            _wire(spark, wire).createOrReplaceTempView("wire_seen")
             _aggregate(spark, datasets, folder)
     except (PySparkException, Py4JError) as error:
         raise ReportError(
@@ -51,28 +54,18 @@ def aggregate(
         ) from error
 
 
+def _wire(spark: SparkSession, files: Sequence[Path]) -> DataFrame:
+    if not files:
+        return spark.table("no_wire")
+    reader = spark.read.schema(wire_ddl()).option("recursiveFileLookup", "true")
+    return reader.parquet(*(spark_path(file) for file in files))
+
+
 def _aggregate(spark: SparkSession, datasets: Sequence[Dataset], folder: Path) -> None:
     _checks(spark, datasets).createOrReplaceTempView("checks")
     _refuse_unknown_verdicts(spark, ", ".join(str(dataset.root) for dataset in datasets))
     for name in TABLES:
         _write(spark, name, folder / f"{name}.parquet")
-
-
-@contextmanager
-def _statements_named(
-    spark: SparkSession, statements: Mapping[str, str], folder: Path
-) -> Iterator[None]:
-    """The view `statements`; a file carries the texts, so that none has to be quoted in SQL."""
-    file = folder / "statements.parquet"
-    columns = {"requirement": list(statements), "statement": list(statements.values())}
-    schema = pa.schema([(name, pa.string()) for name in columns])
-    pq.write_table(pa.table(columns, schema=schema), file)
-    try:
-        table = spark.read.schema("requirement STRING, statement STRING").parquet(spark_path(file))
-        table.createOrReplaceTempView("statements")
-        yield
-    finally:
-        file.unlink()
 
 
 def _first_lines(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""`index.html`: the matrix as one page that needs no network and no scripts."""
+"""`index.html`: the matrix as one page that asks nothing of any network."""
 
 from __future__ import annotations
 
@@ -7,16 +7,30 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from .matrix import AreaCount, Matrix, Row
-from .verdicts import BY_NAME, NOT_RUN, WORST_FIRST
-from .wording import catalogue_warning, fold, incomplete_warnings, note_words, time_words
+from .matrix import Matrix
+from .page_data import page_data
+from .totals import totals
+from .verdicts import NOT_RUN, WORST_FIRST
+from .wording import catalogue_warning, incomplete_warnings, time_words
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
+# One script, in this order: each may use what stands before it.
+SCRIPTS: Final = (
+    "elements.js",
+    "page_data.js",
+    "page_state.js",
+    "grid.js",
+    "requirements_view.js",
+    "other_views.js",
+    "panel.js",
+    "page.js",
+)
 
 
 def matrix_html(matrix: Matrix) -> str:
-    """The page; every text from the results is escaped, and the page's own policy forbids any
-    script but ours and any request. The same matrix always gives the same bytes.
+    """The page. What comes from results stands in it as text and as JSON, never as markup, and
+    the page's own policy forbids any script but ours and any request. The same matrix always gives
+    the same bytes.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -28,36 +42,22 @@ def matrix_html(matrix: Matrix) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(word=_word, fold=fold, note_words=note_words, time_words=time_words)
-    script = (TEMPLATES / "matrix.js").read_text(encoding="utf-8")
+    environment.globals.update(time_words=time_words)
+    script = page_script()
     return environment.get_template("index.html").render(
         matrix=matrix,
+        totals=totals(matrix),
         incomplete=incomplete_warnings(matrix),
         catalogues=catalogue_warning(matrix),
-        rows_by_area=_rows_by_area(matrix),
-        areas=_areas_by_name(matrix),
         verdicts=[*WORST_FIRST, NOT_RUN],
-        not_run=NOT_RUN,
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        style=(TEMPLATES / "matrix.css").read_text(encoding="utf-8"),
+        style=(TEMPLATES / "page.css").read_text(encoding="utf-8"),
+        data=page_data(matrix),
     )
 
 
-def _word(verdict: str) -> object:
-    return BY_NAME.get(verdict, NOT_RUN)
-
-
-def _rows_by_area(matrix: Matrix) -> dict[str, list[Row]]:
-    rows: dict[str, list[Row]] = {}
-    for row in matrix.rows:
-        rows.setdefault(row.area, []).append(row)
-    return rows
-
-
-def _areas_by_name(matrix: Matrix) -> dict[str, dict[str, list[AreaCount]]]:
-    """Area to target to its counts, the whole area first, then level by level."""
-    areas: dict[str, dict[str, list[AreaCount]]] = {}
-    for area in matrix.areas:
-        areas.setdefault(area.area, {}).setdefault(area.target, []).append(area)
-    return areas
+def page_script() -> str:
+    """The page's one script, put together from its files; none of its names is global."""
+    parts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return '"use strict";\n(() => {\n' + "".join(parts) + "})();\n"

@@ -1,28 +1,36 @@
-"""`matrix.json`: the matrix for other programs."""
+"""`matrix.json`: the matrix for other programs, of the form that `matrix.schema.json` publishes."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-from .matrix import AreaCount, Matrix, Row
+from .api_matrix import ApiVersion
+from .defect_matrix import DefectRow
+from .matrix import Matrix, Part, Row
+from .wire_matrix import Seen
+
+SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
+# Rises with every change that a reader can see.
+SCHEMA_VERSION: Final = 1
 
 
 def matrix_json(matrix: Matrix) -> str:
-    """The matrix as JSON text; the same matrix always gives the same bytes.
-
-    Keys: `targets`; `requirements` with `id`, `area`, `level`, `statement`, `verdicts` (target to
-    verdict; a target that has no check of the requirement is left out) and `parts` (target to
-    list of `case`, `api_version`, `verdict`); `areas`; `runs`; `incomplete` (ids of runs that did
-    not come to their end).
-    """
+    """The matrix as JSON text; the same matrix always gives the same bytes."""
     document = {
+        "$schema": SCHEMA_FILE.name,
+        "schema_version": SCHEMA_VERSION,
         "targets": list(matrix.targets),
         "incomplete": list(matrix.incomplete),
         "requirements": [_requirement(row) for row in matrix.rows],
-        "areas": [_area(area) for area in matrix.areas],
+        "areas": [asdict(area) for area in matrix.areas],
         "runs": [asdict(run) for run in matrix.runs],
+        "api_versions": _api_versions(matrix),
+        "wire": [_seen(seen) for seen in matrix.wire],
+        "wire_missing": list(matrix.wire_missing),
+        "defects": [_defect(row) for row in matrix.defects],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
@@ -35,14 +43,52 @@ def _requirement(row: Row) -> dict[str, Any]:
         "statement": row.statement,
         "verdicts": {target: cell.verdict for target, cell in row.cells.items()},
         "parts": {
-            target: [
-                {"case": part.case, "api_version": part.api_version, "verdict": part.verdict}
-                for part in cell.parts
-            ]
-            for target, cell in row.cells.items()
+            target: [_part(part) for part in cell.parts] for target, cell in row.cells.items()
         },
     }
 
 
-def _area(area: AreaCount) -> dict[str, Any]:
-    return asdict(area)
+def _part(part: Part) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "case": part.case,
+        "api_version": part.api_version,
+        "verdict": part.verdict,
+    }
+    if part.notes:
+        said["notes"] = [asdict(note) for note in part.notes]
+    return said
+
+
+def _api_versions(matrix: Matrix) -> list[dict[str, Any]]:
+    versions: dict[tuple[int, int], dict[str, Any]] = {}
+    for api in matrix.apis:
+        entry = {
+            "api_key": api.api_key,
+            "api_name": api.api_name,
+            "api_version": api.api_version,
+            "targets": {},
+        }
+        versions.setdefault((api.api_key, api.api_version), entry)["targets"][api.target] = (
+            _api_version(api)
+        )
+    return list(versions.values())
+
+
+def _api_version(api: ApiVersion) -> dict[str, Any]:
+    return {
+        "declared": api.declared,
+        "decodable": api.decodable,
+        "behaves": api.behaves,
+        "requirements": dict(api.requirements),
+    }
+
+
+def _seen(seen: Seen) -> dict[str, Any]:
+    fields: dict[str, dict[str, int]] = {}
+    for one in seen.fields:
+        fields.setdefault(one.field, {})[one.what] = one.count
+    return {**asdict(seen), "errors": [asdict(e) for e in seen.errors], "fields": fields}
+
+
+def _defect(row: DefectRow) -> dict[str, Any]:
+    return {**asdict(row), "changed": [asdict(change) for change in row.changed]}

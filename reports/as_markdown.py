@@ -1,34 +1,72 @@
-"""`matrix.md`: the matrix for a terminal, a pull request or a wiki."""
+"""`matrix.md`: a summary for CI or a pull request: counts, failures, the rest folded."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from .matrix import AreaCount, Cell, Matrix, Row, Run
+from .matrix import Cell, Matrix, Row, Run
+from .totals import totals
 from .verdicts import BY_NAME, NOT_RUN, QUIET, WORST_FIRST
-from .wording import catalogue_warning, fold, incomplete_warnings, note_words, time_words
+from .wording import (
+    catalogue_warning,
+    fold,
+    incomplete_warnings,
+    note_words,
+    time_words,
+    version_ranges,
+)
+
+FINDINGS_SHOWN: Final = 40
+REASON_LIMIT: Final = 300
+# GitHub refuses a step summary of more than 1 MiB.
+SIZE_LIMIT_BYTES: Final = 900_000
 
 
 def matrix_markdown(matrix: Matrix) -> str:
-    """The matrix as GitHub-flavoured Markdown; the same matrix always gives the same bytes."""
+    """The matrix as GitHub-flavoured Markdown; the same matrix always gives the same bytes.
+
+    Counts and failures stand open, all else is folded. Never longer than `SIZE_LIMIT_BYTES`:
+    tables of requirements that no longer fit are left out, and that is said.
+    """
     sections = [
         ["# Compatibility matrix"],
         _warnings(matrix),
-        ["## Runs", *_runs(matrix)],
-        ["## Areas", "Requirements per verdict.", *_areas(matrix)],
-        *_matrix(matrix),
-        _findings(matrix),
-        ["## Verdicts", *(f"- {_words(word.name)}: {word.meaning}" for word in WORST_FIRST)],
-        [f"- {_words('not_run')}: {NOT_RUN.meaning}"],
+        _counts(matrix),
+        *_findings(matrix),
+        folded("Areas", _areas(matrix)),
+        folded("API versions", _apis(matrix)),
+        folded("Runs", _runs(matrix)),
+        folded("What the verdicts say", ["", *map(_meaning, (*WORST_FIRST, NOT_RUN))]),
     ]
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+    text = _joined(sections)
+    left_out = []
+    for area in dict.fromkeys(row.area for row in matrix.rows):
+        more = "\n" + _joined([_area_table(matrix, area)])
+        if len((text + more).encode()) > SIZE_LIMIT_BYTES:
+            left_out.append(area)
+        else:
+            text += more
+    if left_out:
+        text += f"\nLeft out for length, see index.html: {escape(', '.join(left_out))}.\n"
+    return text
 
 
 def escape(text: str) -> str:
     """`text` so that Markdown shows it as it is, on one line."""
     one_line = " ".join(text.split())
     return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", one_line)
+
+
+def folded(title: str, lines: Sequence[str]) -> list[str]:
+    """Lines that are shown when their title is clicked; nothing when there are none."""
+    head = title.replace("&", "&amp;").replace("<", "&lt;")
+    return [f"<details><summary>{head}</summary>", *lines, "", "</details>"] if lines else []
+
+
+def _joined(sections: Iterable[Sequence[str]]) -> str:
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -43,12 +81,106 @@ def _words(verdict: str) -> str:
     return f"{escape(word.sign)} {words}"
 
 
+def _meaning(word: object) -> str:
+    name = getattr(word, "name", "")
+    return f"- {_words(name)}: {getattr(word, 'meaning', '')}"
+
+
 def _warnings(matrix: Matrix) -> list[str]:
     warnings = [f"**INCOMPLETE.** {escape(text)}" for text in incomplete_warnings(matrix)]
     catalogues = catalogue_warning(matrix)
     if catalogues:
         warnings.append(escape(catalogues))
     return "\n>\n".join(f"> {warning}" for warning in warnings).splitlines()
+
+
+def _counts(matrix: Matrix) -> list[str]:
+    rows = (
+        [
+            escape(total.target),
+            f"**{total.must['passed']}** of {total.must_asked}",
+            *(str(total.counts[word.name] or "") for word in WORST_FIRST),
+        ]
+        for total in totals(matrix)
+    )
+    return _table(["target", "MUST passed", *(word.words for word in WORST_FIRST)], rows)[1:]
+
+
+def _findings(matrix: Matrix) -> list[list[str]]:
+    """The worst first, so that what is cut off is the least of it."""
+    order = [word.name for word in WORST_FIRST]
+    found = sorted(
+        (
+            (order.index(cell.verdict), row.level != "MUST", number, row, target, cell)
+            for number, row in enumerate(matrix.rows)
+            for target in matrix.targets
+            if (cell := row.cells.get(target)) is not None
+            and (cell.verdict not in QUIET or cell.unstable)
+        ),
+        key=lambda one: one[:3],
+    )
+    if not found:
+        return [["Nothing failed, nothing is open."]]
+    lines = [_finding(row, target, cell) for *_, row, target, cell in found]
+    shown = ["## Not passed", "", *lines[:FINDINGS_SHOWN]]
+    rest = lines[FINDINGS_SHOWN:]
+    return [shown, folded(f"{len(rest)} more", ["", *rest[: 10 * FINDINGS_SHOWN]]) if rest else []]
+
+
+def _finding(row: Row, target: str, cell: Cell) -> str:
+    parts = [part for part in fold(cell) if part.verdict not in QUIET or part.unstable]
+    versions = version_ranges(
+        part.api_version for part in cell.parts if part.verdict == cell.verdict
+    )
+    reasons = [words for part in parts for note in part.notes if (words := note_words(note))]
+    line = f"- **{escape(row.id)}** ({escape(row.level)}) on **{escape(target)}**: "
+    line += _words(cell.verdict) + (f" at {versions}" if versions else "")
+    line += ", unstable: its attempts differ" if cell.unstable else ""
+    if row.statement:
+        line += f". {escape(row.statement)}"
+    if reasons:
+        more = f" (and {len(set(reasons)) - 1} more reasons)" if len(set(reasons)) > 1 else ""
+        line += f"<br>{escape(_cut(reasons[0]))}{more}"
+    return line
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= REASON_LIMIT else text[:REASON_LIMIT] + " ..."
+
+
+def _areas(matrix: Matrix) -> list[str]:
+    return _table(
+        ["area", "target", "level", *(word.words for word in WORST_FIRST), "requirements"],
+        (
+            [
+                escape(area.area),
+                escape(area.target),
+                escape(area.level or ""),
+                *(str(area.counts[word.name] or "") for word in WORST_FIRST),
+                str(area.requirements),
+            ]
+            for area in matrix.areas
+            if area.level is not None
+        ),
+    )
+
+
+def _apis(matrix: Matrix) -> list[str]:
+    """One line an API and target: the versions that are declared, decodable, behave, don't."""
+    found: dict[tuple[int, str, str], list[list[int]]] = {}
+    for api in matrix.apis:
+        sets = found.setdefault((api.api_key, api.api_name, api.target), [[], [], [], []])
+        worst = {api.decodable, api.behaves} - {None, *QUIET}
+        said = (api.declared, api.decodable == "passed", api.behaves == "passed", bool(worst))
+        for versions, holds in zip(sets, said, strict=True):
+            if holds:
+                versions.append(api.api_version)
+    rows = [
+        [escape(f"{name} ({key})"), escape(target), *map(version_ranges, sets)]
+        for (key, name, target), sets in found.items()
+    ]
+    head = ["API", "target", "declared", "answers decodable", "behaves", "not passed"]
+    return _table(head, rows) if rows else []
 
 
 def _runs(matrix: Matrix) -> list[str]:
@@ -74,58 +206,19 @@ def _run_facts(run: Run) -> list[str]:
     ]
 
 
-def _areas(matrix: Matrix) -> list[str]:
-    return _table(
-        ["area", "target", "level", *(word.words for word in WORST_FIRST), "requirements"],
-        (_area_line(area) for area in matrix.areas if area.level is not None),
+def _area_table(matrix: Matrix, area: str) -> list[str]:
+    rows = [row for row in matrix.rows if row.area == area]
+    passed = sum(
+        {cell.verdict for cell in row.cells.values()} == {"passed"}
+        and len(row.cells) == len(matrix.targets)
+        for row in rows
     )
-
-
-def _area_line(area: AreaCount) -> list[str]:
-    counts = (area.counts[word.name] for word in WORST_FIRST)
-    return [
-        escape(area.area),
-        escape(area.target),
-        escape(area.level or ""),
-        *(str(count or "") for count in counts),
-        str(area.requirements),
-    ]
-
-
-def _matrix(matrix: Matrix) -> list[list[str]]:
-    sections = []
-    for area in dict.fromkeys(row.area for row in matrix.rows):
-        rows = [_row(row, matrix) for row in matrix.rows if row.area == area]
-        head = ["requirement", "level", "statement", *map(escape, matrix.targets)]
-        sections.append([f"## {escape(area)}", *_table(head, rows)])
-    return sections
+    head = ["requirement", "level", "statement", *map(escape, matrix.targets)]
+    title = f"{area}: {len(rows)} requirements, {passed} passed everywhere"
+    return folded(title, _table(head, [_row(row, matrix) for row in rows]))
 
 
 def _row(row: Row, matrix: Matrix) -> list[str]:
     cells = (row.cells.get(target) for target in matrix.targets)
     verdicts = (_words(cell.verdict if cell else NOT_RUN.name) for cell in cells)
     return [escape(row.id), escape(row.level), escape(row.statement), *verdicts]
-
-
-def _findings(matrix: Matrix) -> list[str]:
-    found = [
-        line
-        for row in matrix.rows
-        for target in matrix.targets
-        if (cell := row.cells.get(target)) is not None
-        and (cell.verdict not in QUIET or cell.unstable)
-        for line in _finding(row, target, cell)
-    ]
-    return ["## Findings", "", *found] if found else []
-
-
-def _finding(row: Row, target: str, cell: Cell) -> list[str]:
-    lines = [f"- **{escape(row.id)}** on **{escape(target)}**: {_words(cell.verdict)}"]
-    for part in fold(cell):
-        if part.verdict in QUIET and not part.unstable:
-            continue
-        retried = ", unstable: its attempts differ" if part.unstable else ""
-        versions = f" {part.versions}" if part.versions else ""
-        lines.append(f"  - {escape(part.case)}{versions}: {_words(part.verdict)}{retried}")
-        lines += [f"    - {escape(words)}" for note in part.notes if (words := note_words(note))]
-    return lines

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from .aggregate import aggregate
 from .as_html import matrix_html
-from .as_json import matrix_json
+from .as_json import SCHEMA_FILE, matrix_json
+from .as_junit import matrix_junit
 from .as_markdown import matrix_markdown
-from .dataset import find_datasets
+from .dataset import Dataset, find_datasets
+from .evidence import EVIDENCE_FOLDER, read_evidence, write_evidence
+from .given import Wording
 from .matrix import Matrix, read_matrix
 from .place import placed
 from .session import require_java, require_pyspark, spark_session
@@ -19,6 +22,7 @@ from .session import require_java, require_pyspark, spark_session
 RENDERINGS: Final[Mapping[str, Callable[[Matrix], str]]] = {
     "matrix.json": matrix_json,
     "matrix.md": matrix_markdown,
+    "junit.xml": matrix_junit,
     "index.html": matrix_html,
 }
 
@@ -27,16 +31,21 @@ RENDERINGS: Final[Mapping[str, Callable[[Matrix], str]]] = {
 class ReportPaths:
     """Where the files of a report lie; `incomplete` names the runs that did not come to their end.
 
-    The three Parquet paths are folders, as Spark writes them.
+    The Parquet paths are folders, as Spark writes them.
     """
 
     folder: Path
     requirements: Path
     areas: Path
     runs: Path
+    api_versions: Path
+    wire: Path
+    defects: Path
     json: Path
     markdown: Path
+    junit: Path
     html: Path
+    evidence: Path
     incomplete: tuple[str, ...]
 
 
@@ -45,14 +54,14 @@ def build_report(
     out: Path,
     master: str = "local[*]",
     *,
-    statements: Mapping[str, str] | None = None,
+    wording: Wording | None = None,
 ) -> ReportPaths:
     """Aggregates all runs below `result_dirs` with Spark and writes the report into `out`.
 
     For each target the newest run counts. `out` is replaced when it holds an earlier report, and
-    nothing is left there when this fails. The same results give the same JSON, Markdown and HTML.
-    `statements` words the requirements by id (the results don't carry them); a requirement that
-    is not in it has an empty statement.
+    nothing is left there when this fails. The same results give the same files, Parquet aside.
+    `wording` is what the results don't carry; a requirement that it doesn't know has an empty
+    statement.
 
     Raises ReportError: no results, unreadable or foreign Parquet, an unknown verdict, no Java or
     PySpark, a master that doesn't answer, an `out` that holds something else.
@@ -62,11 +71,18 @@ def build_report(
     require_java()
     with placed(out) as folder:
         with spark_session(master) as spark:
-            aggregate(spark, datasets, folder, statements or {})
-        matrix = read_matrix(folder, [run for dataset in datasets for run in dataset.runs])
+            aggregate(spark, datasets, folder, wording or Wording())
+        matrix = _matrix(folder, datasets)
         for name, render in RENDERINGS.items():
             (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")
+        (folder / SCHEMA_FILE.name).write_bytes(SCHEMA_FILE.read_bytes())
+        write_evidence(matrix.evidence, folder)
     return _paths(out, matrix)
+
+
+def _matrix(folder: Path, datasets: Sequence[Dataset]) -> Matrix:
+    matrix = read_matrix(folder, [run for dataset in datasets for run in dataset.runs])
+    return replace(matrix, evidence=read_evidence(matrix, datasets))
 
 
 def _paths(out: Path, matrix: Matrix) -> ReportPaths:
@@ -75,8 +91,13 @@ def _paths(out: Path, matrix: Matrix) -> ReportPaths:
         requirements=out / "requirements.parquet",
         areas=out / "areas.parquet",
         runs=out / "runs.parquet",
+        api_versions=out / "api_versions.parquet",
+        wire=out / "wire.parquet",
+        defects=out / "defects.parquet",
         json=out / "matrix.json",
         markdown=out / "matrix.md",
+        junit=out / "junit.xml",
         html=out / "index.html",
+        evidence=out / EVIDENCE_FOLDER,
         incomplete=matrix.incomplete,
     )

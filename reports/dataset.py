@@ -1,7 +1,8 @@
 """Finds the result files of the given folders and looks at their footers before Spark starts."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,13 +17,18 @@ GIVE_A_RUN: Final = "give a folder that `kafka-conformance run --out` wrote, or 
 
 @dataclass(frozen=True)
 class ResultFile:
-    """One run's Parquet file and what its footer says; `planned_cases` None: it doesn't say."""
+    """One run's Parquet file and what its metadata say of the run.
+
+    `planned_cases` None: they don't say. `api_versions`: API key to (lowest, highest) version, as
+    the target advertised them.
+    """
 
     file: Path
     run: str
     target: str
     rows: int
     planned_cases: int | None
+    api_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,11 @@ class Dataset:
 
     root: Path
     runs: tuple[ResultFile, ...]
+
+    @property
+    def home(self) -> Path:
+        """The folder that `run --out` was given: beside the results lie evidence and coverage."""
+        return self.root.parent if self.root.name == RESULTS_FOLDER else self.root
 
 
 def find_datasets(result_dirs: list[Path]) -> list[Dataset]:
@@ -83,11 +94,15 @@ def _result_file(part: Path) -> ResultFile:
         about = json.loads(schema.metadata[RUN_KEY])
         run, target = str(about["header"]["run"]), str(about["header"]["target"])
         planned = len(about["plan"]) if about["plan"] else None
-    except (KeyError, TypeError, ValueError) as error:
+        api_versions = {
+            int(key): (int(lowest), int(highest))
+            for key, (lowest, highest) in about["header"].get("api_versions", {}).items()
+        }
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReportError(
             f"the file doesn't say which run it is: {error!r}", str(part), RUN_AGAIN
         ) from error
-    return ResultFile(part, run, target, rows, planned)
+    return ResultFile(part, run, target, rows, planned, api_versions)
 
 
 def _check_schema(found: Any, part: Path) -> None:

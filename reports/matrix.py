@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .api_matrix import ApiVersion, api_versions
 from .arrow import pq
 from .dataset import ResultFile
+from .defect_matrix import DefectRow, defect_rows
 from .verdicts import LEVELS, WORST_FIRST
+from .wire_matrix import Seen, seen_on_the_wire
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Cell:
     checks: int
     unstable: bool
     parts: tuple[Part, ...]
+    duration_ms: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -100,13 +104,27 @@ class EmptyRun:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Everything that a page says. `empty_runs` left no check; a target may have no other run."""
+    """Everything that a page says. `empty_runs` left no check; a target may have no other run.
+
+    `apis`, `wire` and `defects` are empty where nothing was recorded. `evidence` holds what was
+    found of the files that notes name, by run and path.
+    """
 
     targets: tuple[str, ...]
     rows: tuple[Row, ...]
     areas: tuple[AreaCount, ...]
     runs: tuple[Run, ...]
     empty_runs: tuple[EmptyRun, ...] = ()
+    apis: tuple[ApiVersion, ...] = ()
+    wire: tuple[Seen, ...] = ()
+    defects: tuple[DefectRow, ...] = ()
+    evidence: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def wire_missing(self) -> tuple[str, ...]:
+        """The targets whose counted run left no coverage from the wire."""
+        recorded = {seen.target for seen in self.wire}
+        return tuple(target for target in self.targets if target not in recorded)
 
     @property
     def counted_runs(self) -> dict[str, Run]:
@@ -131,7 +149,7 @@ class Matrix:
 
 
 def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
-    """The matrix from `requirements.parquet`, `areas.parquet` and `runs.parquet` in `folder`.
+    """The matrix from the Parquet folders that Spark wrote into `folder`, evidence left out.
 
     `found` are the result files that it was made from: they know plans, and runs without a check.
     """
@@ -149,6 +167,9 @@ def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
         areas=_areas(read_table(folder / "areas.parquet")),
         runs=tuple(sorted(runs, key=lambda run: (run.target, not run.counts))),
         empty_runs=tuple(sorted(empty, key=lambda run: (run.target, run.run))),
+        apis=api_versions(read_table(folder / "api_versions.parquet")),
+        wire=seen_on_the_wire(read_table(folder / "wire.parquet")),
+        defects=defect_rows(read_table(folder / "defects.parquet")),
     )
 
 
@@ -176,7 +197,7 @@ def _cell(row: Mapping[str, Any]) -> Cell:
         Part(**{**part, "notes": tuple(_note(note) for note in part["notes"])})
         for part in row["parts"]
     )
-    return Cell(row["verdict"], row["checks"], row["unstable"], tuple(parts))
+    return Cell(row["verdict"], row["checks"], row["unstable"], tuple(parts), row["duration_ms"])
 
 
 def _note(note: Mapping[str, Any]) -> Note:

@@ -16,9 +16,15 @@ REPORT_FILES: Final = frozenset(
         "requirements.parquet",
         "areas.parquet",
         "runs.parquet",
+        "api_versions.parquet",
+        "wire.parquet",
+        "defects.parquet",
         "matrix.json",
+        "matrix.schema.json",
         "matrix.md",
+        "junit.xml",
         "index.html",
+        "evidence",
     }
 )
 

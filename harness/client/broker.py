@@ -15,6 +15,7 @@ from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.placeholder_versions import served_range
 from harness.client.requests import (
     LATEST,
     Topic,
@@ -25,6 +26,7 @@ from harness.client.requests import (
     produce_request,
 )
 from harness.client.transcript import Transcript
+from harness.client.wire_coverage import Observer
 from harness.codec.apis import api_named, api_of
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
@@ -67,13 +69,18 @@ class BrokerUnderTest:
         time_scale: float = 1.0,
         name_prefix: str = "kc",
         seed: str = "",
+        observer: Observer | None = None,
     ) -> None:
-        """``seed`` starts ``random``, the only source of chance that a test may use."""
+        """``seed`` starts ``random``, the only source of chance that a test may use.
+
+        ``observer``: see :class:`Connection`.
+        """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
         self.time_scale = time_scale
         self.random = random.Random(seed)
         self.transcripts: list[Transcript] = []
+        self.observer = observer
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -90,7 +97,14 @@ class BrokerUnderTest:
         return base_ms * self.time_scale
 
     def advertised(self, api_name: str) -> VersionRange:
-        """The versions that the broker says it serves; empty when it does not know the API."""
+        """The versions that the broker says it serves; empty when it does not know the API.
+
+        Without those that are shown for old clients' sake alone, see ``shown``.
+        """
+        return served_range(self.api_versions, api_name)
+
+    def shown(self, api_name: str) -> VersionRange:
+        """The versions that ApiVersions lists, placeholders included."""
         return self.api_versions.get(api_named(api_name).key, NO_VERSIONS)
 
     def version(self, api_name: str, wanted: str = "0+") -> int:
@@ -109,19 +123,22 @@ class BrokerUnderTest:
         self, client_id: str | None = DEFAULT_CLIENT_ID, timeout_ms: float = DEFAULT_TIMEOUT_MS
     ) -> Connection:
         """A connection of the test's own; closed when the test ends."""
-        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms))
+        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms), self.observer)
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection
 
-    def ask(self, message: Request[M], version: int | None = None) -> M:
-        """Ask on a connection that the operations here share; a broken one is replaced."""
+    def ask(self, message: Request[M], version: int | None = None, *, tolerant: bool = False) -> M:
+        """Ask on a connection that the operations here share; a broken one is replaced.
+
+        ``tolerant`` as in :meth:`Connection.ask`.
+        """
         if version is None:
             version = self.version(api_of(type(message)).name)
         if self._side is None:
             self._side = self.connect()
         try:
-            return self._side.ask(message, version)
+            return self._side.ask(message, version, tolerant=tolerant)
         except BrokerMisbehaved:
             self._side.close()
             self._side = None
@@ -155,15 +172,31 @@ class BrokerUnderTest:
     def create_topic(
         self, partitions: int = 1, configs: Mapping[str, str] | None = None, name: str | None = None
     ) -> Topic:
-        """A new topic that is already served: its log end can be asked. Deleted with the test."""
+        """A new topic that is already served: its log end can be asked. Deleted with the test.
+
+        A broker that does not advertise CreateTopics makes it when Metadata asks for it, perhaps
+        with more partitions than wanted. Raises ApiNotAdvertised where that is not enough,
+        PreparationFailed when the broker refuses.
+        """
         name = name or self.unique_topic()
+        if self.advertised("CreateTopics"):
+            self._ask_for_topic(name, partitions, configs or {})
+        else:
+            self._have_topic_made(name, partitions, configs or {})
+        topic = Topic(name, self._topic_id(name))
+        self._created.append(topic)
+        for partition in range(partitions):
+            self.await_served(topic, partition)
+        return topic
+
+    def _ask_for_topic(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
         entry = CreateTopicsRequest.CreatableTopic(
             name=name,
             num_partitions=partitions,
             replication_factor=1,
             configs=[
                 CreateTopicsRequest.CreatableTopicConfig(name=key, value=value)
-                for key, value in (configs or {}).items()
+                for key, value in configs.items()
             ],
         )
         timeout_ms = int(self.scaled_ms(DEFAULT_TIMEOUT_MS))
@@ -171,11 +204,31 @@ class BrokerUnderTest:
         code = answer.topics[0].error_code
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}")
-        topic = Topic(name, self._topic_id(name))
-        self._created.append(topic)
-        for partition in range(partitions):
-            self.await_served(topic, partition)
-        return topic
+
+    def _have_topic_made(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+        """Auto-creation; the only way to a topic where CreateTopics is not advertised."""
+        if configs:
+            raise ApiNotAdvertised("CreateTopics is needed for a topic with settings of its own")
+        made = self.eventually(
+            lambda: next(
+                (
+                    topic
+                    for topic in self.metadata([name], auto_create=True).topics
+                    if topic.error_code == ErrorCode.NONE
+                ),
+                None,
+            ),
+            f"{name} is made by auto-creation, as CreateTopics is not advertised",
+        )
+        if len(made.partitions) < partitions:
+            raise ApiNotAdvertised(
+                f"CreateTopics is needed for {partitions} partitions; auto-creation made "
+                f"{len(made.partitions)}"
+            )
+
+    def delete_later(self, *names: str) -> None:
+        """Delete these topics with the test, as those of ``create_topic``, where they exist."""
+        self._created += [Topic(name) for name in names]
 
     def await_served(self, topic: Topic, partition: int = 0) -> None:
         """Wait until the partition answers: shown with a leader is not yet served."""
@@ -196,7 +249,7 @@ class BrokerUnderTest:
         )
 
     def _delete_topics(self) -> None:
-        names, self._created = [topic.name for topic in self._created], []
+        names, self._created = list(dict.fromkeys(t.name for t in self._created)), []
         if not names or not self.advertised("DeleteTopics"):
             return
         version = self.version("DeleteTopics")
@@ -210,7 +263,11 @@ class BrokerUnderTest:
     def metadata(
         self, names: Sequence[str] | None, version: int | None = None, *, auto_create: bool = False
     ) -> MetadataResponse:
-        """Metadata of the named topics, of all with None. ``auto_create`` works from v4."""
+        """Metadata of the named topics, of all with None. ``auto_create`` works from v4.
+
+        At no named version the answer prepares and is not judged: it is read tolerantly.
+        """
+        tolerant = version is None
         version = self.version("Metadata") if version is None else version
         topics = (
             None if names is None else [MetadataRequest.MetadataRequestTopic(name=n) for n in names]
@@ -220,7 +277,7 @@ class BrokerUnderTest:
         request = MetadataRequest(
             topics=topics, allow_auto_topic_creation=auto_create or version < 4
         )
-        return self.ask(request, version)
+        return self.ask(request, version, tolerant=tolerant)
 
     # -- records -----------------------------------------------------------------------------
 

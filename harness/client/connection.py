@@ -16,6 +16,7 @@ from typing import Self, TypeVar, cast
 
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.transcript import Transcript
+from harness.client.wire_coverage import Observer
 from harness.codec import CodecError
 from harness.codec.apis import Api, api_of
 from harness.codec.frame import LENGTH_BYTES, frame
@@ -46,9 +47,14 @@ class Connection:
         address: Address,
         client_id: str | None = DEFAULT_CLIENT_ID,
         timeout_ms: float = DEFAULT_TIMEOUT_MS,
+        observer: Observer | None = None,
     ) -> None:
-        """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent."""
+        """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
+
+        ``observer`` is told of each message that was encoded and sent, or received and decoded.
+        """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
+        self._observer = observer
         self.transcript = Transcript(f"to {address[0]}:{address[1]}")
         self._buffer = bytearray()
         self._awaited: deque[_Awaited] = deque()
@@ -86,13 +92,14 @@ class Connection:
 
     # -- requests and responses ------------------------------------------------------------
 
-    def ask(self, message: Request[M], version: int) -> M:
-        """Send one request and return its response, decoded strictly at the same version.
+    def ask(self, message: Request[M], version: int, *, tolerant: bool = False) -> M:
+        """Send one request and return its response, decoded at the same version.
 
+        Strictly, as a judge reads; ``tolerant`` is for answers that prepare and are not judged.
         Raises ConnectionClosed, ResponseTimeout, WireViolation.
         """
         self.send(message, version)
-        return cast("M", self.receive())
+        return cast("M", self.receive(tolerant=tolerant))
 
     def send(
         self,
@@ -109,6 +116,8 @@ class Connection:
             self._next_correlation_id += 1
         client = self.client_id if client_id == "" else client_id
         self.send_frame(encode_request(message, version, correlation_id, client, header_tags))
+        if self._observer is not None:
+            self._observer(message, version)
         self.expect_answer(api_of(type(message)), version, correlation_id)
         return correlation_id
 
@@ -120,14 +129,16 @@ class Connection:
         """The request sent last gets no answer (Produce with acks=0)."""
         self._awaited.pop()
 
-    def receive(self, timeout_ms: float | None = None) -> Message:
+    def receive(self, timeout_ms: float | None = None, *, tolerant: bool = False) -> Message:
         """The next response; it must answer the oldest request that is not answered."""
         if not self._awaited:
             raise LookupError("no request is waiting for an answer")
         payload = self.receive_frame(timeout_ms)
         awaited = self._awaited.popleft()
         try:
-            correlation_id, message = decode_response(awaited.api, awaited.version, payload)
+            correlation_id, message = decode_response(
+                awaited.api, awaited.version, payload, tolerant=tolerant
+            )
         except CodecError as error:
             raise WireViolation(f"{awaited.api.name} v{awaited.version} answer: {error}") from error
         if correlation_id != awaited.correlation_id:
@@ -135,6 +146,8 @@ class Connection:
                 f"answer with correlation id {correlation_id}; "
                 f"{awaited.correlation_id} is the oldest open request"
             )
+        if self._observer is not None:
+            self._observer(message, awaited.version)
         return message
 
     # -- bytes ---------------------------------------------------------------------------------

@@ -95,7 +95,17 @@ def encode_response(
     return encode(header, header_version) + encode(message, version)
 
 
-def decode_response(api: Api, version: int, payload: bytes) -> tuple[int, Message]:
-    """(correlation id, message) of a response to ``api`` at ``version``; strict."""
-    header, body = decode_prefix(ResponseHeader, api.response_header_version(version), payload)
+def decode_response(
+    api: Api, version: int, payload: bytes, *, tolerant: bool = False
+) -> tuple[int, Message]:
+    """(correlation id, message) of a response to ``api`` at ``version``.
+
+    Strict, unless ``tolerant``: see ``decode_prefix``; bytes left over are then passed over too.
+    """
+    header, body = decode_prefix(
+        ResponseHeader, api.response_header_version(version), payload, tolerant=tolerant
+    )
+    if tolerant:
+        message, _ = decode_prefix(api.response, version, payload, body, tolerant=True)
+        return header.correlation_id, message
     return header.correlation_id, decode(api.response, version, payload, body)

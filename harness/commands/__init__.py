@@ -1,1 +1,5 @@
-"""The subcommands of ``kafka-conformance``, one file each."""
+"""Subcommands of the command line, one file each."""
+
+from harness.bundle import make_importable
+
+make_importable()  # before a command imports `reports`

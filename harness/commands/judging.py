@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -15,9 +16,11 @@ from pathlib import Path
 
 import click
 
+from harness.bundle import shipped_root
+from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
 from harness.conformance.summary import RunSummary, summarize
-from harness.run_session import new_run_id
+from harness.run_session import DEATH_NAME, new_run_id
 from harness.targets.process import ChildProcess
 
 POLL_MS = 100
@@ -36,32 +39,47 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One target, judged: its summary, or why there is none."""
+    """One target, judged: its summary, or why there is none; ``death``: how the target ended."""
 
     spec: str
     run_dir: Path
     summary: RunSummary | None
     problem: str
+    death: str = ""
 
 
 def suites_root() -> Path:
     """The folder that holds ``suites/``; raises ClickException when it cannot be found."""
-    root = Path(__file__).resolve().parents[2]
-    if (root / "suites").is_dir():
-        return root
-    raise click.ClickException(
-        f"the suites are not beside the package: no folder {root / 'suites'}"
-    )
+    root = shipped_root()
+    if not (root / "suites").is_dir():
+        raise click.ClickException(
+            f"the suites are missing: there is no folder {root / 'suites'}; "
+            "install kafka-conformance again"
+        )
+    return root
 
 
 def suite_folders(names: Sequence[str]) -> list[str]:
     """Folders to hand to pytest; all suites when none is named."""
-    root = suites_root()
-    there = [name for name in SUITE_NAMES if (root / "suites" / name).is_dir()]
+    root = suites_root() / "suites"
+    there = [name for name in SUITE_NAMES if (root / name).is_dir()]
     unknown = [name for name in names if name not in there]
     if unknown:
         raise click.UsageError(f"no suite {unknown[0]!r}; there are: {', '.join(there)}")
-    return [str(root / "suites" / name) for name in names or there]
+    return [str(root / name) for name in names or there]
+
+
+def case_arguments(cases: Sequence[str]) -> list[str]:
+    """What to hand to pytest for cases by their names in a journal; raises UsageError."""
+    root = suites_root() / "suites"
+    for case in cases:
+        file = case.split("::")[0]
+        if "::" not in case or not (root / file).is_file():
+            raise click.UsageError(
+                f"no case {case!r}: it is named as in a journal, "
+                "such as protocol/test_apiv.py::test_name[v3]"
+            )
+    return [str(root / case) for case in cases]
 
 
 def judge_target(
@@ -71,20 +89,9 @@ def judge_target(
     run_id = new_run_id(spec, datetime.now(UTC))
     run_dir = out / "runs" / run_id
     run_dir.mkdir(parents=True)
-    root = suites_root()
-    command = [sys.executable, "-P", "-m", "pytest", "-c", str(root / "pyproject.toml")]
-    command += [
-        "--rootdir",
-        str(root),
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:hypothesispytest",
-        "-q",
-        "--color=no",
-    ]
+    command = [sys.executable, "-P", "-m", "pytest", *suite_options(), "-q", "--color=no"]
     command += [*options, "--target", spec, "--out", str(out), "--run-id", run_id]
-    child = ChildProcess(command, run_dir / "pytest.log")
+    child = ChildProcess(command, run_dir / "pytest.log", environment=suite_environment())
     try:
         _follow(child, run_dir / JOURNAL_NAME, watch)
     except KeyboardInterrupt:
@@ -133,13 +140,26 @@ def _interrupt(child: ChildProcess) -> None:
 def _judged(spec: str, run_dir: Path, child: ChildProcess) -> Judged:
     try:
         summary = summarize(read_journal(run_dir / JOURNAL_NAME))
-        return Judged(spec, run_dir, summary, "" if summary.complete else _reason(child))
+        problem = "" if summary.complete else _reason(child)
+        return Judged(spec, run_dir, summary, problem, _death(run_dir))
     except (OSError, JournalError):
         return Judged(spec, run_dir, None, _reason(child))
 
 
+def _death(run_dir: Path) -> str:
+    file = run_dir / DEATH_NAME
+    return file.read_text("utf-8") if file.exists() else ""
+
+
 def _reason(child: ChildProcess) -> str:
-    """What pytest said last; its own words for a usage error start with ERROR."""
-    lines = child.log_text().strip().splitlines()
-    errors = [line for line in lines if line.startswith("ERROR")]
-    return errors[-1].removeprefix("ERROR:").strip() if errors else "\n".join(lines[-15:])
+    """What pytest said last; its own words for a usage error start with ERROR.
+
+    What a broker's log said follows such a line, indented.
+    """
+    lines = child.log_text().rstrip().splitlines()
+    errors = [place for place, line in enumerate(lines) if line.startswith("ERROR")]
+    if not errors:
+        return "\n".join(lines[-15:])
+    first, *rest = lines[errors[-1] :]
+    log = itertools.takewhile(lambda line: line.startswith("    "), rest)
+    return "\n".join([first.removeprefix("ERROR:").strip(), *log])

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from harness.codec.apis import APIS
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.found_runs import ResultsNotFound
+from harness.conformance.found_runs import ResultsNotFound, find_runs
 from harness.conformance.parquet import ResultsError, ensure_parquet
+from harness.conformance.wire_parquet import ensure_wire_parquet
 from harness.java import JavaError, spark_java_home
 
 INCOMPLETE = 3
+DECODING = "CONN-025"  # the sweep: every answer has the format of its version, nothing behind it
 
 
 @click.command()
@@ -24,25 +29,42 @@ INCOMPLETE = 3
 )
 @click.option("--master", default="local[*]", show_default=True, help="Where Spark runs.")
 def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
-    """Write requirement x target and area x target for the runs in DIR...
+    """Write the compatibility matrix of the runs in DIR...
 
-    Parquet, matrix.json, matrix.md and index.html. For each target its newest run counts.
+    Requirements, areas and API versions by target, defects, coverage of the wire: index.html (one
+    page), matrix.md (a CI summary), junit.xml, matrix.json with its schema, Parquet, evidence.
+    For each target its newest run counts.
 
     \b
     Exit codes: 0 written, 2 wrong usage or nothing to report, 3 written, but a run is incomplete.
     """
     from reports.build import build_report
     from reports.errors import ReportError
+    from reports.given import Wording
 
     try:
         unreadable = [entry for folder in folders for entry in ensure_parquet(folder).unreadable]
+        unreadable += [
+            entry for folder in folders for entry in ensure_wire_parquet(folder).unreadable
+        ]
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
-        statements = {r.id: r.statement for r in load_catalogue().requirements.values()}
-        paths = build_report(list(folders), out, master, statements=statements)
+        wording = Wording(
+            statements={r.id: r.statement for r in load_catalogue().requirements.values()},
+            api_names={api.key: api.name for api in APIS.values()},
+            decoding=frozenset({DECODING}),
+        )
+        paths = build_report(list(folders), out, master, wording=wording)
     except (ReportError, ResultsError, ResultsNotFound, JavaError) as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError("\n".join([str(error), *_unreadable(folders)])) from error
     click.echo(paths.html)
     incomplete = [*paths.incomplete, *(f"{path}: {why}" for path, why in unreadable)]
     for run in incomplete:
         click.echo(f"incomplete: {run}", err=True)
     sys.exit(INCOMPLETE if incomplete else 0)
+
+
+def _unreadable(folders: tuple[Path, ...]) -> Iterator[str]:
+    """Why runs are left out: the likely cause when nothing is there to be reported."""
+    for folder in folders:
+        with contextlib.suppress(ResultsNotFound, OSError):
+            yield from (f"left out: {why}" for _, why in find_runs(folder).unreadable)

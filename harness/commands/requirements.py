@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from fnmatch import fnmatch
 from typing import Any
 
 import click
 import pytest
 
 from harness.commands.judging import suites_root
+from harness.commands.requirement_globs import matching
+from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.catalogue import Requirement, UnknownRequirementError, load_catalogue
 from harness.conformance.coverage import coverage as coverage_of
 
@@ -29,13 +31,10 @@ def requirements() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def list_(glob: str, level: str | None, as_json: bool) -> None:
     """List the requirements whose id matches GLOB, such as 'PROD-*'."""
-    found = [
-        requirement
-        for requirement in load_catalogue().requirements.values()
-        if fnmatch(requirement.id, glob) and level in (None, requirement.level)
-    ]
+    known = load_catalogue().requirements
+    found = [known[name] for name in matching(glob) if level in (None, known[name].level)]
     if not found:
-        raise click.UsageError(f"no requirement matches {glob!r}")
+        raise click.UsageError(f'no {level} matches "{glob}"; its requirements have other levels')
     if as_json:
         click.echo(json.dumps([_as_json(requirement) for requirement in found]))
         return
@@ -82,17 +81,25 @@ def coverage(as_json: bool) -> None:
 def declared_ids() -> list[str]:
     """The ids that the suites' tests declare to judge, by collecting them."""
     seen = _Collector()
-    root = suites_root()
     said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        code = pytest.main(
-            ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), str(root / "suites"),
-             "--collect-only", "-q", "-p", "no:cacheprovider"],
-            plugins=[seen],
-        )  # fmt: skip
+    words = [*suite_options(), str(suites_root() / "suites"), "--collect-only", "-q"]
+    with contextlib.redirect_stdout(said), _environment(suite_environment()):
+        code = pytest.main(words, plugins=[seen])
     if code != pytest.ExitCode.OK:
         raise click.ClickException(f"the suites cannot be collected:\n{said.getvalue()}")
     return seen.ids
+
+
+@contextlib.contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    try:
+        os.environ.clear()
+        os.environ.update(values)
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 class _Collector:

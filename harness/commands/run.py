@@ -13,10 +13,25 @@ from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextCol
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from harness.commands.judging import Judged, Progress, judge_target, suite_folders
+from harness.case_session import NOT_ANSWERED
+from harness.commands.judging import (
+    Judged,
+    Progress,
+    case_arguments,
+    judge_target,
+    suite_folders,
+)
+from harness.commands.requirement_globs import require_known
 from harness.conformance.parquet import ensure_parquet
-from harness.conformance.summary import RunExit, RunSummary, joint_exit_code
+from harness.conformance.summary import (
+    RequirementSummary,
+    RunExit,
+    RunSummary,
+    joint_exit_code,
+)
 from harness.conformance.verdict import Verdict
+from harness.conformance.wire_parquet import ensure_wire_parquet
+from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
 from harness.targets.kafka_process import KafkaProcess
@@ -34,13 +49,15 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 
 @click.command()
 @click.option("--target", "specs", multiple=True, metavar="SPEC",
-              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT]; "
-              "may be repeated.")  # fmt: skip
+              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT], "
+              "command:FILE; may be repeated.")  # fmt: skip
 @click.option(
     "--suite", "suites", multiple=True, metavar="NAME", help="protocol, ...; default all."
 )
 @click.option("--requirement", "globs", multiple=True, metavar="GLOB",
               help="Only requirements that match, such as 'PROD-*'; may be repeated.")  # fmt: skip
+@click.option("--case", "cases", multiple=True, metavar="CASE",
+              help="Only this case, named as in a journal; may be repeated.")  # fmt: skip
 @click.option("--jobs", default="1", metavar="N", show_default=True,
               help="Test processes at the same time, or auto.")  # fmt: skip
 @click.option("--retries", default=0, metavar="N",
@@ -53,6 +70,7 @@ def run(
     specs: tuple[str, ...],
     suites: tuple[str, ...],
     globs: tuple[str, ...],
+    cases: tuple[str, ...],
     jobs: str,
     retries: int,
     seed: int,
@@ -70,9 +88,12 @@ def run(
     console = Console(stderr=True)
     specs = specs or ("reference",)
     out = out.absolute()
-    folders = suite_folders(suites)
+    if suites and cases:
+        raise click.UsageError("--suite and --case exclude each other: a case names its suite")
+    wanted = case_arguments(cases) if cases else suite_folders(suites)
+    require_known(globs)
     _prepare(specs, console)
-    options = [*folders, "--seed", str(seed), "--retries", str(retries)]
+    options = [*wanted, "--seed", str(seed), "--retries", str(retries)]
     options += [word for glob in globs for word in ("--requirement", glob)]
     if jobs != "1":
         options += ["-n", jobs]
@@ -82,6 +103,8 @@ def run(
         console.print("interrupted: the run is incomplete")
         sys.exit(RunExit.INCOMPLETE)
     ensure_parquet(out)
+    for _, why in ensure_wire_parquet(out).unreadable:
+        console.print(f"no coverage from the wire: {why}", markup=False, soft_wrap=True)
     _show(judged, as_json)
     sys.exit(_exit_code(judged))
 
@@ -92,9 +115,12 @@ def _prepare(specs: tuple[str, ...], console: Console) -> None:
         for spec in specs:
             target = parse_target(spec)
             if isinstance(target, KafkaProcess):
+                find_java()  # before anything is downloaded for it
                 _download(target.release, console)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
+    except JavaError as error:
+        raise click.UsageError(f"{spec} needs Java: {error}") from error
 
 
 def _download(release: str, console: Console) -> None:
@@ -133,12 +159,14 @@ def _show(judged: list[Judged], as_json: bool) -> None:
         click.echo(json.dumps({"exit": _exit_code(judged), "runs": [_as_json(j) for j in judged]}))
         return
     screen = Console(file=sys.stdout)
-    counts = {one.spec: one.summary.counts if one.summary else {} for one in judged}
-    seen = {verdict for found in counts.values() for verdict, number in found.items() if number}
+    counts = {one.spec: one.summary.counts if one.summary else None for one in judged}
+    seen = {verdict for found in counts.values() if found
+            for verdict, number in found.items() if number}  # fmt: skip
     shown = [verdict for verdict in Verdict if verdict in seen | _ALWAYS_SHOWN]
     table = Table("target", *[verdict.value.replace("_", " ") for verdict in shown])
     for spec, found in counts.items():
-        table.add_row(spec, *[_cell(verdict, found.get(verdict, 0)) for verdict in shown])
+        cells = [_cell(verdict, found[verdict]) if found else "-" for verdict in shown]
+        table.add_row(spec, *cells)
     screen.print(table)
     for one in judged:
         screen.print(f"{one.spec}: {one.run_dir}", markup=False, highlight=False, soft_wrap=True)
@@ -157,13 +185,28 @@ def _sentences(one: Judged) -> list[str]:
     lines = list(one.summary.sentences())
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
-    lines += [
-        f"{name} {check.case}: {check.reason.splitlines()[0]} ({one.run_dir / check.evidence})"
-        for name, found in one.summary.requirements.items()
-        for check in found.checks
-        if check.evidence and check.reason
-    ]
-    return lines
+    if one.death:
+        lines.append(f"the target died during the run: {one.death}")
+    gone = {c.case for found in one.summary.requirements.values() for c in found.checks
+            if c.reason == NOT_ANSWERED}  # fmt: skip
+    if gone:
+        lines.append(
+            f"{len(gone)} cases were not judged: the broker did not answer when they began"
+        )
+    lines += [_first_of(found, one.run_dir) for found in one.summary.requirements.values()]
+    return [line for line in lines if line]
+
+
+def _first_of(found: RequirementSummary, run_dir: Path) -> str:
+    """The first check that says what is wrong, where its evidence is, and how many more do."""
+    told = [c for c in found.checks if c.evidence and c.reason and c.reason != NOT_ANSWERED]
+    told.sort(key=lambda check: check.verdict is not found.verdict)
+    if not told:
+        return ""
+    first = told[0]
+    more = f", and {len(told) - 1} more" if len(told) > 1 else ""
+    where = run_dir / str(first.evidence)
+    return f"{found.requirement} {first.case}: {first.reason.splitlines()[0]} ({where}{more})"
 
 
 def _as_json(one: Judged) -> dict[str, Any]:
@@ -177,4 +220,5 @@ def _as_json(one: Judged) -> dict[str, Any]:
         "counts": {verdict.value: number for verdict, number in summary.counts.items()},
         "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
         "sentences": list(summary.sentences()),
+        "died": one.death or None,
     }

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
-from harness.conformance.journal import Journal, JournalError, journals_in, read_journal
+from harness.conformance.journal import (
+    JOURNAL_NAME,
+    Journal,
+    JournalError,
+    journals_in,
+    read_journal,
+)
 
 
 class ResultsNotFound(ValueError):
@@ -65,7 +70,41 @@ def find_runs(results: Path) -> FoundRuns:
             unreadable.append((path, f"{path}: run {journal.header.run} is there twice"))
         found[journal.header.run] = journal
     _add_from_parquet([p for p in parts if _run_of(p) not in found], found, unreadable)
-    return FoundRuns(runs=tuple(sorted(found.values(), key=_age)), unreadable=tuple(unreadable))
+    return FoundRuns(
+        runs=tuple(sorted(found.values(), key=lambda run: run.order)), unreadable=tuple(unreadable)
+    )
+
+
+def read_runs(place: Path) -> tuple[Journal, ...]:
+    """The runs of an output folder, or the one of a run's own folder, the oldest first.
+
+    A run's own folder is ``OUT/runs/RUN`` with its journal, or ``OUT/results/run=RUN``.
+
+    Raises:
+        ResultsNotFound: no such folder, not one of ours, no run in it, or one that cannot be read.
+        OSError: a file cannot be read.
+    """
+    if (place / JOURNAL_NAME).is_file():
+        try:
+            return (read_journal(place / JOURNAL_NAME),)
+        except JournalError as error:
+            raise ResultsNotFound(str(error)) from error
+    is_part = place.is_dir() and place.name.startswith("run=")
+    found = _found_in_parts(sorted(place.glob("*.parquet"))) if is_part else find_runs(place)
+    if found.unreadable:
+        raise ResultsNotFound(
+            f"{found.unreadable[0][1]}; take it away, or give the folder of one run"
+        )
+    if not found.runs:
+        raise ResultsNotFound(f"{place}: there is no run in it")
+    return found.runs
+
+
+def _found_in_parts(parts: list[Path]) -> FoundRuns:
+    found: dict[str, Journal] = {}
+    unreadable: list[tuple[Path, str]] = []
+    _add_from_parquet(parts, found, unreadable)
+    return FoundRuns(runs=tuple(found.values()), unreadable=tuple(unreadable))
 
 
 def _add_from_parquet(
@@ -84,7 +123,3 @@ def _add_from_parquet(
 
 def _run_of(part: Path) -> str:
     return part.parent.name.removeprefix("run=")
-
-
-def _age(run: Journal) -> tuple[datetime, str]:
-    return datetime.fromisoformat(run.header.started_at), run.header.run

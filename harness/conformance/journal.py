@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -73,6 +74,11 @@ class Journal:
     checks: tuple[CheckRecord, ...] = ()
     footer: Footer | None = None
     torn_line: int | None = None
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """What sorts runs by their start, and by name those of one instant."""
+        return datetime.fromisoformat(self.header.started_at), self.header.run
 
     @property
     def finished(self) -> bool:

@@ -100,6 +100,11 @@ def classify_outside(error: BaseException) -> Outcome:
     return Outcome(Verdict.HARNESS_ERROR, f"outside of any check: {describe(error)}")
 
 
+def says_why_not(error: BaseException) -> bool:
+    """Whether an exception is no failure, but says why a test cannot ask."""
+    return isinstance(error, (*_Registered.not_supported, *_Registered.missing_capabilities))
+
+
 def _own_words(error: BaseException) -> Outcome | None:
     if isinstance(error, Inconclusive):
         return Outcome(Verdict.INCONCLUSIVE, describe(error))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.conformance.arrow import Table, pa, pq
+from harness.conformance.arrow import Table, has_metadata, pa, pq, write_whole
 from harness.conformance.journal import Journal, JournalError, journals_in, read_journal
 from harness.conformance.record import (
     CHECK_SHAPE,
@@ -77,23 +76,11 @@ def to_table(journal: Journal) -> Table:
 def write_parquet(journal: Journal, out_dir: Path) -> Path:
     """Write one run's file: whole or not at all.
 
-    The file takes its place by rename, and a leftover of an interrupted write begins with a dot,
-    which dataset readers pass over.
-
     Raises:
         OSError: the folder cannot be written.
     """
     path = part_path(out_dir, journal.header.run)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{PART_NAME}.{os.getpid()}.writing")
-    try:
-        with temporary.open("wb") as file:
-            pq.write_table(to_table(journal), file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(to_table(journal), path)
     return path
 
 
@@ -125,13 +112,9 @@ def ensure_parquet(out_dir: Path) -> Conversion:
 
 
 def _is_current(part: Path, journal_changed_ns: int) -> bool:
-    try:
-        if part.stat().st_mtime_ns <= journal_changed_ns:
-            return False
-        metadata = pq.read_schema(part).metadata or {}
-    except (OSError, pa.ArrowException):
+    if not part.exists() or part.stat().st_mtime_ns <= journal_changed_ns:
         return False
-    return bool(metadata.get(SCHEMA_VERSION_KEY) == SCHEMA_VERSION.encode())
+    return has_metadata(part, SCHEMA_VERSION_KEY, SCHEMA_VERSION)
 
 
 def read_parquet(path: Path) -> Journal:

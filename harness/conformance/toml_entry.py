@@ -73,6 +73,13 @@ class Entry:
             )
         return value
 
+    def mapping(self, key: str) -> dict[str, Any]:
+        """Take a table as it is, possibly empty."""
+        value = self._take(key)
+        if not isinstance(value, dict):
+            raise self.error(f"{self.where}: {key}: is missing or not a table {{ ... }}")
+        return value
+
     def fixed(self, key: str, value: int) -> None:
         """Take a number that must be exactly this one."""
         found = self._take(key)

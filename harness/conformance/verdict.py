@@ -33,6 +33,12 @@ _BADNESS = {verdict: -place for place, verdict in enumerate(Verdict)}
 JUDGED = frozenset(Verdict) - {Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE}
 """The verdicts that come from having asked the broker."""
 
+BROKEN = frozenset({Verdict.FAILED, Verdict.WARNING})
+"""The verdicts that say: the promise does not hold."""
+
+DECIDED = BROKEN | {Verdict.PASSED}
+"""The verdicts that say whether the promise holds."""
+
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Join verdicts: the worst one stands for all.

@@ -1,6 +1,8 @@
 """The command `broker`."""
 
+import errno
 import logging
+import os
 
 import click
 
@@ -43,4 +45,10 @@ def broker(host: str, port: int, assignments: tuple[str, ...], verbose: bool) ->
     except SettingError as error:
         raise click.UsageError(str(error)) from error
     except OSError as error:
-        raise click.ClickException(f"cannot listen at {host}:{port}: {error}") from error
+        raise click.ClickException(f"cannot listen at {host}:{port}: {_why(error)}") from error
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "the port is taken; give another with --port, or --port 0 for a free one"
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)

@@ -18,6 +18,7 @@ from harness.targets.target import Address
 CLIENT_ID = "kafka-conformance-probe"
 SOFTWARE_NAME = "kafka-conformance"
 API_VERSIONS_VERSIONS = (0, 3)  # the simplest first; a broker may have dropped it one day
+METADATA_WITH_CLUSTER_ID = 2
 
 ApiVersionRanges = dict[int, tuple[int, int]]
 """api key -> (lowest, highest) version that a broker advertises."""
@@ -82,16 +83,21 @@ def _api_versions(connection: Connection) -> ApiVersionRanges:
 
 
 def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
-    """Cluster id and live brokers by Metadata (no topics asked for). Raises NotAnswered."""
+    """Cluster id and live brokers by Metadata (no topics asked for). Raises NotAnswered.
+
+    At the oldest version that tells the cluster id: whether the others are right is for the
+    suites to find out.
+    """
     metadata = api_named("Metadata")
     with _asked(address, timeout_ms) as connection:
         lowest, highest = _api_versions(connection).get(metadata.key, (0, -1))
-        version = min(highest, metadata.valid_versions.highest)
-        if version < max(lowest, metadata.valid_versions.lowest, 1):
+        version = min(highest, max(lowest, METADATA_WITH_CLUSTER_ID))
+        if version < 1 or version not in metadata.valid_versions:
             raise NotAnswered(f"it advertises Metadata {lowest} to {highest}, none that we know")
         response = connection.ask(MetadataRequest(topics=[]), version)
         brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
-        return Cluster(response.cluster_id if version >= 2 else None, brokers)
+        told = version >= METADATA_WITH_CLUSTER_ID
+        return Cluster(response.cluster_id if told else None, brokers)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import socket
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,32 +13,31 @@ from harness.java import JavaError, JavaHome, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.cache import cache_dir
 from harness.targets.class_archive import WRITE_TIMEOUT_MS, ClassArchive
-from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.errors import TargetError
 from harness.targets.kafka_config import HOST, LOG4J2, cluster_id, server_properties
 from harness.targets.pinned_file import Progress
 from harness.targets.process import ChildProcess, reserve_log
+from harness.targets.process_target import ProcessTarget, StartAgain
 from harness.targets.ready import wait_until_ready
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
     OWN_BROKER,
     Address,
-    Target,
 )
 
 JAVA_MINIMUM = 17
 JVM_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 START_TIMEOUT_MS = 60_000
-ATTEMPTS = 5
 PORT_TAKEN = ("Address already in use", "java.net.BindException")
 JVM_BROKEN = ("Error occurred during initialization of VM", "A fatal error has been detected")
 
 
-class _PortTaken(Exception):
+class _PortTaken(StartAgain):
     """Somebody else took a chosen port between the choice and the bind."""
 
 
-class _ArchiveUnfit(Exception):
+class _ArchiveUnfit(StartAgain):
     """The JVM itself broke, with a class archive that is now discarded."""
 
 
@@ -61,7 +58,7 @@ def free_ports() -> tuple[int, int]:
         return one.getsockname()[1], two.getsockname()[1]
 
 
-class KafkaProcess(Target):
+class KafkaProcess(ProcessTarget):
     """A single node of a released Apache Kafka (KRaft, combined), all on 127.0.0.1.
 
     Kafka's own defaults hold (topics are created automatically, say) except for those of
@@ -88,51 +85,10 @@ class KafkaProcess(Target):
         self.spec = f"kafka:{release}"
         self.release = release
         self.settings = dict(settings or {})
-        self.data_dir: Path | None = None
         self._progress = progress
         self._choose_ports = choose_ports
         self._write_archive = write_archive
-        self._child: ChildProcess | None = None
-        self._log_path: Path | None = None
         self._archive: ClassArchive | None = None
-
-    @property
-    def log_path(self) -> Path | None:
-        return self._log_path
-
-    @property
-    def pid(self) -> int | None:
-        """Process id of the broker, None when it is not started."""
-        return self._child.pid if self._child else None
-
-    def is_alive(self) -> bool:
-        return self._child is not None and self._child.is_alive()
-
-    def describe_failure(self) -> str | None:
-        if self._child is None or self._child.is_alive():
-            return None
-        return (
-            f"Kafka {self.release} ended with status {self._child.exit_code()}; "
-            f"its log {self._log_path} ends with\n{self._child.tail()}"
-        )
-
-    def start(self) -> list[Address]:
-        if self.is_alive():
-            return self.addresses
-        self.stop()
-        java = self._java()
-        reason: Exception | None = None
-        for _ in range(ATTEMPTS):
-            try:
-                self._launch(java)
-                return self.addresses
-            except (_PortTaken, _ArchiveUnfit) as problem:
-                self._end()
-                reason = problem
-            except BaseException:
-                self._end()
-                raise
-        raise TargetStartError(f"{self.spec}: {ATTEMPTS} starts failed: {reason}") from reason
 
     def _java(self) -> _Java:
         jars = fetch_release(self.release, self._progress)
@@ -144,34 +100,34 @@ class KafkaProcess(Target):
         archive = ClassArchive(folder, f"kafka-{self.release}", home, JVM_FLAGS, jars)
         return _Java(home, os.pathsep.join(map(str, jars)), archive)
 
-    def _launch(self, java: _Java) -> None:
-        """One attempt: returns when the broker answers, raises when it does not."""
+    def _launch(self) -> Address:
+        java = self._java()
         ports = self._choose_ports()
         cluster = cluster_id()
         self._log_path = reserve_log(self._log_folder(), f"kafka-{self.release}")
-        self.data_dir = Path(tempfile.mkdtemp(prefix="kafka-conformance-data-"))
-        properties = server_properties(self.data_dir, *ports, self.settings)
-        (self.data_dir / "server.properties").write_text(properties)
-        (self.data_dir / "log4j2.properties").write_text(LOG4J2)
+        folder = self._make_data_dir()
+        properties = server_properties(folder, *ports, self.settings)
+        (folder / "server.properties").write_text(properties)
+        (folder / "log4j2.properties").write_text(LOG4J2)
         archive_flags = java.archive.read_flags()
         if not archive_flags and self._write_archive and java.archive.claim():
             self._archive = java.archive
             archive_flags = java.archive.write_flags()
-        self._child = ChildProcess(
+        self._child = child = ChildProcess(
             self._command(java, cluster, archive_flags),
             self._log_path,
             # Not as an argument: 44 jars would bury all else in a list of processes.
             environment={**os.environ, "CLASSPATH": java.classpath},
-            remove=self.data_dir,
+            remove=folder,
         )
         address = Address(HOST, ports[0])
         wait_until_ready(
             address,
             START_TIMEOUT_MS,
-            lambda: self._check_running(java.archive),
+            lambda: self._check_start(child, java.archive),
             cluster_id=cluster,
         )
-        self.addresses = [address]
+        return address
 
     def _command(self, java: _Java, cluster: str, archive_flags: list[str]) -> list[str]:
         """Format the data folder with all features, then become the broker: one process group."""
@@ -184,22 +140,17 @@ class KafkaProcess(Target):
         broker = [*jvm, *archive_flags, "kafka.Kafka", properties]
         return ["/bin/sh", "-c", f"{shlex.join(tool)} && exec {shlex.join(broker)}"]
 
-    def _check_running(self, archive: ClassArchive) -> None:
-        """Called while waiting: raises at once when the process has ended."""
-        assert self._child is not None
-        code = self._child.exit_code()
-        if code is None:
+    def _check_start(self, child: ChildProcess, archive: ClassArchive) -> None:
+        """Tell a start that failed by chance from one that cannot succeed."""
+        if child.is_alive():
             return
-        log = self._child.log_text()
+        log = child.log_text()
         if any(words in log for words in PORT_TAKEN):
             raise _PortTaken(f"a port was taken by another process; the log is {self._log_path}")
         if archive.is_usable() and any(words in log for words in JVM_BROKEN):
             archive.discard()
             raise _ArchiveUnfit(f"the JVM broke; the log is {self._log_path}")
-        raise TargetStartError(
-            f"Kafka {self.release} ended with status {code} before it answered; "
-            f"its log {self._log_path} ends with\n{self._child.tail()}"
-        )
+        self._check_running(child)
 
     def stop(self) -> None:
         try:
@@ -215,17 +166,10 @@ class KafkaProcess(Target):
             archive.keep()
 
     def _end(self) -> None:
-        """Kill and clear away; whatever was left undone at a failed start too."""
-        if self._child is not None:
-            self._child.kill()
-            self._child = None
+        super()._end()
         if self._archive is not None:
             self._archive.release()
             self._archive = None
-        if self.data_dir is not None:
-            shutil.rmtree(self.data_dir, ignore_errors=True)
-            self.data_dir = None
-        self.addresses = []
 
     def _another(self, settings: dict[str, str]) -> KafkaProcess:
         return KafkaProcess(

@@ -31,7 +31,8 @@ class ChildProcess:
     """One command under a warden.
 
     ``log_path`` gets stdout and stderr of the child, appended. ``remove`` names a folder that
-    the warden deletes when the child is gone, even if we are gone too.
+    the warden deletes when the child is gone, even if we are gone too. ``directory`` is where
+    the command runs, by default ours.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class ChildProcess:
         *,
         environment: Mapping[str, str] | None = None,
         remove: Path | None = None,
+        directory: Path | None = None,
     ) -> None:
         """Start the command. Raises TargetStartError when it cannot be executed."""
         self.command = [os.fspath(word) for word in command]
@@ -48,7 +50,7 @@ class ChildProcess:
         self._log_start = log_path.stat().st_size if log_path.exists() else 0
         report_r, report_w = os.pipe()
         try:
-            self._warden = self._start_warden(report_w, environment, remove)
+            self._warden = self._start_warden(report_w, environment, remove, directory)
         finally:
             os.close(report_w)
         try:
@@ -60,11 +62,16 @@ class ChildProcess:
             os.close(report_r)
 
     def _start_warden(
-        self, report_fd: int, environment: Mapping[str, str] | None, remove: Path | None
+        self,
+        report_fd: int,
+        environment: Mapping[str, str] | None,
+        remove: Path | None,
+        directory: Path | None,
     ) -> subprocess.Popen[bytes]:
         # By its file and isolated: whatever folder named "harness" lies in the working
         # directory, and whatever PYTHONPATH says, this warden runs.
-        words = [sys.executable, "-I", "-S", warden.__file__, "--report-fd", str(report_fd)]
+        words = [sys.executable, "-I", "-S", str(Path(warden.__file__).resolve())]
+        words += ["--report-fd", str(report_fd)]
         if remove is not None:
             words += ["--remove", os.fspath(remove)]
         with self.log_path.open("ab") as log:
@@ -74,6 +81,7 @@ class ChildProcess:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=None if environment is None else dict(environment),
+                cwd=directory,
                 pass_fds=(report_fd,),
                 start_new_session=True,
             )
@@ -172,6 +180,7 @@ class Deadline:
     """A point in time by the monotonic clock, some milliseconds from now."""
 
     def __init__(self, timeout_ms: float) -> None:
+        self.timeout_ms = timeout_ms
         self._at = time.monotonic() + timeout_ms / 1000
 
     def left_ms(self) -> int:

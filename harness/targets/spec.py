@@ -1,26 +1,22 @@
-"""Target strings: ``reference``, ``external:HOST:PORT[,HOST:PORT]``, ``kafka:RELEASE``."""
+"""Target strings: ``reference``, ``external:HOST:PORT[,HOST:PORT]``, ``kafka:RELEASE``, ..."""
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.targets.address import parse_address
 from harness.targets.artifacts import pinned_releases
+from harness.targets.command import CommandTarget
+from harness.targets.command_file import read_command_file
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
 from harness.targets.kafka_process import KafkaProcess
 from harness.targets.pinned_file import Progress
 from harness.targets.reference import ReferenceBroker
-from harness.targets.target import Address, Target
-
-HOST_PORT = re.compile(
-    r"(?:\[(?P<literal>[0-9A-Fa-f:.%\w]+)\]|(?P<name>[^\s:\[\]/,]+)):(?P<port>[0-9]{1,9})"
-)
-PORT_LIMIT = 65_535
-HOST_LIMIT_CHARACTERS = 253
+from harness.targets.target import Target
 
 
 @dataclass(frozen=True)
@@ -60,10 +56,17 @@ def _kafka(rest: str | None, options: _Options) -> Target:
         raise TargetError(f"a release is missing; pinned: {', '.join(releases)}")
     if rest not in releases:
         raise TargetError(
-            f"Kafka {rest!r} is not pinned{_did_you_mean(rest, releases)}; "
-            f"pinned: {', '.join(releases)}"
+            f"Kafka {rest!r} is not pinned{_did_you_mean(rest, releases)} "
+            f"These are pinned: {', '.join(releases)}"
         )
     return KafkaProcess(rest, log_dir=options.log_dir, progress=options.progress)
+
+
+def _command(rest: str | None, options: _Options) -> Target:
+    if not rest:
+        raise TargetError("a TOML file is missing; harness/targets/command_file.py tells its form")
+    file = read_command_file(Path(rest))
+    return CommandTarget(file, f"command:{rest}", log_dir=options.log_dir)
 
 
 _KINDS: dict[str, tuple[TargetKind, Callable[[str | None, _Options], Target]]] = {
@@ -99,6 +102,16 @@ _KINDS: dict[str, tuple[TargetKind, Callable[[str | None, _Options], Target]]] =
             ),
             _kafka,
         ),
+        (
+            TargetKind(
+                "command",
+                "command:FILE",
+                "command:docker/librdkafka-mock.toml",
+                "any broker, started by the command in a TOML file, which also grants capabilities",
+                CommandTarget.capabilities,
+            ),
+            _command,
+        ),
     )
 }
 
@@ -120,7 +133,7 @@ def parse_target(
     if name not in _KINDS:
         forms = ", ".join(kind.form for kind in target_kinds())
         raise TargetError(
-            f"unknown target {spec!r}{_did_you_mean(name, list(_KINDS))}; the forms are: {forms}"
+            f"unknown target {spec!r}{_did_you_mean(name, list(_KINDS))} The forms are: {forms}"
         )
     kind, make = _KINDS[name]
     try:
@@ -131,20 +144,6 @@ def parse_target(
         ) from problem
 
 
-def parse_address(text: str) -> Address:
-    """``HOST:PORT`` or ``[IPV6]:PORT``. Raises TargetError."""
-    match = HOST_PORT.fullmatch(text.strip())
-    if not match:
-        hint = " (an IPv6 address stands in brackets)" if text.count(":") > 1 else ""
-        raise TargetError(f"the address {text!r} is not HOST:PORT{hint}")
-    host, port = match["literal"] or match["name"], int(match["port"])
-    if not 1 <= port <= PORT_LIMIT:
-        raise TargetError(f"there is no port {port}; ports go from 1 to {PORT_LIMIT}")
-    if len(host) > HOST_LIMIT_CHARACTERS or any(len(label) > 63 for label in host.split(".")):
-        raise TargetError(f"the host name {host!r} is too long")
-    return Address(host, port)
-
-
 def _did_you_mean(word: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f" - did you mean {near[0]!r}?" if near else ""
+    return f" - did you mean {near[0]!r}?" if near else "."

@@ -15,6 +15,7 @@ attempts AS (
     attempt,
     min(rank) AS rank,
     count(*) AS checks,
+    sum(duration_ms) AS duration_ms,
     collect_set(
       struct(
         rank,
@@ -35,6 +36,7 @@ parts AS (
     api_version,
     min(rank) AS rank,
     sum(checks) AS checks,
+    sum(duration_ms) AS duration_ms,
     count(*) AS attempts,
     min(rank) <> max(rank) AS unstable,
     filter(
@@ -50,6 +52,7 @@ cells AS (
     parts.requirement,
     min(parts.rank) AS rank,
     sum(parts.checks) AS checks,
+    sum(parts.duration_ms) AS duration_ms,
     bool_or(parts.unstable) AS unstable,
     array_sort(
       collect_list(
@@ -86,6 +89,7 @@ SELECT
   runs.run_complete,
   verdict_ranks.verdict,
   cells.checks,
+  cells.duration_ms,
   cells.unstable,
   cells.parts
 FROM cells

@@ -7,7 +7,9 @@ import time
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records import Record, RecordBatch
+from suites.protocol.record_formats import FIRST_PRODUCE_OF_BATCHES as NEW_FORMAT
+from suites.protocol.record_formats import encoded_for
 
 
 def now_ms() -> int:
@@ -15,9 +17,10 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def batch_of(*values: bytes) -> bytes:
-    """One uncompressed batch with a record for each value."""
-    return encode_batch(RecordBatch([Record(value) for value in values], base_timestamp=now_ms()))
+def batch_of(*values: bytes, version: int = NEW_FORMAT) -> bytes:
+    """A record for each value, not compressed, as this version of Produce carries them."""
+    records = [Record(value) for value in values]
+    return encoded_for(version, RecordBatch(records, base_timestamp=now_ms()))
 
 
 def append(broker: BrokerUnderTest, topic: Topic, *batches: bytes, partition: int = 0) -> None:

@@ -32,19 +32,23 @@ class FetchSession:
         forgotten: Sequence[FetchRequest.ForgottenTopic] = (),
     ) -> FetchResponse:
         """The next incremental fetch; it does not wait for data."""
-        epoch, self.next_epoch = self.next_epoch, self.next_epoch + 1
-        return self.ask_at(epoch, topics, forgotten)
-
-    def ask_at(
-        self,
-        epoch: int,
-        topics: Sequence[FetchRequest.FetchTopic] = (),
-        forgotten: Sequence[FetchRequest.ForgottenTopic] = (),
-    ) -> FetchResponse:
-        """A fetch in this session at an epoch of the caller's choice."""
-        request = fetch_request(list(topics))
-        request.session_id, request.session_epoch = self.id, epoch
+        request = self.next_request(topics)
         request.forgotten_topics_data = list(forgotten)
+        return self.broker.ask(request, self.version)
+
+    def next_request(
+        self, topics: Sequence[FetchRequest.FetchTopic] = (), max_wait_ms: int = 0
+    ) -> FetchRequest:
+        """The next incremental fetch, for the caller to send."""
+        request = fetch_request(list(topics), max_wait_ms=max_wait_ms)
+        request.session_id, request.session_epoch = self.id, self.next_epoch
+        self.next_epoch += 1
+        return request
+
+    def ask_at(self, epoch: int) -> FetchResponse:
+        """A fetch in this session at an epoch of the caller's choice."""
+        request = fetch_request([])
+        request.session_id, request.session_epoch = self.id, epoch
         return self.broker.ask(request, self.version)
 
     def close(self) -> FetchResponse:

@@ -6,9 +6,10 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_partition, fetch_topic
 from harness.codec.messages import FetchRequest
 from harness.codec.messages import FetchResponse as Answer
-from harness.codec.records import decode_batches
 from suites.protocol.appended import append, batch_of
+from suites.protocol.record_formats import records_in
 
+NO_PARTITION = 1_000_000  # beyond what any topic of these tests has
 VALUES = [b"r%d" % number for number in range(9)]
 
 
@@ -36,11 +37,7 @@ def partition_of(response: Answer, index: int = 0) -> Answer.PartitionData:
 
 def records_of(data: Answer.PartitionData) -> list[tuple[int, bytes | None]]:
     """Offset and value, in the order of the bytes."""
-    return [
-        (batch.base_offset + (record.offset_delta or 0), record.value)
-        for batch in decode_batches(data.records or b"")
-        for record in batch.records
-    ]
+    return [(record.offset, record.value) for record in records_in(data.records or b"")]
 
 
 def values_of(data: Answer.PartitionData) -> list[bytes | None]:

@@ -1,11 +1,13 @@
-"""A harmless request of every loaded API at every version, for what holds for all of them.
+"""A harmless request of every API at every version, for what holds for all of them.
 
-Nothing stays behind at the broker: topics are only validated, what is deleted never was.
+Nothing stays behind at the broker. The requests come from the table of harmless requests; a few
+can be about a topic of the test's instead. No API that is destructive is asked here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from uuid import UUID
 
 import pytest
 
@@ -19,34 +21,42 @@ from harness.client.requests import (
     list_offsets_request,
     produce_request,
 )
-from harness.codec.apis import api_named
-from harness.codec.messages import (
-    ApiVersionsRequest,
-    CreateTopicsRequest,
-    DeleteTopicsRequest,
-    FetchRequest,
-    FindCoordinatorRequest,
-    InitProducerIdRequest,
-    ListOffsetsRequest,
-    MetadataRequest,
-    ProduceRequest,
-)
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.apis import APIS, api_named
+from harness.codec.messages import MetadataRequest
+from harness.codec.records import Record, RecordBatch
 from harness.codec.structs import Message, Request
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import NotSupported
+from harness.conformance.harmless_requests import Safety
 from harness.marks import released_versions
+from harness.sweep import requests as table
+from harness.sweep.requests import OwnNames, safety_of
+from suites.protocol.record_formats import encoded_for
 
 NEVER_WAS = "kc-a-topic-that-never-was"
-# Produce 0 to 2 carries message sets; 4.x advertises these versions and serves none (KAFKA-18659).
-_LEFT_OUT = {"Produce": VersionRange(0, 2)}
+NOBODYS = OwnNames(NEVER_WAS, UUID(bytes=b"kc-never-existed"))
+
+SAFE_APIS = tuple(a.name for a in APIS.values() if safety_of(a.name) is not Safety.DESTRUCTIVE)
+EVERYDAY_APIS = (
+    *("Produce", "Fetch", "ListOffsets", "Metadata", "FindCoordinator", "ApiVersions"),
+    *("CreateTopics", "DeleteTopics", "InitProducerId"),
+)
+
+
+def _each(names: Iterable[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("api_name", list(names))
+
+
+each_api = _each(SAFE_APIS)
+each_other_api = _each(name for name in SAFE_APIS if name != "ApiVersions")
+each_everyday_api = _each(EVERYDAY_APIS)
+each_other_everyday_api = _each(name for name in EVERYDAY_APIS if name != "ApiVersions")
 
 
 def served_versions(broker: BrokerUnderTest, api_name: str, versions: str = "0+") -> list[int]:
     """What both sides know of ``versions``; raises NotSupported when that is nothing."""
-    left_out = _LEFT_OUT.get(api_name, ())
     usable = broker.advertised(api_name) & VersionRange.parse(versions)
-    found = [v for v in released_versions(api_named(api_name), usable) if v not in left_out]
+    found = released_versions(api_named(api_name), usable)
     if not found:
         raise NotSupported(f"{api_name} {versions}: advertised is {broker.advertised(api_name)}")
     return found
@@ -54,80 +64,42 @@ def served_versions(broker: BrokerUnderTest, api_name: str, versions: str = "0+"
 
 def flexible_versions(broker: BrokerUnderTest, api_name: str) -> list[int]:
     """The served versions with compact fields and tags (KIP-482)."""
-    return served_versions(broker, api_name, str(api_named(api_name).flexible_versions))
+    flexible = api_named(api_name).flexible_versions
+    if not flexible:
+        raise NotSupported(f"no version of {api_name} is flexible")
+    return served_versions(broker, api_name, str(flexible))
 
 
-def harmless_request(api_name: str, version: int, topic: Topic | None = None) -> Request[Message]:
-    """A valid request; one about topics names ``topic``, or none at all."""
-    return _REQUESTS[api_name](version, topic)
+def harmless_request(
+    api_name: str, version: int, topic: Topic | None = None, names: OwnNames = NOBODYS
+) -> Request[Message]:
+    """A valid request; ``topic`` takes the place of what the table names, where there is a form."""
+    if topic is not None and api_name in _ABOUT_A_TOPIC:
+        return _ABOUT_A_TOPIC[api_name](version, topic)
+    return table.harmless_request(api_name, version, names)
 
 
-def _produce(version: int, topic: Topic | None) -> ProduceRequest:
-    if topic is None:
-        return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[])
-    return produce_request(topic, encode_batch(RecordBatch([Record(b"x")])), version)
+def _produce(version: int, topic: Topic) -> Request[Message]:
+    return produce_request(topic, encoded_for(version, RecordBatch([Record(b"x")])), version)
 
 
-def _fetch(version: int, topic: Topic | None) -> FetchRequest:
-    topics = [] if topic is None else [fetch_topic(topic, version, [fetch_partition(0)])]
-    return fetch_request(topics)
+def _fetch(version: int, topic: Topic) -> Request[Message]:
+    return fetch_request([fetch_topic(topic, version, [fetch_partition(0)])])
 
 
-def _list_offsets(_version: int, topic: Topic | None) -> ListOffsetsRequest:
-    if topic is None:
-        return ListOffsetsRequest(replica_id=-1, topics=[])
+def _list_offsets(_version: int, topic: Topic) -> Request[Message]:
     return list_offsets_request(topic, LATEST)
 
 
-def _metadata(version: int, topic: Topic | None) -> MetadataRequest:
-    topics = [] if topic is None else [MetadataRequest.MetadataRequestTopic(name=topic.name)]
+def _metadata(version: int, topic: Topic) -> Request[Message]:
+    topics = [MetadataRequest.MetadataRequestTopic(name=topic.name)]
     return MetadataRequest(topics=topics, allow_auto_topic_creation=version < 4)
 
 
-def _find_coordinator(version: int, _topic: Topic | None) -> FindCoordinatorRequest:
-    if version >= 4:
-        return FindCoordinatorRequest(coordinator_keys=["kc-group"])
-    return FindCoordinatorRequest(key="kc-group")
-
-
-def _api_versions(_version: int, _topic: Topic | None) -> ApiVersionsRequest:
-    return ApiVersionsRequest(client_software_name="kc", client_software_version="1.0")
-
-
-def _create_topics(version: int, _topic: Topic | None) -> CreateTopicsRequest:
-    if version == 0:
-        return CreateTopicsRequest(topics=[])  # this version cannot only validate
-    entry = CreateTopicsRequest.CreatableTopic(
-        name=NEVER_WAS, num_partitions=1, replication_factor=1
-    )
-    return CreateTopicsRequest(topics=[entry], timeout_ms=10_000, validate_only=True)
-
-
-def _delete_topics(version: int, _topic: Topic | None) -> DeleteTopicsRequest:
-    if version >= 6:
-        state = DeleteTopicsRequest.DeleteTopicState(name=NEVER_WAS)
-        return DeleteTopicsRequest(topics=[state], timeout_ms=10_000)
-    return DeleteTopicsRequest(topic_names=[NEVER_WAS], timeout_ms=10_000)
-
-
-def _init_producer_id(_version: int, _topic: Topic | None) -> InitProducerIdRequest:
-    return InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
-
-
-_REQUESTS: dict[str, Callable[[int, Topic | None], Request[Message]]] = {
+_ABOUT_A_TOPIC: dict[str, Callable[[int, Topic], Request[Message]]] = {
     "Produce": _produce,
     "Fetch": _fetch,
     "ListOffsets": _list_offsets,
     "Metadata": _metadata,
-    "FindCoordinator": _find_coordinator,
-    "ApiVersions": _api_versions,
-    "CreateTopics": _create_topics,
-    "DeleteTopics": _delete_topics,
-    "InitProducerId": _init_producer_id,
 }
-
-API_NAMES = tuple(_REQUESTS)
-each_api = pytest.mark.parametrize("api_name", API_NAMES)
-each_other_api = pytest.mark.parametrize(
-    "api_name", [name for name in API_NAMES if name != "ApiVersions"]
-)
+TOPIC_APIS = tuple(_ABOUT_A_TOPIC)

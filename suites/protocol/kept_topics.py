@@ -5,11 +5,13 @@ A case that appends makes a topic of its own with ``broker.create_topic``.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import Topic
 
 Make = Callable[[BrokerUnderTest], Topic]
@@ -31,11 +33,19 @@ class KeptTopics:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._door is not None:
-            self._door.close()
+        self._leave()
+
+    def _leave(self) -> None:
+        door, self._door = self._door, None
+        self._made.clear()
+        if door is not None:
+            with contextlib.suppress(BrokerMisbehaved):  # a dead broker has nothing to delete
+                door.close()
 
     def topic(self, broker: BrokerUnderTest, make: Make) -> Topic:
         """The topic that ``make`` creates and fills, on first use; what it raises is not kept."""
+        if self._door is not None and self._door.addresses != broker.addresses:
+            self._leave()  # another broker stands in for one that died
         if self._door is None:
             versions = {key: (v.lowest, v.highest) for key, v in broker.api_versions.items()}
             self._door = BrokerUnderTest(
@@ -43,6 +53,7 @@ class KeptTopics:
                 versions,
                 time_scale=broker.time_scale,
                 name_prefix=f"{broker.unique_topic()}-kept",
+                observer=broker.observer,
             )
         if make not in self._made:
             self._made[make] = make(self._door)

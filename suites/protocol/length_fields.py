@@ -115,8 +115,7 @@ LENGTH_FIELDS = {
     ("Produce", "topics"): LengthField(
         lambda _: ProduceRequest(acks=-1, topic_data=[]),
         "array",
-        lambda v: 7 if v >= 9 else 8,
-        "3+",
+        lambda v: 6 if v < 3 else 8 if v < 9 else 7,
     ),
     ("Produce", "records"): LengthField(
         _without_records, "bytes", lambda _: -4, "3+", null_since=0

@@ -14,11 +14,19 @@ from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
-from suites.protocol.fetching import entry_of, log_of_nine, partition_of, values_of
+from suites.protocol.fetch_session import fetch_session
+from suites.protocol.fetching import (
+    NO_PARTITION,
+    entry_of,
+    log_of_nine,
+    partition_of,
+    values_of,
+)
 from suites.protocol.kept_topics import KeptTopics
 
 PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
 WAIT_MS = 200
+SESSION_WAIT_MS = 100
 EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
 LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform
 QUIET_MS = 30  # long enough for a broker that answers too early to be seen
@@ -37,15 +45,15 @@ def _expect_prompt(took_ms: float, wait_ms: int) -> None:
     assert took_ms < 0.9 * wait_ms, f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
 
 
-def _expect_at_max_wait(broker: BrokerUnderTest, took_ms: float) -> None:
-    """Not before WAIT_MS, and not very long after it."""
-    told = f"answered after {took_ms:.0f} ms, max_wait_ms is {WAIT_MS}"
-    assert took_ms >= WAIT_MS - EARLY_MS, told
-    assert took_ms <= WAIT_MS + broker.scaled_ms(LATE_MS), told
+def _expect_at_max_wait(broker: BrokerUnderTest, took_ms: float, wait_ms: int = WAIT_MS) -> None:
+    """Not before max_wait_ms, and not very long after it."""
+    told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+    assert took_ms >= wait_ms - EARLY_MS, told
+    assert took_ms <= wait_ms + broker.scaled_ms(LATE_MS), told
 
 
 @judges("FETCH-006")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_without_data_the_answer_comes_at_max_wait(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -60,7 +68,7 @@ def test_without_data_the_answer_comes_at_max_wait(
 
 
 @judges("FETCH-007")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_min_bytes_over_all_partitions_end_the_wait(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
@@ -83,7 +91,7 @@ def test_min_bytes_over_all_partitions_end_the_wait(
 
 
 @judges("FETCH-008")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_min_bytes_0_is_answered_at_once(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -105,7 +113,7 @@ def _part_of_the_sum(broker: BrokerUnderTest) -> bytes:
 
 
 @judges("FETCH-009")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_version: int) -> None:
     """min_bytes of 64 KiB: silent after the first two appends, answered with all three."""
     topic = broker.create_topic()
@@ -143,7 +151,7 @@ def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> Non
 
 
 @judges("FETCH-010")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_an_offset_out_of_range_ends_the_wait(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -159,16 +167,56 @@ def test_an_offset_out_of_range_ends_the_wait(
 
 
 @judges("FETCH-010")
-@at_versions("Fetch", "4+")
+@at_versions("Fetch", "0-3", "4+")
 def test_an_unknown_partition_alone_is_not_waited_for(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Nothing else is asked: answered at once. Beside an idle partition the broker may wait."""
     topic = kept.topic(broker, log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([entry_of(topic, api_version, {2: 0})], max_wait_ms=wait_ms)
+    request = fetch_request([entry_of(topic, api_version, {NO_PARTITION: 0})], max_wait_ms=wait_ms)
     with requirement("FETCH-010"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_prompt(took_ms, wait_ms)
-        found = partition_of(response, 2).error_code
+        found = partition_of(response, NO_PARTITION).error_code
         expect_error(found, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+# -- in a session ----------------------------------------------------------------------------------
+
+
+@judges("FETCH-034")
+@at_versions("Fetch", "7+")
+def test_an_empty_request_waits_for_the_partitions_of_its_session(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Nothing new to ask and nothing to read: an empty answer, not before max_wait_ms."""
+    topic = kept.topic(broker, log_of_nine)
+    opened = entry_of(topic, api_version, {0: 9, 1: 0})
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
+        request = session.next_request(max_wait_ms=SESSION_WAIT_MS)
+        response, took_ms = _timed(broker.connect(), request, api_version)
+        _expect_at_max_wait(broker, took_ms, SESSION_WAIT_MS)
+        expect_error(response.error_code, ErrorCode.NONE)
+        assert not any(p.records for topic in response.responses for p in topic.partitions)
+
+
+@judges("FETCH-034")
+@at_versions("Fetch", "7+")
+def test_an_append_ends_the_wait_of_an_empty_request(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """The session alone says what is waited for: answered with it, long before max_wait_ms."""
+    topic = broker.create_topic(partitions=2)
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    opened = entry_of(topic, api_version, {0: 0, 1: 0})
+    connection = broker.connect()
+    with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
+        started = time.monotonic()
+        connection.send(session.next_request(max_wait_ms=wait_ms), api_version)
+        connection.expect_silence(for_ms=QUIET_MS)
+        append(broker, topic, batch_of(b"awaited"), partition=1)
+        response = connection.receive()
+        _expect_prompt((time.monotonic() - started) * 1000, wait_ms)
+        assert isinstance(response, Answer)
+        assert values_of(partition_of(response, 1)) == [b"awaited"]

@@ -18,6 +18,7 @@ from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, now_ms
+from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 
@@ -178,6 +179,27 @@ def test_tiered_times_are_accepted_from_their_versions_on(
             expected = ErrorCode.NONE if known else ErrorCode.UNSUPPORTED_VERSION
             code = broker.list_offset(topic, timestamp, api_version).error_code
             expect_error(code, expected, f"timestamp {timestamp}")
+
+
+@judges("LISTO-015")
+@at_versions("ListOffsets", "1+")
+def test_what_is_deleted_is_not_found(broker: BrokerUnderTest, api_version: int) -> None:
+    """Deleted inside the first batch, behind it, and up to the last record of all."""
+    topic = _six_records(broker)
+    expected: dict[int, dict[int, tuple[int, int]]] = {
+        2: {0: (2, 300), 200: (2, 300), 450: (4, 600)},
+        3: {0: (3, 400), 200: (3, 400), 450: (4, 600)},
+        5: {0: (5, 500), 450: (5, 500)},
+    }
+    for deleted_below, found in expected.items():
+        delete_records(broker, topic, deleted_below)
+        with requirement("LISTO-015"):
+            told = f"records below {deleted_below} deleted"
+            earliest = broker.list_offset(topic, EARLIEST, api_version)
+            _expect(earliest, (deleted_below, -1), f"{told}: earliest")
+            for after_ms, record in found.items():
+                answer = broker.list_offset(topic, BASE_MS + after_ms, api_version)
+                _expect(answer, record, f"{told}: time {after_ms}")
 
 
 # -- errors ----------------------------------------------------------------------------------------

@@ -225,7 +225,8 @@ def test_the_cluster_id_is_stable(broker: BrokerUnderTest, api_version: int) -> 
     with requirement("META-018"):
         cluster_id = _ask(broker, api_version, []).cluster_id
         assert cluster_id, f"the cluster id is {cluster_id!r}"
-        again = other.ask(MetadataRequest(topics=[]), broker.version("Metadata", "2+")).cluster_id
+        newest = broker.version("Metadata", "2+")
+        again = other.ask(MetadataRequest(topics=[]), newest, tolerant=True).cluster_id
         assert again == cluster_id, f"the cluster id was {cluster_id!r}, then {again!r}"
 
 
@@ -263,14 +264,13 @@ def _await_coordinator(broker: BrokerUnderTest, key_type: int) -> None:
 def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: int) -> None:
     """The id belongs to the topic, not to its name."""
     first = broker.create_topic()
-    first_id = _id_at(broker, first.name, api_version)
     delete_topic(broker, first)
     broker.create_topic(name=first.name)
     with requirement("META-022"):
-        assert first_id != ZERO_UUID, "the topic has no id"
+        assert first.id != ZERO_UUID, "the topic has no id"
         second_id = _id_at(broker, first.name, api_version)
         assert second_id != ZERO_UUID, "the recreated topic has no id"
-        assert second_id != first_id, "the recreated topic has the id of the deleted one"
+        assert second_id != first.id, "the recreated topic has the id of the deleted one"
 
 
 def _id_at(broker: BrokerUnderTest, name: str, version: int) -> UUID:

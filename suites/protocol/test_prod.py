@@ -6,6 +6,9 @@ import itertools
 import struct
 import zlib
 from dataclasses import replace
+from functools import cache
+
+import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, produce_request
@@ -17,8 +20,10 @@ from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import batch_of, now_ms
 from suites.protocol.expect import expect_error
+from suites.protocol.internal_topics import KEY_TYPES, internal_topic
 from suites.protocol.kept_topics import KeptTopics
 from suites.protocol.partition_log import UntouchedLog
+from suites.protocol.record_formats import encoded_for
 
 Answer = ProduceResponse.PartitionProduceResponse
 ZSTD_SINCE = 7  # KIP-110
@@ -40,23 +45,25 @@ def _compacted(broker: BrokerUnderTest) -> Topic:
 
 
 @judges("PROD-005")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_an_unknown_partition_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Partition 999 of a topic with two partitions."""
     topic = kept.topic(broker, _plain)
     with requirement("PROD-005"):
-        _expect_unknown(broker.produce(topic, batch_of(b"x"), api_version, partition=999))
+        batch = batch_of(b"x", version=api_version)
+        _expect_unknown(broker.produce(topic, batch, api_version, partition=999))
 
 
 @judges("PROD-005")
-@at_versions("Produce", "3-12")
+@at_versions("Produce", "0-2", "3-12")
 def test_an_unknown_topic_is_refused(broker: BrokerUnderTest, api_version: int) -> None:
     """A name that no topic has; from v13 a topic has no name here."""
     unknown = Topic(broker.unique_topic())
     with requirement("PROD-005"):
-        _expect_unknown(broker.produce(unknown, batch_of(b"x"), api_version))
+        batch = batch_of(b"x", version=api_version)
+        _expect_unknown(broker.produce(unknown, batch, api_version))
 
 
 def _expect_unknown(answer: Answer) -> None:
@@ -65,7 +72,7 @@ def _expect_unknown(answer: Answer) -> None:
 
 
 @judges("PROD-008")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_other_acks_are_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
@@ -73,12 +80,12 @@ def test_other_acks_are_refused(
     topic = kept.topic(broker, _plain)
     logs = [UntouchedLog(broker, topic, partition) for partition in range(2)]
     request = produce_request(topic, None, api_version)
+    batch = batch_of(b"x", version=api_version)
     request.topic_data[0].partition_data = [
-        ProduceRequest.PartitionProduceData(index=index, records=batch_of(b"x"))
-        for index in range(2)
+        ProduceRequest.PartitionProduceData(index=index, records=batch) for index in range(2)
     ]
     with requirement("PROD-008"):
-        for request.acks in (2, -2):
+        for request.acks in (2, 7, -2):
             answers = broker.ask(request, api_version).responses[0].partition_responses
             assert {answer.index for answer in answers} == {0, 1}, f"answers: {answers}"
             for answer in answers:
@@ -101,18 +108,60 @@ def test_a_batch_above_the_limit_is_refused(broker: BrokerUnderTest, api_version
         expect_error(answer.error_code, ErrorCode.NONE, "limit")
 
 
-@judges("PROD-011")
+SEGMENT_BYTES = 1 << 20  # the least that Apache Kafka 4.x takes (KIP-1030)
+
+
+@cache
+def _batches_around_the_segment_size() -> tuple[bytes, bytes]:
+    """One of just SEGMENT_BYTES, one a byte larger."""
+    overhead_bytes = len(batch_of(b"x" * 1_000_000)) - 1_000_000
+    values = [b"x" * (SEGMENT_BYTES - overhead_bytes + more) for more in (0, 1)]
+    fitting, too_large = (batch_of(value) for value in values)
+    assert (len(fitting), len(too_large)) == (SEGMENT_BYTES, SEGMENT_BYTES + 1)
+    return fitting, too_large
+
+
+@judges("PROD-010")
 @at_versions("Produce", "3+")
+def test_a_batch_above_the_segment_size_is_refused(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A batch one byte above segment.bytes is refused, one of just that size is taken."""
+    fitting, too_large = _batches_around_the_segment_size()
+    configs = {"segment.bytes": str(SEGMENT_BYTES), "max.message.bytes": str(2 * SEGMENT_BYTES)}
+    topic = broker.create_topic(configs=configs)
+    log = UntouchedLog(broker, topic)
+    with requirement("PROD-010"):
+        log.expect_refusal(too_large, api_version, ErrorCode.RECORD_LIST_TOO_LARGE, "segment + 1")
+        answer = broker.produce(topic, fitting, api_version)
+        expect_error(answer.error_code, ErrorCode.NONE, "segment")
+
+
+@judges("PROD-011")
+@at_versions("Produce", "0-2", "3+")
 def test_a_batch_with_a_flipped_bit_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """One bit behind the header differs from what the checksum was made of."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     for compression in ("none", "gzip"):
-        batch = bytearray(encode_batch(_three(), compression))
+        batch = bytearray(encoded_for(api_version, _three(), compression))
         batch[-5] ^= 1
         with requirement("PROD-011"):
             log.expect_refusal(bytes(batch), api_version, ErrorCode.CORRUPT_MESSAGE, compression)
+
+
+@judges("PROD-012")
+@pytest.mark.parametrize("name", KEY_TYPES)
+@at_versions("Produce", "3+")
+def test_an_internal_topic_is_not_for_clients(
+    broker: BrokerUnderTest, name: str, api_version: int
+) -> None:
+    """A batch without key: internal topics are compacted, so nothing can come to stand in one."""
+    topic = internal_topic(broker, name)
+    with requirement("PROD-012"):
+        answer = broker.produce(topic, batch_of(b"x"), api_version)
+        expect_error(answer.error_code, ErrorCode.INVALID_TOPIC_EXCEPTION, name)
 
 
 @judges("PROD-013")
@@ -152,6 +201,25 @@ def test_old_formats_are_refused(
             log.expect_refusal(
                 _old_message(magic), api_version, ErrorCode.INVALID_RECORD, f"magic {magic}"
             )
+
+
+@judges("PROD-014")
+@at_versions("Produce", "3+")
+def test_unknown_formats_are_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """A batch that is right but for a magic that no format has: INVALID_RECORD, or not readable."""
+    topic = kept.topic(broker, _plain)
+    log = UntouchedLog(broker, topic)
+    refusals = (ErrorCode.INVALID_RECORD, ErrorCode.CORRUPT_MESSAGE)
+    with requirement("PROD-014"):
+        for magic in (3, 127, -1):
+            answer = broker.produce(topic, encode_batch(_three(magic=magic)), api_version)
+            assert answer.error_code in refusals, (
+                f"magic {magic}: error is {ErrorCode.describe(answer.error_code)}, "
+                "expected INVALID_RECORD or CORRUPT_MESSAGE"
+            )
+            log.expect_untouched(f"magic {magic}")
 
 
 @judges("PROD-015")
@@ -230,7 +298,7 @@ def test_each_bad_record_is_listed(
 
 
 @judges("PROD-019")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_a_compacted_topic_wants_keys(broker: BrokerUnderTest, api_version: int) -> None:
     """A record without key is refused; one with an empty key is taken."""
     topic = broker.create_topic(configs={"cleanup.policy": "compact"})
@@ -239,10 +307,13 @@ def test_a_compacted_topic_wants_keys(broker: BrokerUnderTest, api_version: int)
         for compression in ("none", "gzip"):
             batch = RecordBatch([Record(b"value", None)], base_timestamp=now_ms())
             log.expect_refusal(
-                encode_batch(batch, compression), api_version, ErrorCode.INVALID_RECORD, compression
+                encoded_for(api_version, batch, compression),
+                api_version,
+                ErrorCode.INVALID_RECORD,
+                compression,
             )
         batch = RecordBatch([Record(b"value", b"")], base_timestamp=now_ms())
-        answer = broker.produce(topic, encode_batch(batch), api_version)
+        answer = broker.produce(topic, encoded_for(api_version, batch), api_version)
         expect_error(answer.error_code, ErrorCode.NONE, "empty key")
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.requests import Topic, produce_request
+from harness.client.requests import EARLIEST, Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -16,10 +16,12 @@ from harness.codec.records.compression import CODEC_IDS
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
+from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
 from suites.protocol.gone_topics import delete_topic
 from suites.protocol.kept_topics import KeptTopics
 from suites.protocol.partition_log import keys_and_values, stored_batches
+from suites.protocol.record_formats import encoded_for, records_in
 
 Answer = ProduceResponse.PartitionProduceResponse
 DAY_MS = 24 * 60 * 60 * 1000
@@ -43,13 +45,13 @@ def _with_log_append_time(broker: BrokerUnderTest) -> Topic:
 
 
 @judges("PROD-001")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_a_batch_is_acknowledged_with_its_base_offset(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
     """The base offset is where the log ended before; with acks 1 as with acks -1."""
     topic = broker.create_topic()
-    batch = batch_of(*[b"value"] * 7)
+    batch = batch_of(*[b"value"] * 7, version=api_version)
     for acks in (1, -1):
         before = broker.end_offset(topic)
         with requirement("PROD-001"):
@@ -90,7 +92,7 @@ def _partition_answer(answer: object) -> Answer:
 
 
 @judges("PROD-003")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_stored_offsets_are_the_brokers(broker: BrokerUnderTest, api_version: int) -> None:
     """Batches all numbered from 0 by their producer are stored one behind the other."""
     topic = broker.create_topic()
@@ -98,7 +100,9 @@ def test_stored_offsets_are_the_brokers(broker: BrokerUnderTest, api_version: in
     batch = RecordBatch(records, base_timestamp=now_ms())
     with requirement("PROD-003"):
         for compression in ("none", "gzip", "none"):
-            answer = broker.produce(topic, encode_batch(batch, compression), api_version)
+            answer = broker.produce(
+                topic, encoded_for(api_version, batch, compression), api_version
+            )
             expect_error(answer.error_code, ErrorCode.NONE, compression)
         offsets = [
             stored.base_offset + (record.offset_delta or 0)
@@ -108,8 +112,45 @@ def test_stored_offsets_are_the_brokers(broker: BrokerUnderTest, api_version: in
         assert offsets == list(range(9)), f"three batches of three are stored at {offsets}"
 
 
-@judges("PROD-020")
+@judges("PROD-003")
+@at_versions("Produce", "0-2")
+def test_messages_are_numbered_anew(broker: BrokerUnderTest, api_version: int) -> None:
+    """Two messages that their producer numbers from 1000, with a gap, plain and compressed."""
+    topic = broker.create_topic()
+    records = [Record(b"first"), Record(b"second", offset_delta=3)]
+    batch = RecordBatch(records, base_offset=1000, base_timestamp=now_ms())
+    with requirement("PROD-003"):
+        for before, compression in ((0, "none"), (2, "gzip")):
+            message_set = encoded_for(api_version, batch, compression)
+            answer = broker.produce(topic, message_set, api_version)
+            expect_error(answer.error_code, ErrorCode.NONE, compression)
+            assert answer.base_offset == before, f"{compression}: base offset {answer.base_offset}"
+        offsets = [record.offset for record in records_in(broker.fetch(topic, 0).records or b"")]
+        assert offsets == [0, 1, 2, 3], f"twice two messages are stored at {offsets}"
+
+
+@judges("PROD-003")
 @at_versions("Produce", "3+")
+def test_wrong_numbers_in_a_compressed_batch_are_not_stored(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Its records are numbered 0, 2, 1: refused, or stored with the right numbers."""
+    topic = broker.create_topic()
+    append(broker, topic, batch_of(b"before"))
+    records = [Record(b"x", b"k", offset_delta=delta) for delta in (0, 2, 1)]
+    batch = encode_batch(RecordBatch(records, base_timestamp=now_ms()), "gzip")
+    with requirement("PROD-003"):
+        answer = broker.produce(topic, batch, api_version)
+        stored = stored_batches(broker, topic)
+        deltas = [record.offset_delta for one in stored[1:] for record in one.records]
+        expected = [0, 1, 2] if answer.error_code == ErrorCode.NONE else []
+        code = ErrorCode.describe(answer.error_code)
+        told = f"records numbered 0, 2, 1: error is {code}, stored with {deltas}"
+        assert deltas == expected, told
+
+
+@judges("PROD-020")
+@at_versions("Produce", "0-2", "3+")
 def test_null_and_empty_are_distinct(broker: BrokerUnderTest, api_version: int) -> None:
     """Every pair of null, empty and something as key and value comes back as it was sent."""
     topic = broker.create_topic()
@@ -117,7 +158,7 @@ def test_null_and_empty_are_distinct(broker: BrokerUnderTest, api_version: int) 
     batch = RecordBatch([Record(value, key) for key, value in sent], base_timestamp=now_ms())
     append(broker, topic, batch_of(b"first"))
     with requirement("PROD-020"):
-        answer = broker.produce(topic, encode_batch(batch), api_version)
+        answer = broker.produce(topic, encoded_for(api_version, batch), api_version)
         expect_error(answer.error_code, ErrorCode.NONE)
         came = keys_and_values(stored_batches(broker, topic)[1:])
         assert came == sent, f"keys and values sent: {sent}, stored: {came}"
@@ -146,40 +187,41 @@ def test_any_bytes_come_back_unchanged(broker: BrokerUnderTest, compression: str
 
 
 @judges("PROD-022")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "1-2", "3+")
 def test_no_quota_no_throttling(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """Without a quota the answer tells of no throttling."""
     topic = kept.topic(broker, _plain)
-    request = produce_request(topic, batch_of(b"x"), api_version)
+    request = produce_request(topic, batch_of(b"x", version=api_version), api_version)
     with requirement("PROD-022"):
         throttled_ms = broker.ask(request, api_version).throttle_time_ms
         assert throttled_ms == 0, f"throttled for {throttled_ms} ms without a quota"
 
 
 @judges("PROD-023")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "2", "3+")
 def test_create_time_has_no_append_time(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """The producer's times stand: the answer's log_append_time is -1."""
     topic = kept.topic(broker, _with_create_time)
     with requirement("PROD-023"):
-        answer = broker.produce(topic, batch_of(b"x"), api_version)
+        answer = broker.produce(topic, batch_of(b"x", version=api_version), api_version)
         expect_error(answer.error_code, ErrorCode.NONE)
         found_ms = answer.log_append_time_ms
         assert found_ms == -1, f"log_append_time of a CreateTime topic is {found_ms}, expected -1"
 
 
 @judges("PROD-023")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "2", "3+")
 def test_log_append_time_is_the_brokers(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """The broker's time (clocks agree within a day), whatever the producer says."""
     topic = kept.topic(broker, _with_log_append_time)
-    batch = encode_batch(RecordBatch([Record(b"x")], base_timestamp=now_ms() - 3 * DAY_MS))
+    old = RecordBatch([Record(b"x")], base_timestamp=now_ms() - 3 * DAY_MS)
+    batch = encoded_for(api_version, old)
     with requirement("PROD-023"):
         answer = broker.produce(topic, batch, api_version)
         expect_error(answer.error_code, ErrorCode.NONE)
@@ -209,11 +251,12 @@ def test_a_topic_is_addressed_by_its_id(broker: BrokerUnderTest, api_version: in
 
 
 @judges("PROD-026")
-@at_versions("Produce", "3+")
+@at_versions("Produce", "0-2", "3+")
 def test_any_key_may_go_to_any_partition(broker: BrokerUnderTest, api_version: int) -> None:
     """The same key in both partitions of a topic."""
     topic = broker.create_topic(partitions=2)
-    batch = encode_batch(RecordBatch([Record(b"value", b"same")], base_timestamp=now_ms()))
+    same = RecordBatch([Record(b"value", b"same")], base_timestamp=now_ms())
+    batch = encoded_for(api_version, same)
     with requirement("PROD-026"):
         for partition in range(2):
             answer = broker.produce(topic, batch, api_version, partition=partition)
@@ -221,3 +264,48 @@ def test_any_key_may_go_to_any_partition(broker: BrokerUnderTest, api_version: i
             assert keys_and_values(stored_batches(broker, topic, partition)) == [
                 (b"same", b"value")
             ]
+
+
+@judges("PROD-024")
+@at_versions("Produce", "5+")
+def test_the_answer_tells_the_log_start(broker: BrokerUnderTest, api_version: int) -> None:
+    """Of a whole log, of one whose beginning was deleted, and of one that was emptied."""
+    topic = broker.create_topic()
+    append(broker, topic, batch_of(b"0", b"1", b"2"), batch_of(b"3"))
+    for deleted_below in (0, 2, 5):
+        delete_records(broker, topic, deleted_below)
+        with requirement("PROD-024"):
+            answer = broker.produce(topic, batch_of(b"x"), api_version)
+            expect_error(answer.error_code, ErrorCode.NONE)
+            earliest = broker.list_offset(topic, EARLIEST).offset
+            found = (answer.log_start_offset, earliest)
+            told = f"records below {deleted_below} deleted: log start and earliest are {found}"
+            assert found == (deleted_below, deleted_below), told
+
+
+@judges("PROD-027")
+@at_versions("Produce", "3+")
+def test_records_stand_in_the_order_of_their_arrival(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """Two producers that send by turns, without waiting: nobody's records change places."""
+    topic = broker.create_topic()
+    producers = {name: broker.connect(name) for name in ("one", "two")}
+    sent = {name: [b"%s %d" % (name.encode(), i) for i in range(10)] for name in producers}
+    for values in zip(*sent.values(), strict=True):
+        for producer, value in zip(producers.values(), values, strict=True):
+            request = produce_request(topic, batch_of(value), api_version)
+            producer.send(request, api_version)
+    with requirement("PROD-027"):
+        acknowledged = {}
+        for name, producer in producers.items():
+            for value in sent[name]:
+                answer = _partition_answer(producer.receive())
+                expect_error(answer.error_code, ErrorCode.NONE, str(value))
+                acknowledged[answer.base_offset] = value
+        stored = [value for _, value in keys_and_values(stored_batches(broker, topic))]
+        in_order = [acknowledged[offset] for offset in sorted(acknowledged)]
+        assert stored == in_order, f"acknowledged as {in_order}, stored as {stored}"
+        for name in producers:
+            own = [value for value in stored if value in sent[name]]
+            assert own == sent[name], f"producer {name}: {sent[name]} sent, stored as {own}"

@@ -22,6 +22,7 @@ PLANTS = {
     "java": ("harness/java.py", "import harness.codec"),
     "proxies": ("harness/proxies", "import harness.client"),
     "targets": ("harness/targets", "import harness.conformance"),
+    "sweep": ("harness/sweep", "import harness.targets"),
     "conformance": ("harness/conformance", "import harness.client"),
     "reports": ("reports", "import harness.codec"),
     "suites": ("suites/protocol", "import harness.reference_broker"),

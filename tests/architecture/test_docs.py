@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from harness.cli import main
 from harness.conformance.results_schema import RESULTS_SCHEMA, SCHEMA_VERSION
+from harness.conformance.wire_parquet import WIRE_SCHEMA, WIRE_SCHEMA_VERSION
 from tests.ci import PARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_results_md_holds_the_schema() -> None:
+@pytest.mark.parametrize(
+    ("heading", "schema"),
+    [
+        (f"## The Parquet schema, version {SCHEMA_VERSION}", RESULTS_SCHEMA),
+        (f"## Seen on the wire: the schema, version {WIRE_SCHEMA_VERSION}", WIRE_SCHEMA),
+    ],
+    ids=["results", "wire"],
+)
+def test_results_md_holds_the_schema(heading: str, schema: Any) -> None:
     text = (ROOT / "docs/results.md").read_text("utf-8")
-    assert f"schema, version {SCHEMA_VERSION}" in text
-    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", text, re.MULTILINE)
-    wanted = [(f.name, f.metadata[b"description"].decode()) for f in RESULTS_SCHEMA]
+    assert heading in text
+    section = text.split(heading)[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE)
+    wanted = [(f.name, f.metadata[b"description"].decode()) for f in schema]
     assert rows == wanted
 
 

@@ -73,6 +73,6 @@ def test_each_handler_says_the_versions_that_it_serves(key: int) -> None:
     registered = HANDLERS[key]
     module = sys.modules[registered.handle.__module__]
     first = (module.__doc__ or "").splitlines()[0]
-    served = f"versions {registered.lowest_served} to {registered.advertised.highest}"
+    served = f"versions {registered.advertised.lowest} to {registered.advertised.highest}"
     assert first == f"{api_for_key(key).name}: API key {key}, {served}."
     assert module.__name__.rsplit(".", 1)[-1].startswith(f"api_{key:02}_")

@@ -7,11 +7,14 @@ import socket
 import pytest
 
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest, PreparationFailed
-from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout
+from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.codec import UnknownApiError
+from harness.codec.frame import frame
+from harness.codec.header import encode_response
 from harness.codec.messages import (
     ApiVersionsResponse,
     CreateTopicsResponse,
+    ListOffsetsResponse,
     MetadataRequest,
     MetadataResponse,
 )
@@ -123,4 +126,76 @@ def test_a_refused_topic_is_a_failed_preparation() -> None:
         target = broker(address)
         with pytest.raises(PreparationFailed, match=r"CreateTopics p-1: .*INVALID_TOPIC_EXCEPTION"):
             target.create_topic()
+        target.close()
+
+
+def made_by_metadata(partitions: int) -> MetadataResponse:
+    topic = MetadataResponse.MetadataResponseTopic(
+        name="p-1",
+        partitions=[
+            MetadataResponse.MetadataResponsePartition(partition_index=index)
+            for index in range(partitions)
+        ],
+    )
+    return MetadataResponse(topics=[topic])
+
+
+def without_create_topics(address: tuple[str, int]) -> BrokerUnderTest:
+    return BrokerUnderTest([address], {2: (1, 7), 3: (0, 9)}, name_prefix="p", seed="s")
+
+
+def test_without_create_topics_metadata_makes_the_topic() -> None:
+    asked = []
+
+    def script(peer: Peer) -> None:
+        for code in (5, 0):  # LEADER_NOT_AVAILABLE at first, as on a real broker
+            correlation_id, request = peer.read_request()
+            asked.append(request)
+            response = made_by_metadata(3)
+            response.topics[0].error_code = code
+            peer.answer(response, 9, correlation_id)
+        for index in range(2):
+            correlation_id, _ = peer.read_request()
+            entry = ListOffsetsResponse.ListOffsetsPartitionResponse(partition_index=index)
+            topic = ListOffsetsResponse.ListOffsetsTopicResponse(name="p-1", partitions=[entry])
+            peer.answer(ListOffsetsResponse(topics=[topic]), 7, correlation_id)
+        peer.read_to_end()
+
+    with scripted(script) as address:
+        target = without_create_topics(address)
+        assert target.create_topic(partitions=2).name == "p-1"
+        target.close()
+    wanted = MetadataRequest.MetadataRequestTopic(name="p-1")
+    assert asked == [MetadataRequest(topics=[wanted], allow_auto_topic_creation=True)] * 2
+
+
+def test_auto_creation_that_makes_too_few_partitions() -> None:
+    def script(peer: Peer) -> None:
+        peer.answer(made_by_metadata(1), 9, peer.read_request()[0])
+        peer.read_to_end()
+
+    with scripted(script) as address:
+        target = without_create_topics(address)
+        with pytest.raises(ApiNotAdvertised, match="for 2 partitions; auto-creation made 1"):
+            target.create_topic(partitions=2)
+        target.close()
+
+
+def test_auto_creation_knows_no_settings() -> None:
+    with pytest.raises(ApiNotAdvertised, match="a topic with settings of its own"):
+        without_create_topics(NOWHERE).create_topic(configs={"retention.ms": "1"})
+
+
+def test_what_prepares_is_read_tolerantly_and_what_is_judged_strictly() -> None:
+    def script(peer: Peer) -> None:
+        for _ in range(2):
+            correlation_id, _ = peer.read_request()
+            answer = encode_response(MetadataResponse(controller_id=4), 9, correlation_id)
+            peer.send(frame(answer + b"\0"))
+
+    with scripted(script) as address:
+        target = broker(address)
+        assert target.metadata([]).controller_id == 4
+        with pytest.raises(WireViolation, match="1 bytes left over"):
+            target.metadata([], 9)
         target.close()

@@ -146,7 +146,7 @@ def test_a_failed_write_leaves_the_old_file(
     def fail(*_args: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("harness.conformance.parquet.os.fsync", fail)
+    monkeypatch.setattr("harness.conformance.arrow.os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         write_parquet(journal, tmp_path)
     assert path.read_bytes() == before

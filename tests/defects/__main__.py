@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -27,15 +28,19 @@ from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.defect import Defect
 from tests.defects.table import Outcome, Suites, judge
 
+JSON_VERSION = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows, and the judged MUSTs that have no defect."""
+    """All rows, and the judged MUSTs that have no defect (known only of a complete table)."""
 
     target: str
     outcomes: list[Outcome]
     unproved: list[str]
-    not_served: list[str]  # what the target does not serve: its defects were left out
+    unseen: list[str]  # defects of requirements that this target does not serve
+    complete: bool
+    at: str
 
     @property
     def good(self) -> bool:
@@ -51,14 +56,14 @@ class Table:
             lines.append(f"| {row.defect.requirement} | {row.defect.meaning} | {killed} | {by} |")
         count = sum(outcome.killed for outcome in self.outcomes)
         lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
+        if self.unseen:
+            lines.append(f"Not supported by this target, so not seen: {', '.join(self.unseen)}.")
         if self.unproved:
             lines.append(f"Tested, unproved (no defect): {', '.join(self.unproved)}.")
-        if self.not_served:
-            lines.append(f"Not served by this target, left out: {', '.join(self.not_served)}.")
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
-        """The same for programs."""
+        """The same for programs; docs/results.md publishes the form, a report reads it."""
         rows = [
             {
                 "requirement": row.defect.requirement,
@@ -67,10 +72,23 @@ class Table:
                 "killed": row.killed,
                 "reason": row.reason,
                 "problem": row.problem,
+                "changed": [
+                    {"requirement": name, "was": was, "now": now}
+                    for name, (was, now) in row.changed.items()
+                ],
             }
             for row in self.outcomes
         ]
-        return json.dumps({"target": self.target, "defects": rows, "unproved": self.unproved})
+        table = {
+            "schema_version": JSON_VERSION,
+            "target": self.target,
+            "at": self.at,
+            "complete": self.complete,
+            "defects": rows,
+            "unseen": self.unseen,
+            "unproved": self.unproved,
+        }
+        return json.dumps(table, indent=1) + "\n"
 
 
 def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
@@ -80,22 +98,23 @@ def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
     rank: Counter[str] = Counter()
     ranked = []
     for defect in shuffled:
-        area = defect.requirement.split("-")[0]
-        ranked.append((rank[area], defect))
-        rank[area] += 1
+        ranked.append((rank[defect.area], defect))
+        rank[defect.area] += 1
     ranked.sort(key=lambda pair: pair[0])
     kept = {defect.name for _, defect in ranked[:count]}
     return [defect for defect in defects if defect.name in kept]
 
 
-def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
+def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str]:
     """MUST requirements that are judged and have no defect."""
     known = set(proved)
-    return [
+    judged = {
         name
+        for baseline in baselines
         for name, one in baseline.requirements.items()
-        if one.level == "MUST" and one.verdict is Verdict.PASSED and name not in known
-    ]
+        if one.level == "MUST" and one.verdict is Verdict.PASSED
+    }
+    return sorted(judged - known)
 
 
 @click.command()
@@ -104,12 +123,21 @@ def unproved(baseline: RunSummary, proved: Iterable[str]) -> list[str]:
 @click.option("--jobs", default=2, show_default=True, help="Defects at the same time.")
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="ends", show_default=True,
               help="At which versions the suites run under each defect.")  # fmt: skip
+@click.option("--scope", type=click.Choice(["area", "all"]), default="area", show_default=True,
+              help="Who else must not notice: the rest of the area, or of all areas.")  # fmt: skip
 @click.option("--sample", type=int, default=None, metavar="N",
               help="Only N defects, drawn by the seed from all areas.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
 @click.option("--out", default="results/defects", type=click.Path(path_type=Path))
 def main(
-    target: str, glob: str, jobs: int, versions: str, sample: int | None, seed: int, out: Path
+    target: str,
+    glob: str,
+    jobs: int,
+    versions: str,
+    scope: str,
+    sample: int | None,
+    seed: int,
+    out: Path,
 ) -> None:
     """Run every defect in front of TARGET and say which check noticed it."""
     console = Console(stderr=True)
@@ -117,9 +145,12 @@ def main(
     if not matching:
         raise click.UsageError(f"no defect is made for {glob!r}")
     chosen = matching if sample is None else sampled(matching, sample, seed)
-    complete = chosen == ALL_DEFECTS
     try:
-        table = _run(target, chosen, jobs, versions, console, complete=complete)
+        with tempfile.TemporaryDirectory(prefix="defects-") as folder:
+            place = Path(folder)
+            with parse_target(target, log_dir=place / "logs") as running:
+                suites = Suites(target, running.addresses[0], place, versions, scope)
+                table = _run(suites, chosen, jobs, console)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     out.mkdir(parents=True, exist_ok=True)
@@ -130,38 +161,28 @@ def main(
     sys.exit(0 if table.good else 1)
 
 
-def _run(
-    spec: str,
-    chosen: list[Defect],
-    jobs: int,
-    versions: str,
-    console: Console,
-    *,
-    complete: bool,
-) -> Table:
-    with (
-        tempfile.TemporaryDirectory(prefix="defects-") as folder,
-        parse_target(spec, log_dir=Path(folder) / "logs") as target,
-    ):
-        suites = Suites(spec, target.addresses[0], Path(folder), versions)
-        baseline = _without_defect(suites.run)
-        asked = [d for d in chosen if d.private or _is_asked(baseline, d.requirement)]
-        private = any(d.private for d in asked)
-        private_baseline = _without_defect(suites.run_private) if private else baseline
-        with ThreadPoolExecutor(jobs) as pool:
-            futures = {
-                pool.submit(suites.run_private if d.private else suites.run, d): d for d in asked
-            }
-            rows = {}
-            for future in as_completed(futures):
-                defect = futures[future]
-                before = private_baseline if defect.private else baseline
-                rows[defect.name] = row = judge(defect, before, future.result())
-                mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
-                console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
-    open_ids = unproved(baseline, (d.requirement for d in chosen)) if complete else []
-    left_out = [d.requirement for d in chosen if d not in asked]
-    return Table(spec, [rows[d.name] for d in asked], open_ids, left_out)
+def _run(suites: Suites, chosen: list[Defect], jobs: int, console: Console) -> Table:
+    baseline = _without_defect(suites.run)
+    private_baseline = _without_defect(suites.run_private)
+    asked = [d for d in chosen if d.private or _is_asked(baseline, d.requirement)]
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {
+            pool.submit(suites.run_private if d.private else suites.run, d): d for d in asked
+        }
+        rows = {}
+        for future in as_completed(futures):
+            defect = futures[future]
+            before = private_baseline if defect.private else baseline
+            row = judge(defect, before, future.result(), suites.area_of(defect))
+            rows[defect.name] = row
+            mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
+            console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
+    complete = chosen == ALL_DEFECTS
+    both = (baseline, private_baseline)
+    open_ids = unproved(both, (d.requirement for d in chosen)) if complete else []
+    unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in asked]
+    at = datetime.now(UTC).isoformat()
+    return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at)
 
 
 def _without_defect(run: Callable[[Defect | None], RunSummary]) -> RunSummary:

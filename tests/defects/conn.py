@@ -9,7 +9,12 @@ from harness.codec import decode_prefix
 from harness.codec.apis import APIS, api_named
 from harness.codec.frame import frame
 from harness.codec.header import encode_response
-from harness.codec.messages import MetadataResponse, ProduceResponse, ResponseHeader
+from harness.codec.messages import (
+    FindCoordinatorResponse,
+    MetadataResponse,
+    ProduceResponse,
+    ResponseHeader,
+)
 from harness.proxies import FrameRule, SeenRequest
 from tests.defects.defect import correlation_id, error_answer, rule
 from tests.defects.one_client import is_from, misread
@@ -204,12 +209,23 @@ class LaterFramesOfASegmentAreLost(FrameRule):
 
 
 class TrailingByteAtOneVersion(FrameRule):
-    """InitProducerId v3 is answered with a byte too many."""
+    """InitProducerId v5 is answered with a byte too many."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         api = api_named("InitProducerId")
-        if seen.api is api and seen.version == 3 and is_from(seen, "CONN-025"):
+        if seen.api is api and seen.version == 5 and is_from(seen, "CONN-025"):
             payload += b"\0"
+        return [payload]
+
+
+class LayoutOfAnOlderVersion(FrameRule):
+    """FindCoordinator v6 is answered in the layout of v3, which names one coordinator."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        api = api_named("FindCoordinator")
+        if seen.api is api and seen.version == 6 and is_from(seen, "CONN-025"):
+            answer = FindCoordinatorResponse(node_id=1, host="127.0.0.1", port=9092)
+            return [encode_response(answer, 3, correlation_id(seen.payload))]
         return [payload]
 
 
@@ -252,6 +268,7 @@ DEFECTS = [
     rule("CONN-020", r"closed the connection", FirstSegmentIsTheFrame),
     rule("CONN-021", r"answer 4 has correlation id 5,", LaterFramesOfASegmentAreLost),
     rule("CONN-025", r"1 bytes left over", TrailingByteAtOneVersion),
+    rule("CONN-025", r"FindCoordinator v6 answer: ", LayoutOfAnOlderVersion),
     rule("CONN-026", r"DecodeError: ListOffsetsResponse", FlexibleAnswerWithoutHeaderTags),
     rule("CONN-027", r"DecodeError: ApiVersionsResponse", ApiVersionsWithHeaderTags),
 ]

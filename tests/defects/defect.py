@@ -30,6 +30,11 @@ class Defect:
     meaning: str
     private: bool = False
 
+    @property
+    def area(self) -> str:
+        """Of its requirement."""
+        return self.requirement.split("-")[0]
+
 
 def answers(
     requirement: str, reason: str, api: str, versions: range | None = None

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_response
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.codec.records import split_batches
+from harness.codec.records import Message as OldMessage
+from harness.codec.records import encode_message, split_batches
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from tests.defects.defect import answers, rule
@@ -17,6 +18,7 @@ SHORT_WAIT_MS = 1000  # the tests that measure max_wait_ms ask for less
 ROOMY_BYTES = 1 << 20
 LOG_END = 9  # of the log that most tests read
 ONE_VERSION = range(4, 5)  # where a defect makes the tests wait, one version is enough
+OF_MESSAGE_SETS, OF_BATCHES = range(3), range(4, 99)
 Asked = FetchRequest.FetchPartition
 Answered = FetchResponse.PartitionData
 
@@ -45,7 +47,7 @@ def _pairs(seen: SeenRequest, message: Message) -> list[tuple[Asked, Answered]]:
 # -- offsets ---------------------------------------------------------------------------------------
 
 
-@answers("FETCH-001", r"offset 4: the first batch is 6 to 8", "Fetch")
+@answers("FETCH-001", r"offset 4: the first batch is 6 to 8", "Fetch", OF_BATCHES)
 def an_offset_inside_a_batch_skips_the_batch(seen: SeenRequest, message: Message) -> None:
     """An offset inside the last batch but one is read from the batch after it."""
     for asked, data in _pairs(seen, message):
@@ -70,7 +72,7 @@ def the_log_end_is_out_of_range(seen: SeenRequest, message: Message) -> None:
             data.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-@answers("FETCH-024", r"log start offset -1, the earliest is 0", "Fetch")
+@answers("FETCH-024", r"log start offset -1, the earliest is [04]", "Fetch")
 def the_log_start_is_left_out(seen: SeenRequest, message: Message) -> None:
     """Where there is nothing to read, the log start offset is not filled in."""
     for asked, data in _pairs(seen, message):
@@ -124,8 +126,9 @@ def _without_records(seen: SeenRequest, payload: bytes) -> bytes:
 
 @takes("FETCH-006", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest)
 def nothing_is_enough_for_min_bytes_1(request: FetchRequest) -> None:
-    """A fetch of at least one byte is answered at once although there is none."""
-    if request.min_bytes == 1 and request.max_wait_ms < SHORT_WAIT_MS:
+    """Outside of sessions a fetch of at least one byte is answered at once, without any."""
+    in_session = request.session_epoch > 0
+    if request.min_bytes == 1 and request.max_wait_ms < SHORT_WAIT_MS and not in_session:
         request.max_wait_ms = 0
 
 
@@ -161,7 +164,7 @@ def an_error_waits_for_the_others(request: FetchRequest) -> None:
             topic.partitions = [p for p in topic.partitions if p.fetch_offset <= LOG_END]
 
 
-@takes("FETCH-011", r"\d+ bytes with partition_max_bytes \d+", FetchRequest)
+@takes("FETCH-011", r"\d+ bytes with partition_max_bytes \d+", FetchRequest, OF_BATCHES)
 def partition_max_bytes_is_not_looked_at(request: FetchRequest) -> None:
     """A partition is read without its own limit."""
     for topic in request.topics:
@@ -169,11 +172,32 @@ def partition_max_bytes_is_not_looked_at(request: FetchRequest) -> None:
             partition.partition_max_bytes = ROOMY_BYTES
 
 
+@answers("FETCH-014", r"\d+ bytes with partition_max_bytes 1\b", "Fetch", OF_MESSAGE_SETS)
+def the_first_message_is_always_whole(seen: SeenRequest, message: Message) -> None:
+    """The first message comes whole where it does not fit, as in version 3 and later."""
+    for asked, data in _pairs(seen, message):
+        nothing_came = data.error_code == ErrorCode.NONE and not data.records
+        if nothing_came and asked.fetch_offset < data.high_watermark:
+            magic = 1 if seen.version == 2 else 0
+            data.records = encode_message(OldMessage(b"x", offset=asked.fetch_offset, magic=magic))
+
+
 @takes("FETCH-012", r"partitions \(2, 0, 3, 1\) with max_bytes 1: \[0, \d+, 0, 0\]", FetchRequest)
 def partitions_are_filled_by_number(request: FetchRequest) -> None:
     """The lowest partition gets the room there is, not the one that was named first."""
     for topic in request.topics:
         topic.partitions.sort(key=lambda partition: partition.partition)
+
+
+@answers("FETCH-039", r"named twice in (one entry|two entries): .* came", "Fetch")
+def named_twice_is_answered_twice(seen: SeenRequest, message: Message) -> None:
+    """A partition that is named twice is answered twice, with nothing the second time."""
+    topics = _request(seen).topics
+    named = [(t.topic or t.topic_id, p.partition) for t in topics for p in t.partitions]
+    if len(set(named)) < len(named):
+        for topic in _answer(message).responses:
+            empty = [Answered(partition_index=p.partition_index) for p in topic.partitions]
+            topic.partitions += empty
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -267,7 +291,9 @@ DEFECTS = [
     the_first_append_ends_the_wait,
     an_error_waits_for_the_others,
     partition_max_bytes_is_not_looked_at,
+    the_first_message_is_always_whole,
     partitions_are_filled_by_number,
+    named_twice_is_answered_twice,
     an_unknown_id_gets_the_error_of_a_name,
     the_leader_epoch_of_a_fetch_is_not_checked,
     the_log_start_is_left_out,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from harness.client.requests import LATEST, MAX_TIMESTAMP
+from harness.client.requests import EARLIEST, LATEST, MAX_TIMESTAMP
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import (
@@ -54,6 +54,26 @@ def latest_is_the_last_record(seen: SeenRequest, message: Message) -> None:
             answer.offset -= 1
 
 
+def _lists(seen: SeenRequest, message: Message) -> list[tuple[Asked, list[int]]]:
+    """Question and list of offsets, as version 0 has it."""
+    return [(asked, answer.old_style_offsets) for _, asked, answer in _pairs(seen, message)]
+
+
+@answers("LISTO-002", r"offsets \[0, 3, 6, 9\], expected \[9, 6, 3, 0\]", "ListOffsets", range(1))
+def segments_come_oldest_first(seen: SeenRequest, message: Message) -> None:
+    """The begins of segments are listed in the order of the log."""
+    for _, offsets in _lists(seen, message):
+        offsets.reverse()
+
+
+@answers("LISTO-003", r"at most 10: earliest is \[1, 0\]", "ListOffsets", range(1))
+def the_earliest_is_not_alone(seen: SeenRequest, message: Message) -> None:
+    """The earliest offset comes with the next one where there is room for two."""
+    for asked, offsets in _lists(seen, message):
+        if asked.timestamp == EARLIEST and asked.max_num_offsets > 1:
+            offsets.insert(0, offsets[0] + 1)
+
+
 @answers("LISTO-004", r"time 0: \(offset, time\) is \(0, 0\), expected \(0, 100\)", "ListOffsets")
 def the_time_asked_is_the_time_answered(seen: SeenRequest, message: Message) -> None:
     """Before the first record, the answer repeats the time that was asked for."""
@@ -62,7 +82,12 @@ def the_time_asked_is_the_time_answered(seen: SeenRequest, message: Message) -> 
             answer.timestamp = asked.timestamp
 
 
-@answers("LISTO-005", r"\(offset, time\) is \(0, -1\), expected \(-1, -1\)", "ListOffsets")
+@answers(
+    "LISTO-005",
+    r"\(offset, time\) is \(0, -1\), expected \(-1, -1\)",
+    "ListOffsets",
+    range(1, 99),
+)
 def no_record_is_the_first_record(seen: SeenRequest, message: Message) -> None:
     """A time after all records is answered with offset 0."""
     for _, asked, answer in _pairs(seen, message):
@@ -110,6 +135,24 @@ class CompressedBatchesAreNotOpened(FrameRule):
             answer.offset, answer.timestamp = 0, header.base_timestamp
 
 
+class TimesOutliveTheirRecords(FrameRule):
+    """What was found for a time once is answered for it ever after."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, int, int], tuple[int, int]] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if seen.api is None or seen.api.name != "ListOffsets":
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        for topic, asked, answer in _pairs(seen, message):
+            if asked.timestamp >= 0:
+                key = (topic, asked.partition_index, asked.timestamp)
+                now = (answer.offset, answer.timestamp)
+                answer.offset, answer.timestamp = self.found.setdefault(key, now)
+        return [encode_response(message, seen.version, correlation_id)]
+
+
 @answers("LISTO-008", r"largest time: \(offset, time\) is \(5, 900\)", "ListOffsets")
 def the_last_of_the_largest_counts(seen: SeenRequest, message: Message) -> None:
     """Of two records with the largest time in a batch, the second is answered."""
@@ -148,6 +191,8 @@ def a_partition_may_be_asked_twice(seen: SeenRequest, message: Message) -> None:
 
 DEFECTS = [
     latest_is_the_last_record,
+    segments_come_oldest_first,
+    the_earliest_is_not_alone,
     the_time_asked_is_the_time_answered,
     no_record_is_the_first_record,
     rule(
@@ -156,6 +201,7 @@ DEFECTS = [
         CompressedBatchesAreNotOpened,
     ),
     the_last_of_the_largest_counts,
+    rule("LISTO-015", r"below 3 deleted: time 0: .* is \(2, 300\)", TimesOutliveTheirRecords),
     earliest_local_is_known_too_early,
     the_leader_epoch_of_a_question_is_not_checked,
     a_partition_may_be_asked_twice,

@@ -16,6 +16,7 @@ from harness.codec.records import (
     BATCH_HEADER_BYTES,
     CODEC_MASK,
     CONTROL,
+    LOG_OVERHEAD_BYTES,
     BatchHeader,
     RecordBatch,
     decode_batches,
@@ -29,6 +30,7 @@ from tests.defects.defect import Defect, answers, rule
 
 Answer = ProduceResponse.PartitionProduceResponse
 MAGIC_AT = 16
+FIRST_OF_BATCHES = 3
 TAKEN = r"error is NONE \(0\), expected "
 
 
@@ -122,10 +124,15 @@ def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
     return [one for topic in message.responses for one in topic.partitions]
 
 
-def _change_stored(message: Message, change: Callable[[RecordBatch], RecordBatch]) -> None:
-    """Edit what a Fetch returns, batch by batch; batches left alone keep their bytes."""
+def change_stored(message: Message, change: Callable[[RecordBatch], RecordBatch]) -> None:
+    """Edit what a Fetch returns, batch by batch; batches left alone keep their bytes.
+
+    Message sets, which older versions get, are left alone too.
+    """
     for one in _fetched(message):
         data = one.records or b""
+        if len(data) <= MAGIC_AT or data[MAGIC_AT] < 2:
+            continue
         made = bytearray()
         end = 0
         for header, start in split_batches(data):
@@ -150,7 +157,7 @@ def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:
         theirs = any(record.key == b"numbered from 0" for record in batch.records)
         return replace(batch, base_offset=0) if theirs and batch.base_offset else batch
 
-    _change_stored(message, change)
+    change_stored(message, change)
 
 
 @answers("PROD-005", r"error is NOT_LEADER_OR_FOLLOWER", "Produce")
@@ -171,19 +178,32 @@ def no_limit_of_size() -> None:
     """A batch larger than max.message.bytes is acknowledged."""
 
 
+@_acknowledges("PROD-010", ErrorCode.RECORD_LIST_TOO_LARGE)
+def segments_grow_as_needed() -> None:
+    """A batch larger than segment.bytes is acknowledged."""
+
+
 def _is_whole(seen: SeenRequest) -> bool:
-    header = _header(seen)
-    return header is not None and header.size_bytes == len(_records(seen))
+    """By the length of the batch, or by those of the messages."""
+    data, at = _records(seen), 0
+    while at + LOG_OVERHEAD_BYTES <= len(data):
+        at += LOG_OVERHEAD_BYTES + int.from_bytes(data[at + 8 : at + 12], "big")
+    return at == len(data)
 
 
 @_acknowledges("PROD-011", ErrorCode.CORRUPT_MESSAGE, _is_whole)
 def checksum_is_not_verified() -> None:
-    """A batch whose checksum is wrong is acknowledged."""
+    """A batch or message whose checksum is wrong is acknowledged."""
 
 
 def _holds_two(seen: SeenRequest) -> bool:
     header = _header(seen)
     return header is not None and 2 * header.size_bytes == len(_records(seen))
+
+
+@_acknowledges("PROD-012", ErrorCode.INVALID_TOPIC_EXCEPTION)
+def internal_topics_are_like_others() -> None:
+    """A client's batch for an internal topic is acknowledged."""
 
 
 @_acknowledges("PROD-013", ErrorCode.INVALID_RECORD, _holds_two)
@@ -193,12 +213,12 @@ def two_batches_are_taken() -> None:
 
 def _is_old(seen: SeenRequest) -> bool:
     data = _records(seen)
-    return len(data) > MAGIC_AT and data[MAGIC_AT] < 2
+    return seen.version >= FIRST_OF_BATCHES and len(data) > MAGIC_AT and data[MAGIC_AT] < 2
 
 
 @_acknowledges("PROD-014", ErrorCode.INVALID_RECORD, _is_old)
 def old_formats_are_taken() -> None:
-    """A message of magic 0 or 1 is acknowledged."""
+    """A message of magic 0 or 1 is acknowledged at versions that carry batches."""
 
 
 def _has_base_offset(seen: SeenRequest) -> bool:
@@ -260,7 +280,7 @@ def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:
             return batch
         return replace(batch, records=[replace(r, value=r.value or None) for r in batch.records])
 
-    _change_stored(message, change)
+    change_stored(message, change)
 
 
 @answers("PROD-021", r"record 0: sent .*, came back as ", "Fetch")
@@ -274,7 +294,7 @@ def keys_are_text(seen: SeenRequest, message: Message) -> None:
         pairs = zip(keys, batch.records, strict=True)
         return replace(batch, records=[replace(record, key=key) for key, record in pairs])
 
-    _change_stored(message, change)
+    change_stored(message, change)
 
 
 @answers("PROD-022", r"throttled for 7 ms without a quota", "Produce")
@@ -330,7 +350,9 @@ DEFECTS = [
     unknown_is_led_elsewhere,
     any_acks_are_taken,
     no_limit_of_size,
+    segments_grow_as_needed,
     checksum_is_not_verified,
+    internal_topics_are_like_others,
     two_batches_are_taken,
     old_formats_are_taken,
     any_base_offset_is_taken,

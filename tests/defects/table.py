@@ -1,7 +1,7 @@
 """The defect table: every defect in front of a broker, the suites against it, who noticed.
 
 A defect is killed when exactly its requirement fails, for the stated reason, and every other
-requirement has the verdict that it has without the defect.
+requirement of its area (or of all areas) has the verdict that it has without the defect.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.conformance.journal import JOURNAL_NAME, read_journal
@@ -25,15 +25,20 @@ RUN_TIMEOUT_S = 600
 SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
 DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
 Address = tuple[str, int]
+Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One row of the table; ``problem`` is empty when the defect was killed as it should be."""
+    """One row of the table; ``problem`` is empty when the defect was killed as it should be.
+
+    ``changed``: requirement to its verdict without and with the defect, where they differ.
+    """
 
     defect: Defect
     reason: str
     problem: str
+    changed: Changes = field(default_factory=dict)
 
     @property
     def killed(self) -> bool:
@@ -44,19 +49,31 @@ class Outcome:
 class Suites:
     """The suites against one broker, again and again.
 
-    ``versions``: "all", or "ends" for the first and last of each range, which is much quicker.
+    Attributes:
+        spec: the target, as it was named.
+        upstream: its address, behind the relays.
+        out: where the runs are kept.
+        versions: "all", or "ends" for the first and last of each range, which is much quicker.
+        scope: "area" to judge the area of the defect alone, "all" for every area.
     """
 
     spec: str
     upstream: Address
     out: Path
     versions: str
+    scope: str
+
+    def area_of(self, defect: Defect) -> str | None:
+        """The one area that is judged under the defect; None: all of them."""
+        return defect.area if self.scope == "area" else None
 
     def run(self, defect: Defect | None) -> RunSummary:
         """Judge the broker through a relay with the defect's rule, or with none."""
         rule = defect.rule() if defect else FrameRule()
         name = _run_name(defect.name if defect else "baseline")
-        return self._through_relay(rule, name, [], {})
+        area = self.area_of(defect) if defect else None
+        words = [] if area is None else ["--requirement", f"{area}-*"]
+        return self._through_relay(rule, name, words, {})
 
     def run_private(self, defect: Defect | None) -> RunSummary:
         """Only the tests with brokers of their own, which stand behind a relay each."""
@@ -97,9 +114,15 @@ def _run_name(name: str) -> str:
     return f"run-{name.replace('_', '-')}"
 
 
-def judge(defect: Defect, baseline: RunSummary, found: RunSummary) -> Outcome:
-    """Compare the run under the defect with the run without any."""
-    changed = _changed(_verdicts(baseline), _verdicts(found))
+def judge(
+    defect: Defect, baseline: RunSummary, found: RunSummary, area: str | None = None
+) -> Outcome:
+    """Compare the run under the defect with the run without any, within ``area`` if it is named."""
+    changed = _changed(_verdicts(baseline, area), _verdicts(found, area))
+    return replace(_judged(defect, found, changed), changed=changed)
+
+
+def _judged(defect: Defect, found: RunSummary, changed: Changes) -> Outcome:
     own = found.requirements.get(defect.requirement)
     if own is None:
         return Outcome(defect, "", f"no test judges {defect.requirement}")
@@ -118,13 +141,13 @@ def judge(defect: Defect, baseline: RunSummary, found: RunSummary) -> Outcome:
     return Outcome(defect, reason, "")
 
 
-def _verdicts(summary: RunSummary) -> dict[str, Verdict]:
-    return {name: one.verdict for name, one in summary.requirements.items()}
+def _verdicts(summary: RunSummary, area: str | None) -> dict[str, Verdict]:
+    of_area = "" if area is None else f"{area}-"
+    every = summary.requirements.items()
+    return {name: one.verdict for name, one in every if name.startswith(of_area)}
 
 
-def _changed(
-    before: Mapping[str, Verdict], after: Mapping[str, Verdict]
-) -> dict[str, tuple[Verdict | None, Verdict | None]]:
+def _changed(before: Mapping[str, Verdict], after: Mapping[str, Verdict]) -> Changes:
     names = sorted(set(before) | set(after))
     pairs = {name: (before.get(name), after.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

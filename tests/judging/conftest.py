@@ -18,7 +18,8 @@ PREAMBLE = """
 import pytest
 from harness.codec.messages import ApiVersionsRequest
 from harness.conformance.checks import Inconclusive, requirement
-from harness.marks import at_versions, judges, own_broker
+from harness.conformance.harmless_requests import Safety
+from harness.marks import at_every_version, at_versions, discarded_broker, judges, own_broker
 """
 
 

@@ -51,6 +51,12 @@ def test_needs_its_own(broker):
     with requirement("CONN-008"):
         assert broker
 
+@judges("CONN-012")
+@discarded_broker()
+def test_could_do_harm(broker):
+    with requirement("CONN-012"):
+        assert broker
+
 @judges("CONN-009")
 @at_versions("InitProducerId", "4-5")
 def test_at_versions(broker, api_version):
@@ -79,6 +85,7 @@ WANTED = {
     ("test_decides_nothing", "CONN-006"): "inconclusive",
     ("test_breaks", "CONN-007"): "harness_error",
     ("test_needs_its_own", "CONN-008"): "not_applicable",
+    ("test_could_do_harm", "CONN-012"): "not_applicable",
     ("test_at_versions", "CONN-009"): "passed",
     ("test_old_version", "CONN-010"): "passed",
     ("test_lost_connection_outside", "CONN-011"): "inconclusive",

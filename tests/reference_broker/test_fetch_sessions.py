@@ -1,3 +1,5 @@
+import pytest
+
 from harness.codec.error_code import ErrorCode
 from harness.ids import FetchSessionId, TimeMs
 from harness.reference_broker.state.fetch_sessions import (
@@ -80,13 +82,39 @@ def test_a_full_cache_refuses_until_a_session_is_stale() -> None:
     assert old.session_id != newcomer.session_id or old is not newcomer
 
 
-def test_a_larger_session_replaces_a_smaller_old_one() -> None:
+@pytest.mark.parametrize(("last_used", "gives_way"), [(120_000, False), (120_001, True)])
+def test_a_larger_session_replaces_a_smaller_one_that_was_long_in_use(
+    last_used: int, gives_way: bool
+) -> None:
     sessions = FetchSessions(1)
     old = opened(sessions, partitions=2)
-    sessions.resume(old.session_id, 1, False, TimeMs(120_000))
+    sessions.resume(old.session_id, 1, False, TimeMs(last_used))
     later = TimeMs(120_500)
     assert sessions.create([want(0), want(1)], False, later, Increasing()) is None
-    assert sessions.create([want(0), want(1), want(2)], False, later, Increasing()) is not None
+    larger = sessions.create([want(0), want(1), want(2)], False, later, Increasing())
+    assert (larger is not None) == gives_way
+
+
+def test_a_brokers_session_takes_the_place_of_the_smallest_of_a_consumer() -> None:
+    sessions = FetchSessions(3)
+    ids = Increasing()
+    large, small, next_small = (
+        sessions.create([want(i) for i in range(size)], False, NOW, ids) for size in (3, 1, 1)
+    )
+    newcomer = sessions.create([want(0)], False, NOW, ids, privileged=True)
+    assert newcomer is not None
+    consumers = [session for session in (large, small, next_small) if session is not None]
+    found = [sessions.resume(s.session_id, 1, False, NOW) for s in consumers]
+    assert found == [large, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, next_small]
+
+
+def test_a_brokers_session_gives_way_to_no_young_one() -> None:
+    sessions = FetchSessions(1)
+    brokers_own = sessions.create([want(0)], False, NOW, Increasing(), privileged=True)
+    assert brokers_own is not None
+    many = [want(i) for i in range(5)]
+    assert sessions.create(many, False, NOW, Increasing()) is None
+    assert sessions.create(many, False, NOW, Increasing(), privileged=True) is None
 
 
 def test_no_slots_mean_no_sessions() -> None:

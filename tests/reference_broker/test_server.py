@@ -78,11 +78,11 @@ def test_api_versions_lists_the_handler_table(address: Address) -> None:
         b"\x00\x03",
         struct.pack(">hhih", 99, 0, 1, -1),
         struct.pack(">hhih", 3, 99, 1, -1),
-        struct.pack(">hhih", 0, 2, 1, -1) + bytes(10),
+        struct.pack(">hhih", 0, 14, 1, -1) + bytes(10),
         struct.pack(">hhih", 3, 1, 1, -1),
         struct.pack(">hhihi", 3, 1, 1, -1, 2**31 - 1),
     ],
-    ids=["empty", "short", "unknown-key", "unknown-version", "produce-v2", "no-body", "absurd"],
+    ids=["empty", "short", "unknown-key", "unknown-version", "produce-v14", "no-body", "absurd"],
 )
 def test_what_cannot_be_read_closes_only_its_connection(address: Address, payload: bytes) -> None:
     with Connection(address) as other, Connection(address) as connection:

@@ -11,13 +11,16 @@ import pytest
 
 from harness.java import spark_java_home
 from reports.build import ReportPaths, build_report
+from reports.given import Wording
 
-from .made_results import Row, drawn_rows, write_results
+from .browser import _browser, _pages  # noqa: F401  fixtures
+from .made_results import Row, drawn_rows, write_beside, write_results
 
 STATEMENTS = {
     "PROD-004": "acks=all waits <for> \"every\" | in-sync 'replica' \\ & *no* less",
     "CONN-000": "</script><script>alert(1)</script>",
 }
+WORDING = Wording(STATEMENTS, {0: "Produce"}, frozenset({"PROD-004"}))
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ def drawn_report(tmp_path_factory: pytest.TempPathFactory) -> DrawnReport:
     folder = tmp_path_factory.mktemp("drawn") / "a [x] ü*{b}%20"
     rows = drawn_rows()
     write_results(folder, rows)
+    write_beside(folder)
     before = set(psutil.Process().children(recursive=True))
-    paths = build_report([folder], folder / "report", statements=STATEMENTS)
+    paths = build_report([folder], folder / "report", wording=WORDING)
     left = set(psutil.Process().children(recursive=True)) - before
     return DrawnReport(rows, folder, paths, [str(process) for process in left])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.arrow import pa, pq
+from reports.beside import WIRE_COLUMNS, WIRE_VERSION, WIRE_VERSION_KEY
 from reports.schema import COLUMNS, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
 from reports.verdicts import WORST_FIRST
 
@@ -62,7 +63,11 @@ def write_part(file: Path, lines: list[Row], version: str = SCHEMA_VERSION) -> N
     about = lines[0] if lines else row(run=file.parent.name.partition("=")[2], target="none")
     cases = sorted({line["case"] for line in lines})
     said = {
-        "header": {"run": about["run"], "target": about["target"]},
+        "header": {
+            "run": about["run"],
+            "target": about["target"],
+            "api_versions": {"0": [1, 9], "18": [0, 4], "7": [3, 2]},
+        },
         "plan": [{"case": case, "requirements": []} for case in cases],
         "footer": None,
     }
@@ -140,3 +145,76 @@ def _cell_rows(
                     )
                 )
     return rows
+
+
+def write_wire(folder: Path, run: str, rows: Iterable[Row]) -> Path:
+    """Writes `folder`/wire/run=<run>/part-0.parquet; what a row does not say is empty."""
+    schema = pa.schema(
+        [(name, pa.type_for_alias(kind)) for name, kind, _ in WIRE_COLUMNS],
+        metadata={WIRE_VERSION_KEY: WIRE_VERSION.encode()},
+    )
+    empty = {"run": run, "field": "", "error_code": None, "error_name": None}
+    file = folder / "wire" / f"run={run}" / "part-0.parquet"
+    file.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([{**empty, **row} for row in rows], schema=schema), file)
+    return file
+
+
+def wire_rows(target: str, seed: int) -> list[Row]:
+    """Wire coverage of Produce v9 in both directions, every kind of row twice."""
+    dice = random.Random(seed)
+    about = {"target": target, "api_key": 0, "api_name": "Produce", "api_version": 9}
+    request, answer = {**about, "direction": "request"}, {**about, "direction": "response"}
+    rows = []
+    for _ in range(2):
+        rows += [{**request, "what": "message"}, {**answer, "what": "message"}]
+        for code, name in ((0, "NONE"), (2, "CORRUPT_MESSAGE")):
+            error = {"what": "error", "error_code": code, "error_name": name}
+            rows.append({**answer, **error, "field": "responses.error_code"})
+        for what in ("default", "other", "null", "empty"):
+            rows.append({**request, "what": what, "field": "topic_data.name"})
+        rows.append({**answer, "what": "unknown_tag", "field": "responses"})
+    return [{**row, "count": dice.randint(1, 9)} for row in rows]
+
+
+def defect_table(target: str, at: str, **values: Any) -> Row:
+    """A table of one defect, as `python -m tests.defects` writes it."""
+    defect = {
+        "requirement": "PROD-004",
+        "defect": "acks_are_early",
+        "meaning": "acks=all is answered at once",
+        "killed": True,
+        "reason": "answered too early",
+        "problem": "",
+        "changed": [{"requirement": "PROD-004", "was": "passed", "now": "failed"}],
+    }
+    defects = [{**defect, **values}]
+    return {
+        "schema_version": 1,
+        "target": target,
+        "at": at,
+        "complete": False,
+        "defects": defects,
+        "unproved": [],
+    }
+
+
+def write_defects(folder: Path, name: str, table: Row) -> Path:
+    """Writes `folder`/defects/<name>.json."""
+    file = folder / "defects" / f"{name}.json"
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.write_text(json.dumps(table), "utf-8")
+    return file
+
+
+def write_beside(folder: Path) -> None:
+    """Wire coverage (of a run that counts and of one that doesn't), defects, evidence."""
+    write_wire(folder, "42", wire_rows("kafka:4.4.0", 1))
+    write_wire(folder, "0042", wire_rows("kafka:4.4.0", 2))
+    newer, older = "2026-01-02T00:00:00+00:00", "2026-01-01T00:00:00+00:00"
+    write_defects(folder, "newer", defect_table("reference", newer))
+    write_defects(folder, "older", defect_table("reference", older, killed=False, problem="no"))
+    for run, *_ in RUNS:
+        evidence = folder / "runs" / run / "evidence" / "x.txt"
+        evidence.parent.mkdir(parents=True)
+        evidence.write_text(f"repeat   pytest of {run}\n-- wire --\n> Produce\n", "utf-8")

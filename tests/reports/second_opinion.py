@@ -34,6 +34,48 @@ def newest_runs(lines: list[dict[str, Any]]) -> dict[str, str]:
     return {target: run for target, (_, run) in newest.items()}
 
 
+def _counted(results: Path) -> list[dict[str, Any]]:
+    files = sorted((results / "results").glob("run=*/*.parquet"))
+    lines = [line for file in files for line in pq.ParquetFile(file).read().to_pylist()]
+    newest = newest_runs(lines)
+    return [line for line in lines if newest[line["target"]] == line["run"]]
+
+
+def api_opinion(results: Path) -> dict[tuple[int, int, str], dict[str, Any]]:
+    """API key, version and target to what matrix.json should say; all runs declare Produce 1 to 9
+    and API 18 0 to 4, and PROD-004 is what decodes.
+    """
+    lines = _counted(results)
+    by_place: dict[tuple[int, int, str], dict[str, list[str]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for line in lines:
+        if line["api_version"] is not None:
+            place = (line["api_key"], line["api_version"], line["target"])
+            by_place[place][line["requirement"]].append(line["verdict"])
+    declared = {
+        (key, version, target)
+        for target in {line["target"] for line in lines}
+        for key, versions in ((0, range(1, 10)), (18, range(5)))
+        for version in versions
+    }
+    found = {}
+    for place in declared | set(by_place):
+        said = {name: _worst(verdicts) for name, verdicts in by_place[place].items()}
+        worst = _worst(said.values()) if said else "passed"
+        if place not in declared and WORST_FIRST.index(worst) >= WORST_FIRST.index("passed"):
+            continue
+        decoding = [verdict for name, verdict in said.items() if name == "PROD-004"]
+        others = [verdict for name, verdict in said.items() if name != "PROD-004"]
+        found[place] = {
+            "declared": place in declared,
+            "decodable": _worst(decoding) if decoding else None,
+            "behaves": _worst(others) if others else None,
+            "requirements": said,
+        }
+    return found
+
+
 def second_opinion(results: Path) -> dict[str, Any]:
     """`targets`, `requirements` and per-area counts, as matrix.json should hold them."""
     files = sorted((results / "results").glob("run=*/*.parquet"))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.conformance.results_schema import RESULTS_SCHEMA
-from reports.aggregate import aggregate
+from reports.aggregate import TABLES, aggregate
 from reports.arrow import pa, pq
 from reports.as_markdown import matrix_markdown
 from reports.dataset import find_datasets
 from reports.errors import ReportError
+from reports.given import Wording
 from reports.matrix import Matrix, read_matrix
 from reports.session import spark_session
 from reports.wording import incomplete_warnings
@@ -34,12 +35,9 @@ def aggregated(spark: SparkSession, folder: Path, *dirs: Path) -> Matrix:
     datasets = find_datasets(list(dirs))
     out = folder / "out"
     out.mkdir()
-    aggregate(spark, datasets, out, {"PROD-001": "said"})
-    assert sorted(entry.name for entry in out.iterdir()) == [
-        "areas.parquet",
-        "requirements.parquet",
-        "runs.parquet",
-    ]
+    wording = Wording({"PROD-001": "said"}, {0: "Produce"}, frozenset({"CONN-025"}))
+    aggregate(spark, datasets, out, wording)
+    assert {entry.name for entry in out.iterdir()} == {f"{name}.parquet" for name in TABLES}
     return read_matrix(out, [run for dataset in datasets for run in dataset.runs])
 
 

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from html.parser import HTMLParser
+from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from jsonschema import Draft202012Validator, ValidationError
 
 from reports.as_html import matrix_html
-from reports.as_json import matrix_json
+from reports.as_json import SCHEMA_FILE, matrix_json
+from reports.as_junit import matrix_junit
 from reports.as_markdown import matrix_markdown
 from reports.build import build_report
 from reports.dataset import find_datasets
 from reports.errors import ReportError
+from reports.evidence import evidence_path, read_evidence
 from reports.matrix import Matrix, read_matrix
 from reports.verdicts import WORST_FIRST
 
 from .conftest import STATEMENTS, DrawnReport
-from .second_opinion import second_opinion
+from .made_results import wire_rows
+from .second_opinion import api_opinion, second_opinion
 
 
 @pytest.fixture(name="matrix")
 def _matrix(drawn_report: DrawnReport) -> Matrix:
     (dataset,) = find_datasets([drawn_report.results])
-    return read_matrix(drawn_report.paths.folder, dataset.runs)
+    matrix = read_matrix(drawn_report.paths.folder, dataset.runs)
+    return replace(matrix, evidence=read_evidence(matrix, [dataset]))
 
 
 def test_drawn_rows_hold_what_they_promise(drawn_report: DrawnReport) -> None:
@@ -99,11 +104,10 @@ def test_incomplete_runs_are_named_everywhere(drawn_report: DrawnReport) -> None
 
 def test_json_has_the_promised_keys(drawn_report: DrawnReport) -> None:
     said = json.loads(drawn_report.paths.json.read_text())
-    assert set(said) == {"targets", "requirements", "areas", "runs", "incomplete"}
     for requirement in said["requirements"]:
         assert list(requirement) == ["id", "area", "level", "statement", "verdicts", "parts"]
         for parts in requirement["parts"].values():
-            assert all(set(part) == {"case", "api_version", "verdict"} for part in parts)
+            assert all(set(part) >= {"case", "api_version", "verdict"} for part in parts)
     statements = {row["id"]: row["statement"] for row in said["requirements"]}
     assert {name: statements[name] for name in STATEMENTS} == STATEMENTS
 
@@ -112,12 +116,14 @@ def test_rendering_again_gives_the_same_bytes(drawn_report: DrawnReport, matrix:
     paths = drawn_report.paths
     assert matrix_json(matrix) == paths.json.read_text(encoding="utf-8")
     assert matrix_markdown(matrix) == paths.markdown.read_text(encoding="utf-8")
+    assert matrix_junit(matrix) == paths.junit.read_text(encoding="utf-8")
     assert matrix_html(matrix) == paths.html.read_text(encoding="utf-8")
 
 
 def test_no_jvm_and_no_half_written_folder_is_left(drawn_report: DrawnReport) -> None:
     assert drawn_report.left_behind == []
-    assert sorted(entry.name for entry in drawn_report.results.iterdir()) == ["report", "results"]
+    left = sorted(entry.name for entry in drawn_report.results.iterdir())
+    assert left == ["defects", "report", "results", "runs", "wire"]
 
 
 @pytest.mark.parametrize(
@@ -141,59 +147,80 @@ def test_start_that_fails_says_why_and_leaves_no_jvm(
     assert list(tmp_path.iterdir()) == []
 
 
-class Page(HTMLParser):
-    """What a browser would find: tags with a source, scripts, cells with their words."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.sources: list[str] = []
-        self.tags: Counter[str] = Counter()
-        self.ids: Counter[str] = Counter()
-        self.cells: list[tuple[str, str]] = []
-        self._cell: str | None = None
-        self._words = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        self.tags[tag] += 1
-        self.ids.update([said["id"] or ""] if "id" in said else [])
-        self.sources += [said[name] or "" for name in ("src", "href", "action") if name in said]
-        if "data-verdict" in said:
-            self._cell, self._words = said["data-verdict"] or "", ""
-
-    def handle_data(self, data: str) -> None:
-        self._words += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "td" and self._cell is not None:
-            self.cells.append((self._cell, self._words))
-            self._cell = None
+def test_json_is_of_the_published_form(drawn_report: DrawnReport) -> None:
+    schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
+    Draft202012Validator.check_schema(schema)
+    said = json.loads(drawn_report.paths.json.read_text())
+    Draft202012Validator(schema).validate(said)
+    beside = drawn_report.paths.folder / said["$schema"]
+    assert beside.read_bytes() == SCHEMA_FILE.read_bytes()
+    assert said["schema_version"] == schema["properties"]["schema_version"]["const"]
+    # Every part of the form is met, and a stranger in it is refused.
+    assert all(said[name] for name in schema["required"])
+    said["runs"][0]["colour"] = "red"
+    with pytest.raises(ValidationError, match="colour"):
+        Draft202012Validator(schema).validate(said)
 
 
-def test_page_asks_nothing_of_the_network(drawn_report: DrawnReport) -> None:
+def test_api_versions_and_second_opinion_agree(drawn_report: DrawnReport) -> None:
+    said = json.loads(drawn_report.paths.json.read_text())
+    found = {
+        (api["api_key"], api["api_version"], target): entry
+        for api in said["api_versions"]
+        for target, entry in api["targets"].items()
+    }
+    expected = api_opinion(drawn_report.results)
+    assert found == expected
+    assert {api["api_name"] for api in said["api_versions"]} == {"Produce", "API 18"}
+    assert any(entry["decodable"] for entry in found.values())
+    produce = {version: entry for (key, version, _), entry in found.items() if key == 0}
+    assert not any(produce[version]["declared"] for version in {0, 10, 11} & set(produce))
+
+
+def test_wire_is_summed_for_the_run_that_counts(drawn_report: DrawnReport) -> None:
+    said = json.loads(drawn_report.paths.json.read_text())
+    expected: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+    for line in wire_rows("kafka:4.4.0", 1):
+        name = line.get("error_name") or line.get("field", "")
+        expected[line["direction"], line["what"], name] += line["count"]
+    found = {}
+    for seen in said["wire"]:
+        assert (seen["target"], seen["api_name"], seen["api_version"]) == (
+            "kafka:4.4.0",
+            "Produce",
+            9,
+        )
+        found[seen["direction"], "message", ""] = seen["messages"]
+        for error in seen["errors"]:
+            found[seen["direction"], "error", error["name"]] = error["count"]
+        for field, states in seen["fields"].items():
+            found |= {(seen["direction"], state, field): n for state, n in states.items()}
+    assert found == expected
+    assert said["wire_missing"] == ["external:127.0.0.1:9092", "kafka:3.9.2", "reference"]
+
+
+def test_of_two_defect_tables_the_newer_counts(drawn_report: DrawnReport) -> None:
+    (defect,) = json.loads(drawn_report.paths.json.read_text())["defects"]
+    assert (defect["defect"], defect["target"], defect["killed"]) == (
+        "acks_are_early",
+        "reference",
+        True,
+    )
+    assert defect["changed"] == [{"requirement": "PROD-004", "was": "passed", "now": "failed"}]
+
+
+def test_evidence_lies_beside_the_page(drawn_report: DrawnReport, matrix: Matrix) -> None:
+    runs = {run.run for run in matrix.counted_runs.values()}
+    assert {run for run, _ in matrix.evidence} == runs
+    for run in runs:
+        file = drawn_report.paths.folder / evidence_path(run, "evidence/x.txt")
+        assert file.read_text() == f"repeat   pytest of {run}\n-- wire --\n> Produce\n"
+
+
+def test_page_holds_no_markup_of_results_and_statements(drawn_report: DrawnReport) -> None:
     text = drawn_report.paths.html.read_text()
-    page = Page(text)
-    assert [source for source in page.sources if not source.startswith(("#", "data:,"))] == []
+    assert text.count("<script") == 2  # the data and the page's own
+    assert "\\u003c/script>\\u003cscript>alert(1)" in text
+    assert "seen 1 \\u003cb>" in text
     assert "default-src 'none'" in text
-    assert "url(" not in text
-    assert "@import" not in text
-
-
-def test_page_escapes_what_results_and_statements_say(drawn_report: DrawnReport) -> None:
-    text = drawn_report.paths.html.read_text()
-    page = Page(text)
-    assert page.tags["script"] == 1
-    assert "&lt;/script&gt;&lt;script&gt;alert(1)" in text
-    assert "seen 1 &lt;b&gt;" in text
     assert "<script>" not in drawn_report.paths.markdown.read_text()
-
-
-def test_every_cell_says_its_verdict_in_words(drawn_report: DrawnReport, matrix: Matrix) -> None:
-    page = Page(drawn_report.paths.html.read_text())
-    assert len(page.cells) == len(matrix.rows) * len(matrix.targets)
-    for verdict, words in page.cells:
-        assert verdict.replace("_", " ") in words
-    assert "not_run" in {verdict for verdict, _ in page.cells}
-    assert all(count == 1 for count in page.ids.values())
-    assert all(page.ids[row.id] == 1 for row in matrix.rows)

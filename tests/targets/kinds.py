@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import tomlkit
 
 from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
+from harness.targets.command import CommandTarget
+from harness.targets.command_file import read_command_file
 from harness.targets.external import ExternalBroker
 from harness.targets.kafka_process import KafkaProcess
 from harness.targets.pinned_file import DownloadError
@@ -31,6 +34,38 @@ def reference(log_dir: Path) -> Target:
 
 def stand_in(log_dir: Path, settings: Mapping[str, str] | None = None) -> Target:
     return ReferenceBroker(log_dir=log_dir, command=STAND_IN, settings=settings)
+
+
+def write_command_file(folder: Path, **changes: object) -> Path:
+    """A file for the stand-in at a port of our choice; a change of None takes a key out."""
+    values: dict[str, object] = {
+        "command": ["{python}", "-m", "tests.targets.stand_in", "port={port}", "data={dir}"],
+        "implementation": "stand-in",
+        "release": "1",
+        "working_directory": str(ROOT),
+        "capabilities": ["own_broker"],
+        "readiness": {"address": "127.0.0.1:{port}"},
+        **changes,
+    }
+    path = folder / "stand-in.toml"
+    given = {key: value for key, value in values.items() if value is not None}
+    path.write_text(tomlkit.dumps(given), "utf-8")
+    return path
+
+
+def command_target(folder: Path, **changes: object) -> CommandTarget:
+    path = write_command_file(folder, **changes)
+    return CommandTarget(read_command_file(path), f"command:{path}", log_dir=folder)
+
+
+def command_at_port(log_dir: Path) -> Target:
+    return command_target(log_dir)
+
+
+def command_that_tells(log_dir: Path) -> Target:
+    words = ["{python}", "-m", "tests.targets.stand_in"]
+    line = r"^listening on (?P<host>\S+):(?P<port>\d+)$"
+    return command_target(log_dir, command=words, readiness={"line": line})
 
 
 class ExternalStandIn(ExternalBroker):

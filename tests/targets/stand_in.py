@@ -2,7 +2,8 @@
 
 Run as ``python -m tests.targets.stand_in [--setting NAME=VALUE ...]``. Settings: ``mode`` is
 ``serve`` (default), ``silent`` (accepts, never answers), ``mute`` (never says that it listens),
-``exit`` (ends at once with status 3).
+``exit`` (ends at once with status 3). ``port``: where to listen, by default any. Asked for the
+topic ``fatal`` it dies.
 """
 
 import os
@@ -15,13 +16,17 @@ from harness.codec.apis import APIS
 from harness.codec.header import decode_request_header, encode_response
 from harness.codec.messages import ApiVersionsResponse, MetadataResponse
 
+FATAL_TOPIC = "fatal"
 RANGES = {3: (0, 13), 18: (0, 4)}
 
 
 def answer(payload: bytes, port: int) -> bytes:
     header, offset = decode_request_header(payload)
     key, version = header.request_api_key, header.request_api_version
-    decode(APIS[key].request, version, payload[offset:])
+    body = decode(APIS[key].request, version, payload[offset:])
+    if key == 3 and any(topic.name == FATAL_TOPIC for topic in getattr(body, "topics", None) or ()):
+        print("the stand-in dies of this topic", file=sys.stderr, flush=True)
+        os._exit(9)
     if key == 18:
         keys = [
             ApiVersionsResponse.ApiVersion(api_key=each, min_version=low, max_version=high)
@@ -59,7 +64,7 @@ def main(arguments: list[str]) -> None:
     if mode == "exit":
         print("the stand-in has enough")
         sys.exit(3)
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", int(pairs.get("port", "0"))), Handler) as server:
         server.silent = mode == "silent"
         if mode != "mute":
             print(f"listening on 127.0.0.1:{server.server_address[1]}")

@@ -26,5 +26,13 @@ class TestStandIn(TargetContract):
     name = "stand_in"
 
 
+class TestCommandAtPort(TargetContract):
+    name = "command_at_port"
+
+
+class TestCommandThatTells(TargetContract):
+    name = "command_that_tells"
+
+
 class TestExternal(ExternalContract):
     pass

@@ -4,22 +4,29 @@ from pathlib import Path
 
 import pytest
 
+from harness.targets.address import parse_address
+from harness.targets.command import CommandTarget
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
 from harness.targets.kafka_process import KafkaProcess
 from harness.targets.reference import ReferenceBroker
-from harness.targets.spec import parse_address, parse_target, target_kinds
+from harness.targets.spec import parse_target, target_kinds
 from harness.targets.target import CAPABILITIES, Address
+from tests.targets import kinds as kinds_of_target
 
 
-def test_each_kind_by_its_own_example(tmp_path: Path) -> None:
+def test_each_kind_by_its_own_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(kinds_of_target.ROOT)  # one example is a file there
     kinds = {kind.name: kind for kind in target_kinds()}
-    assert set(kinds) == {"reference", "external", "kafka"}
+    assert set(kinds) == {"reference", "external", "kafka", "command"}
     for kind in kinds.values():
         target = parse_target(kind.example, log_dir=tmp_path)
         assert target.spec == kind.example
         assert target.log_dir == tmp_path
-        assert target.capabilities == kind.capabilities
+        if kind.name == "command":  # its file says which
+            assert target.capabilities < kind.capabilities
+        else:
+            assert target.capabilities == kind.capabilities
         assert target.capabilities <= set(CAPABILITIES)
         assert kind.meaning
         assert kind.form.startswith(kind.name)
@@ -34,6 +41,9 @@ def test_what_they_are() -> None:
     assert isinstance(external, ExternalBroker)
     assert external.bootstrap == [Address("a.test", 1), Address("::1", 65535)]
     assert external.spec == "external:a.test:1,[::1]:65535"
+    kind_of_file = parse_target(f"command:{kinds_of_target.ROOT}/docker/librdkafka-mock.toml")
+    assert isinstance(kind_of_file, CommandTarget)
+    assert kind_of_file.implementation == "librdkafka mock cluster"
     assert (external.implementation, external.release) == ("external", "unknown")
 
 
@@ -58,6 +68,8 @@ def test_what_they_are() -> None:
         ("external:a:0", ["no port 0"]),
         ("external:a:65536", ["no port 65536", "65535"]),
         ("external:a:" + "9" * 5000, ["is not HOST:PORT"]),
+        ("command", ["a TOML file is missing", "command:FILE"]),
+        ("command:no/such.toml", ["no/such.toml: cannot be read: No such file"]),
         ("external:" + "a" * 64 + ":1", ["too long"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Record formats. Magic 2 batches for now; message sets 0 and 1 have a layout of their own."""
+"""Record formats: batches of magic 2, message sets of magic 0 and 1, and the way between them."""
 
 from harness.codec.records.batch import (
     BATCH_HEADER_BYTES,
@@ -21,6 +21,16 @@ from harness.codec.records.batch import (
     split_batches,
 )
 from harness.codec.records.compression import CompressionError
+from harness.codec.records.conversion import NoOldForm, down_convert, up_convert
+from harness.codec.records.message_set import (
+    CorruptMessageError,
+    Message,
+    NestingError,
+    decode_message_set,
+    encode_message,
+    encode_message_set,
+    split_message_set,
+)
 
 __all__ = [
     "BATCH_HEADER_BYTES",
@@ -32,14 +42,24 @@ __all__ = [
     "TRANSACTIONAL",
     "BatchHeader",
     "CompressionError",
+    "CorruptMessageError",
     "Header",
+    "Message",
+    "NestingError",
+    "NoOldForm",
     "Record",
     "RecordBatch",
     "RecordsError",
     "decode_batches",
+    "decode_message_set",
     "decode_record",
+    "down_convert",
     "encode_batch",
     "encode_batch_around",
+    "encode_message",
+    "encode_message_set",
     "encode_record",
     "split_batches",
+    "split_message_set",
+    "up_convert",
 ]

@@ -1,4 +1,4 @@
-"""Produce: API key 0, versions 3 to 13.
+"""Produce: API key 0, versions 0 to 13.
 
 Behaviour
 - Each partition has its own result; one that fails does not touch the others.
@@ -7,7 +7,9 @@ Behaviour
   copy is.
 
 Version notes
-- v0 to v2 are advertised and refused by closing the connection, as in 4.x (KAFKA-18659)
+- v0   message sets, stored as one batch of format 2 as in 3.9; 4.x only advertises v0 to v2
+- v1   throttle time
+- v2   log append time (KIP-32)
 - v3   one batch of format 2 for a partition (KIP-98)
 - v7   zstd (KIP-110)
 - v8   record errors (KIP-467)
@@ -34,11 +36,13 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
 )
 from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.message_set_validation import records_of_old_version
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.record_validation import single_batch
 from harness.reference_broker.state.topic import Topic
 
 API_KEY = 0
+_FIRST_VERSION_WITH_BATCHES = 3
 _FIRST_VERSION_WITH_ABORTABLE = 11
 _FIRST_VERSION_WITH_IDS = 13
 _LEGAL_ACKS = (-1, 0, 1)
@@ -98,11 +102,13 @@ def _produce(
     if isinstance(found, ErrorCode):
         return _failed(data.index, found)
     try:
-        batch = single_batch(data.records or b"", context.api_version)
+        batch = _records_of(data, context.api_version)
         if request.acks not in _LEGAL_ACKS:
             raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
         if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
             raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        if not batch:
+            return _nothing_appended(data.index, found.partition)
         _check_transaction(batch, request.transactional_id, context)
         appended = found.partition.append(batch, context.now())
     except AppendRefused as refusal:
@@ -114,6 +120,18 @@ def _produce(
         log_append_time_ms=appended.append_time,
         log_start_offset=found.partition.log.start_offset,
     )
+
+
+def _records_of(data: ProduceRequest.PartitionProduceData, version: int) -> bytes:
+    records = data.records or b""
+    if version < _FIRST_VERSION_WITH_BATCHES:
+        return records_of_old_version(records)
+    return single_batch(records, version)
+
+
+def _nothing_appended(index: int, partition: Partition) -> _Result:
+    """For an empty message set, which is no error."""
+    return _Result(index=index, base_offset=-1, log_start_offset=partition.log.start_offset)
 
 
 def _check_transaction(batch: bytes, transactional_id: str | None, context: RequestContext) -> None:

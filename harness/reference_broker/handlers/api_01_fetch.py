@@ -1,4 +1,4 @@
-"""Fetch: API key 1, versions 4 to 18.
+"""Fetch: API key 1, versions 0 to 18.
 
 Behaviour
 - A fetch waits until min_bytes are readable or max_wait_ms has passed; an error answers at once,
@@ -8,10 +8,15 @@ Behaviour
 - A partition that is named twice counts once, with what was said last.
 
 Version notes
+- v0   message sets of magic 0, converted from what is stored as in 3.9; limits cut even the first
+- v1   throttle time
+- v2   message sets of magic 1 (KIP-32)
+- v3   a limit for the whole answer; the first batch comes whole (KIP-74)
+- v4   record batches as they are stored (KIP-98)
 - v5   log start offset (KIP-107)
 - v7   fetch sessions (KIP-227)
 - v9   current leader epoch, fencing (KIP-320)
-- v10  zstd (KIP-110); since 4.0 older versions get such batches too, as nothing is converted
+- v10  zstd (KIP-110); since 4.0 v4 and up get such batches too, as nothing is converted for them
 - v12  last fetched epoch and diverging epoch (KIP-595)
 - v13  topic ids instead of names (KIP-516)
 - v16  errors about the leader name the current one (KIP-951)
@@ -35,6 +40,7 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
     Wait,
 )
+from harness.reference_broker.state.down_conversion import as_message_sets, magic_for
 from harness.reference_broker.state.fetch_reading import (
     FetchLimits,
     PartitionReading,
@@ -50,9 +56,10 @@ from harness.reference_broker.state.fetch_sessions import (
     FetchSession,
     WantedPartition,
 )
-from harness.reference_broker.state.partition import ONLY_LEADER_EPOCH
+from harness.reference_broker.state.partition import ONLY_LEADER_EPOCH, Partition
 
 API_KEY = 1
+_FIRST_VERSION_WITH_WHOLE_FIRST_BATCH = 3
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_LEADER = 16
 _LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -117,7 +124,13 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
     replica_id = request.replica_state.replica_id if version >= 15 else request.replica_id
     return _Fetch(
         wanted,
-        FetchLimits(min(request.min_bytes, max_bytes), max_bytes, replica_id >= 0),
+        FetchLimits(
+            min(request.min_bytes, max_bytes),
+            max_bytes,
+            from_replica=replica_id >= 0,
+            cut_last=magic_for(version) is not None,
+            is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
+        ),
         request.isolation_level == _READ_COMMITTED,
         session,
         0 if session is None else session.epoch,
@@ -164,12 +177,13 @@ def _known_partitions(fetch: _Fetch) -> frozenset[PartitionKey]:
 
 def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
     session = fetch.session
-    if session is None and fetch.opens_session and fetch.wanted:
+    if session is None and fetch.opens_session:
         session = fetch.context.state.fetch_sessions.create(
             fetch.wanted,
             fetch.context.api_version >= _FIRST_VERSION_WITH_IDS,
             fetch.context.now(),
             fetch.context.randomness,
+            privileged=fetch.limits.from_replica,
         )
     if fetch.session is not None and fetch.session.epoch != fetch.session_epoch:
         # Another request moved the session on while this one waited.
@@ -180,9 +194,24 @@ def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
         news = [reading for reading in readings if _note(session, reading)]
         readings = news if fetch.session is not None else readings
     response = FetchResponse(session_id=NO_SESSION if session is None else session.session_id)
-    for reading in readings:
+    for reading in _as_read_at(fetch, readings):
         _add(response, reading, fetch)
     return response
+
+
+def _as_read_at(fetch: _Fetch, readings: list[PartitionReading]) -> list[PartitionReading]:
+    """In the format that the request's version knows."""
+    magic = magic_for(fetch.context.api_version)
+    if magic is None:
+        return readings
+    offsets = {want.key: want.fetch_offset for want in fetch.wanted}
+
+    def converted(reading: PartitionReading) -> PartitionReading:
+        found = find_partition(fetch.context.state.cluster, reading.key)
+        stores_zstd = isinstance(found, Partition) and found.config.compression_type == "zstd"
+        return as_message_sets(reading, magic, offsets[reading.key], stores_zstd)
+
+    return [converted(reading) for reading in readings]
 
 
 def _note(session: FetchSession, reading: PartitionReading) -> bool:

@@ -28,11 +28,12 @@ _FIRST_VERSION_WITH_NODE = 5
 _FINALIZED_EPOCH = 1
 
 # What a broker of 4.4.0 shows after an ordinary format: name, lowest, highest, finalized level.
+# The lowest metadata.version is that of 3.9, as versions are served that 4.0 dropped (KIP-896).
 _FEATURES = (
     ("eligible.leader.replicas.version", 0, 1, 1),
     ("group.version", 0, 1, 1),
     ("kraft.version", 0, 1, 0),
-    ("metadata.version", 7, 33, 33),
+    ("metadata.version", 1, 33, 33),
     ("share.version", 0, 2, 2),
     ("streams.version", 0, 1, 1),
     ("transaction.version", 0, 2, 2),

@@ -3,6 +3,8 @@
 Behaviour
 - Errors are per topic: the others of the request are created.
 - A topic named twice is refused and not created.
+- Names that collide are refused beside topics that are there, not beside each other.
+- A request that asks for too much is refused as a whole.
 
 Version notes
 - v4   -1 takes the broker's defaults (KIP-464)
@@ -19,13 +21,13 @@ from uuid import UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.creation_refused import CreationRefused
 from harness.reference_broker.state.randomness import random_uuid
 from harness.reference_broker.state.topic_configs import TOPIC_CONFIGS, TopicConfig
 from harness.reference_broker.state.topic_creation import (
-    CreationRefused,
     PlannedTopic,
     WantedTopic,
-    plan_topic,
+    plan_topics,
 )
 from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
 
@@ -43,37 +45,55 @@ _CLUSTER_DEFAULTS = frozenset({"min.insync.replicas"})  # KIP-966 sets it for th
 def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     """Create what can be created, or only say so with validate_only."""
     times_named = Counter(topic.name for topic in request.topics)
-    results = [
-        _create(topic, request.validate_only, context)
+    sound = [
+        topic
         for topic in request.topics
         if times_named[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC
     ]
+    state = context.state
+    try:
+        outcomes = plan_topics(
+            [_wanted(topic) for topic in sound], state.cluster, state.creation_defaults
+        )
+    except CreationRefused as refusal:
+        results = [_refused(topic.name, refusal) for topic in request.topics]
+        return Answer(CreateTopicsResponse(topics=results))
+    results = [
+        _carried_out(topic.name, outcome, request.validate_only, context)
+        for topic, outcome in zip(sound, outcomes, strict=True)
+    ]
     for name, times in times_named.items():
         if times > 1:
-            results.append(_refused(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."))
+            results.append(_refused(name, _bad_request("Duplicate topic name.")))
         elif name == CLUSTER_METADATA_TOPIC:
-            results.append(_refused(name, ErrorCode.INVALID_REQUEST, f"Nobody may create {name}."))
+            results.append(_refused(name, _bad_request(f"Nobody may create {name}.")))
     return Answer(CreateTopicsResponse(topics=results))
 
 
-def _create(
-    topic: CreateTopicsRequest.CreatableTopic, validate_only: bool, context: RequestContext
-) -> _Result:
-    wanted = WantedTopic(
+def _wanted(topic: CreateTopicsRequest.CreatableTopic) -> WantedTopic:
+    configs = {config.name: config.value for config in topic.configs}
+    # Of a config that is given twice the last value counts, unless one of them is null.
+    configs.update({config.name: None for config in topic.configs if config.value is None})
+    return WantedTopic(
         topic.name,
         topic.num_partitions,
         topic.replication_factor,
         [(assigned.partition_index, assigned.broker_ids) for assigned in topic.assignments],
-        {config.name: config.value for config in topic.configs},
+        configs,
     )
-    state = context.state
-    try:
-        plan = plan_topic(wanted, state.cluster, state.creation_defaults)
-    except CreationRefused as refusal:
-        return _refused(topic.name, refusal.error, refusal.message)
+
+
+def _carried_out(
+    name: str,
+    outcome: PlannedTopic | CreationRefused,
+    validate_only: bool,
+    context: RequestContext,
+) -> _Result:
+    if isinstance(outcome, CreationRefused):
+        return _refused(name, outcome)
     if validate_only:
-        return _created(plan, random_uuid(context.randomness))
-    return _created(plan, state.create_topic(plan, context.randomness).topic_id)
+        return _created(outcome, random_uuid(context.randomness))
+    return _created(outcome, context.state.create_topic(outcome, context.randomness).topic_id)
 
 
 def _created(plan: PlannedTopic, topic_id: UUID) -> _Result:
@@ -102,5 +122,9 @@ def _source_of(name: str, config: TopicConfig) -> int:
     return _FROM_CLUSTER_DEFAULT if name in _CLUSTER_DEFAULTS else _FROM_DEFAULT
 
 
-def _refused(name: str, error: ErrorCode, message: str) -> _Result:
-    return _Result(name=name, error_code=error, error_message=message)
+def _bad_request(message: str) -> CreationRefused:
+    return CreationRefused(ErrorCode.INVALID_REQUEST, message)
+
+
+def _refused(name: str, refusal: CreationRefused) -> _Result:
+    return _Result(name=name, error_code=refusal.error, error_message=refusal.message)

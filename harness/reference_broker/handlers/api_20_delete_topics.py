@@ -14,20 +14,18 @@ Not done
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteTopicsRequest, DeleteTopicsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.topic import Topic
 
 API_KEY = 20
 _NO_ID = UUID(int=0)
 _FIRST_VERSION_WITH_DISABLED = 3
 _Result = DeleteTopicsResponse.DeletableTopicResult
 _Wanted = tuple[str | None, UUID]
-_EITHER = "Give either a topic's name or its id."
 
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> Answer:
@@ -36,18 +34,23 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> Answer:
     wanted += [(topic.name, topic.topic_id) for topic in request.topics]
     if not context.state.limits.delete_topics:
         return Answer(_all_refused(wanted, context.api_version))
+    clear = [topic for topic in wanted if not _is_unclear(topic)]
+    times_wanted = Counter(clear)
     results = [
-        _refused(topic, ErrorCode.INVALID_REQUEST, _EITHER)
+        _refused(topic, ErrorCode.INVALID_REQUEST, "Give either a topic's name or its id.")
         for topic in wanted
         if _is_unclear(topic)
     ]
-    times_wanted = Counter(topic for topic in wanted if not _is_unclear(topic))
-    named = _topics_named(times_wanted, context)
-    for topic, times in times_wanted.items():
-        found = _find(topic, context)
-        if found is not None and topic[0] is None and found.name in named:
-            continue  # answered once, where the name stands
-        results.append(_delete(topic, times, found, times_wanted, context))
+    results += [
+        _refused(topic, ErrorCode.INVALID_REQUEST, "The topic is named more than once.")
+        for topic, times in times_wanted.items()
+        if times > 1
+    ]
+    once = [topic for topic in clear if times_wanted[topic] == 1]
+    ids = {topic_id for name, topic_id in clear if name is None}
+    names = {name for name, _ in once if name is not None}
+    for topic in once:
+        results += _deleted(topic, names, ids, context)
     return Answer(DeleteTopicsResponse(responses=results))
 
 
@@ -66,35 +69,24 @@ def _is_unclear(wanted: _Wanted) -> bool:
     return (name is None) == (topic_id == _NO_ID)
 
 
-def _topics_named(wanted: Iterable[_Wanted], context: RequestContext) -> set[str]:
-    cluster = context.state.cluster
-    return {name for name, _ in wanted if name is not None and cluster.named(name) is not None}
-
-
-def _find(wanted: _Wanted, context: RequestContext) -> Topic | None:
+def _deleted(
+    wanted: _Wanted, names: Container[str], ids: Container[UUID], context: RequestContext
+) -> list[_Result]:
+    """The result for a topic that is named once by name or id, beside these others."""
     name, topic_id = wanted
     cluster = context.state.cluster
-    return cluster.with_id(topic_id) if name is None else cluster.named(name)
-
-
-def _delete(
-    wanted: _Wanted,
-    times: int,
-    topic: Topic | None,
-    all_wanted: Container[_Wanted],
-    context: RequestContext,
-) -> _Result:
-    by_id = wanted[0] is None
-    if times > 1:
-        return _refused(wanted, ErrorCode.INVALID_REQUEST, "The topic is named more than once.")
+    topic = cluster.with_id(topic_id) if name is None else cluster.named(name)
     if topic is None:
-        error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return _refused(wanted, error, "There is no such topic.")
-    if not by_id and (None, topic.topic_id) in all_wanted:
-        both = (topic.name, topic.topic_id)
-        return _refused(both, ErrorCode.INVALID_REQUEST, "The topic is named by name and by id.")
-    context.effects.append(context.state.cluster.delete(topic))
-    return _Result(name=topic.name, topic_id=topic.topic_id)
+        error = ErrorCode.UNKNOWN_TOPIC_ID if name is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return [_refused(wanted, error, "There is no such topic.")]
+    found = (topic.name, topic.topic_id)
+    if name is not None and topic.topic_id in ids:
+        message = "The topic is named by name and by id."
+        return [_refused(found, ErrorCode.INVALID_REQUEST, message)]
+    if name is None and topic.name in names:
+        return []  # refused where the name stands
+    context.effects.append(cluster.delete(topic))
+    return [_Result(name=topic.name, topic_id=topic.topic_id)]
 
 
 def _refused(wanted: _Wanted, error: ErrorCode, message: str) -> _Result:

@@ -17,7 +17,9 @@ from harness.reference_broker.handlers import (
     api_18_api_versions,
     api_19_create_topics,
     api_20_delete_topics,
+    api_21_delete_records,
     api_22_init_producer_id,
+    api_37_create_partitions,
     api_47_offset_delete,
     api_60_describe_cluster,
     api_75_describe_topic_partitions,
@@ -27,42 +29,35 @@ from harness.reference_broker.handlers.outcome import ApiRange, Outcome, Request
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A served API: `advertised` may begin lower than what is really served."""
+    """A served API: all that is advertised is served."""
 
     advertised: ApiRange
-    lowest_served: int
     handle: Callable[[Any, RequestContext], Outcome]
 
     def serves(self, version: int) -> bool:
         """Whether a request of this version gets an answer."""
-        return self.lowest_served <= version <= self.advertised.highest
+        return self.advertised.lowest <= version <= self.advertised.highest
 
 
 def _served(
-    api_key: int,
-    lowest: int,
-    highest: int,
-    handle: Callable[[Any, RequestContext], Outcome],
-    lowest_served: int | None = None,
+    api_key: int, lowest: int, highest: int, handle: Callable[[Any, RequestContext], Outcome]
 ) -> Registration:
-    return Registration(
-        ApiRange(api_key, lowest, highest),
-        lowest if lowest_served is None else lowest_served,
-        handle,
-    )
+    return Registration(ApiRange(api_key, lowest, highest), handle)
 
 
 _REGISTRATIONS = (
-    _served(api_00_produce.API_KEY, 0, 13, api_00_produce.handle, lowest_served=3),
-    _served(api_01_fetch.API_KEY, 4, 18, api_01_fetch.handle),
-    _served(api_02_list_offsets.API_KEY, 1, 11, api_02_list_offsets.handle),
+    _served(api_00_produce.API_KEY, 0, 13, api_00_produce.handle),
+    _served(api_01_fetch.API_KEY, 0, 18, api_01_fetch.handle),
+    _served(api_02_list_offsets.API_KEY, 0, 11, api_02_list_offsets.handle),
     _served(api_03_metadata.API_KEY, 0, 13, api_03_metadata.handle),
     _served(api_10_find_coordinator.API_KEY, 0, 6, api_10_find_coordinator.handle),
     _served(api_17_sasl_handshake.API_KEY, 0, 1, api_17_sasl_handshake.handle),
     _served(api_18_api_versions.API_KEY, 0, 5, api_18_api_versions.handle),
     _served(api_19_create_topics.API_KEY, 2, 7, api_19_create_topics.handle),
     _served(api_20_delete_topics.API_KEY, 1, 6, api_20_delete_topics.handle),
+    _served(api_21_delete_records.API_KEY, 0, 2, api_21_delete_records.handle),
     _served(api_22_init_producer_id.API_KEY, 0, 5, api_22_init_producer_id.handle),
+    _served(api_37_create_partitions.API_KEY, 0, 3, api_37_create_partitions.handle),
     _served(api_47_offset_delete.API_KEY, 0, 0, api_47_offset_delete.handle),
     _served(api_60_describe_cluster.API_KEY, 0, 2, api_60_describe_cluster.handle),
     _served(

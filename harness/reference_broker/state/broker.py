@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from harness.ids import BrokerId
 from harness.reference_broker.state.cluster import Cluster
+from harness.reference_broker.state.creation_refused import CreationRefused
 from harness.reference_broker.state.fetch_sessions import FetchSessions
 from harness.reference_broker.state.producer_ids import ProducerIds
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_creation import (
     CreationDefaults,
-    CreationRefused,
     PlannedTopic,
     WantedTopic,
     plan_topic,

@@ -1,4 +1,4 @@
-"""The topics of the cluster. Only this file adds and removes them."""
+"""The topics of the cluster. Only this file adds and removes them and their partitions."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -13,14 +13,14 @@ from harness.reference_broker.state.topic_names import collision_form
 
 
 class Cluster:
-    """All topics, by name and by id. Names are unique also when "." is read as "_"."""
+    """All topics, by name and by id."""
 
     __slots__ = ("_by_form", "_by_id", "_by_name", "_producer_expiration_ms")
 
     def __init__(self, producer_expiration_ms: int) -> None:
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[UUID, Topic] = {}
-        self._by_form: dict[str, str] = {}
+        self._by_form: dict[str, list[str]] = {}
         self._producer_expiration_ms = producer_expiration_ms
 
     def topics(self) -> Iterable[Topic]:
@@ -37,7 +37,7 @@ class Cluster:
 
     def colliding_with(self, name: str) -> str | None:
         """An existing name that metrics could not tell from `name`."""
-        return self._by_form.get(collision_form(name))
+        return next(iter(self._by_form.get(collision_form(name), ())), None)
 
     def create(
         self,
@@ -49,19 +49,29 @@ class Cluster:
     ) -> Topic:
         """Add a topic with empty partitions; its name was found legal and free before."""
         topic_id = random_uuid(randomness)
-        partitions = [
-            Partition.empty(topic_id, PartitionIndex(index), config, self._producer_expiration_ms)
-            for index in range(partition_count)
-        ]
-        topic = Topic(name, topic_id, config, replicas, partitions)
+        topic = Topic(name, topic_id, config, replicas, partitions=[])
+        self.grow(topic, partition_count)
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
-        self._by_form[collision_form(name)] = name
+        # Topics of one request may collide: they are held against those before it only.
+        self._by_form.setdefault(collision_form(name), []).append(name)
         return topic
+
+    def grow(self, topic: Topic, partition_count: int) -> None:
+        """Add empty partitions until there are `partition_count`."""
+        topic.partitions += [
+            Partition.empty(
+                topic.topic_id, PartitionIndex(index), topic.config, self._producer_expiration_ms
+            )
+            for index in range(len(topic.partitions), partition_count)
+        ]
 
     def delete(self, topic: Topic) -> TopicDeleted:
         """Remove a topic with its data."""
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
-        del self._by_form[collision_form(topic.name)]
+        form = collision_form(topic.name)
+        self._by_form[form].remove(topic.name)
+        if not self._by_form[form]:
+            del self._by_form[form]
         return TopicDeleted(topic.topic_id, len(topic.partitions))

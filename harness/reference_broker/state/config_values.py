@@ -7,7 +7,10 @@ from typing import Literal
 ConfigValue = int | float | bool | str | tuple[str, ...]
 ConfigType = Literal["int", "long", "double", "boolean", "string", "list"]
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+# Numbers as Java reads them: digits of any script, blanks up to U+0020 around them.
+_INTEGER = re.compile(r"[+-]?\d+")
+_DOUBLE = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
+_BLANKS = "".join(map(chr, range(0x21)))
 _RANGES = {"int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 _BOOLEANS = {"true": True, "false": False}
 
@@ -37,7 +40,7 @@ class ConfigDefinition:
 
     def parse(self, text: str) -> ConfigValue:
         """The typed value of `text`. Raises ConfigError when it is no value of this type."""
-        value = _READERS[self.type](self, text.strip())
+        value = _READERS[self.type](self, text.strip(_BLANKS))
         self._check_limits(value, text)
         if self.pattern is not None and text and not re.fullmatch(self.pattern, text.strip()):
             raise ConfigError(f"Invalid value {text} for configuration {self.name}")
@@ -75,12 +78,11 @@ def _read_integer(definition: ConfigDefinition, text: str) -> ConfigValue:
 
 
 def _read_double(definition: ConfigDefinition, text: str) -> ConfigValue:
-    try:
-        return float(text)
-    except ValueError:
+    if not _DOUBLE.fullmatch(text):
         raise ConfigError(
             f"Invalid value {text} for configuration {definition.name}: not a number of type DOUBLE"
-        ) from None
+        )
+    return float(text.rstrip("fFdD"))
 
 
 def _read_boolean(definition: ConfigDefinition, text: str) -> ConfigValue:
@@ -96,15 +98,8 @@ def _read_string(_definition: ConfigDefinition, text: str) -> ConfigValue:
     return text
 
 
-def _read_list(definition: ConfigDefinition, text: str) -> ConfigValue:
-    if not text:
-        return ()
-    items = tuple(item.strip() for item in text.split(","))
-    if "" in items:
-        raise ConfigError(
-            f"Invalid value {text} for configuration {definition.name}: an item is empty"
-        )
-    return items
+def _read_list(_definition: ConfigDefinition, text: str) -> ConfigValue:
+    return tuple(item.strip() for item in text.split(",")) if text else ()
 
 
 _READERS = {

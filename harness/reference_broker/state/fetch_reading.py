@@ -15,11 +15,17 @@ from harness.reference_broker.state.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What a fetch request says for all its partitions together."""
+    """What a fetch request says for all its partitions together.
+
+    `cut_last`: what no whole batch fits in is filled with a part of one. `is_hard`: even the
+    first batch is cut then (before KIP-74).
+    """
 
     min_bytes: int
     max_bytes: int
     from_replica: bool
+    cut_last: bool = False
+    is_hard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,8 @@ def read_partitions(
         reading = _read(found, want, limits, left_bytes, may_exceed)
         if reading.records:
             may_exceed = False
-            left_bytes = max(0, left_bytes - len(reading.records))
+            taken = reading.available_bytes if limits.cut_last else len(reading.records)
+            left_bytes = max(0, left_bytes - taken)
         readings.append(reading)
     return readings + missing
 
@@ -128,13 +135,17 @@ def _read(
         )
     if not log.start_offset <= want.fetch_offset <= log.end_offset:
         return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
-    piece = log.read(Offset(want.fetch_offset), min(want.max_bytes, left_bytes), may_exceed)
+    offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
+    piece = log.read(offset, limit_bytes, may_exceed and not limits.is_hard)
+    available_bytes = piece.available_bytes
+    if limits.is_hard:
+        available_bytes = min(log.bytes_from(offset), max(0, limit_bytes))
     return PartitionReading(
         want.key,
         high_watermark=high_watermark,
         log_start_offset=log.start_offset,
         records=piece.records,
-        available_bytes=piece.available_bytes,
+        available_bytes=available_bytes,
     )
 
 

@@ -1,7 +1,7 @@
 """Incremental fetch sessions: what a client asked for and was told last (KIP-227).
 
 Source: class FetchSession and its cache. A session lives until its client closes it, forgets its
-last partition, or a newcomer needs the place.
+last partition, or a newcomer that counts more needs the place.
 """
 
 from collections.abc import Iterable
@@ -49,14 +49,29 @@ class _Told:
 
 @dataclass(slots=True)
 class FetchSession:
-    """The partitions of one session, in the order in which they are to be filled."""
+    """The partitions of one session, in the order in which they are to be filled.
+
+    `is_privileged`: opened by a broker that follows, not by a consumer.
+    """
 
     session_id: FetchSessionId
     uses_topic_ids: bool
+    is_privileged: bool
     created: TimeMs
     last_used: TimeMs
     partitions: dict[FetchKey, _Told]
     epoch: int = 1
+
+    @property
+    def rank(self) -> tuple[bool, int, int]:
+        """Those of lower rank go first: consumers before brokers, small before large."""
+        return self.is_privileged, len(self.partitions), self.session_id
+
+    def gives_way_to(self, privileged: bool) -> bool:
+        """Whether a newcomer of higher rank may take the place: it was long in use by its last
+        use, or it is a consumer's and the newcomer a broker's."""
+        was_long_in_use = self.last_used - self.created > _EVICTABLE_AFTER_MS
+        return was_long_in_use or (privileged and not self.is_privileged)
 
     def wanted(self) -> list[WantedPartition]:
         """All partitions of the session."""
@@ -115,12 +130,19 @@ class FetchSessions:
         uses_topic_ids: bool,
         now: TimeMs,
         randomness: Randomness,
+        privileged: bool = False,
     ) -> FetchSession | None:
         """A new session, or None when there is no room: then each fetch has to be a full one."""
-        partitions = {want.key: _Told(want) for want in wanted}
-        if len(self._sessions) >= self._slots and not self._evict(len(partitions), now):
+        session = FetchSession(
+            self._free_id(randomness),
+            uses_topic_ids,
+            privileged,
+            now,
+            now,
+            {want.key: _Told(want) for want in wanted},
+        )
+        if len(self._sessions) >= self._slots and not self._evict_for(session, now):
             return None
-        session = FetchSession(self._free_id(randomness), uses_topic_ids, now, now, partitions)
         self._sessions[session.session_id] = session
         return session
 
@@ -143,17 +165,18 @@ class FetchSessions:
         """Forget a session, if it is there."""
         self._sessions.pop(session_id, None)
 
-    def _evict(self, new_size: int, now: TimeMs) -> bool:
-        """Make room: the longest unused if it is stale, else the smallest if it is smaller."""
+    def _evict_for(self, newcomer: FetchSession, now: TimeMs) -> bool:
+        """Make room: the longest unused if it is stale, else the lowest in rank if it is lower."""
         if not self._sessions:
             return False
         victim = min(self._sessions.values(), key=lambda s: (s.last_used, s.session_id))
         if now - victim.last_used <= _EVICTABLE_AFTER_MS:
-            old = [s for s in self._sessions.values() if now - s.created > _EVICTABLE_AFTER_MS]
-            smaller = [s for s in old if len(s.partitions) < new_size]
-            if not smaller:
+            privileged = newcomer.is_privileged
+            candidates = [s for s in self._sessions.values() if s.gives_way_to(privileged)]
+            lowest = min(candidates, key=lambda s: s.rank, default=newcomer)
+            if lowest.rank[:2] >= newcomer.rank[:2]:
                 return False
-            victim = min(smaller, key=lambda s: (len(s.partitions), s.session_id))
+            victim = lowest
         self.close(victim.session_id)
         return True
 

@@ -9,9 +9,9 @@ from harness.codec.records import (
 )
 from harness.codec.records.compression import decompress
 from harness.codec.records.walk import walk_records
-from harness.ids import LeaderEpoch, Offset
+from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
 
 LATEST = -1
 EARLIEST = -2
@@ -54,17 +54,35 @@ def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
         return NOTHING_FOUND  # nothing is tiered here
     if timestamp == MAX_TIMESTAMP:
         largest = log.max_timestamp()
-        return NOTHING_FOUND if largest is None else _first_record_at(partition, largest)
-    return _first_record_at(partition, timestamp)
+        # A batch counts as long as readers get it, also for records below the log start.
+        return NOTHING_FOUND if largest is None else _first_record_at(log, largest, Offset(0))
+    return _first_record_at(log, timestamp, log.start_offset)
 
 
-def _first_record_at(partition: Partition, timestamp: int) -> FoundOffset:
-    batch = partition.log.first_batch_reaching(timestamp)
-    if batch is None:
-        return NOTHING_FOUND
-    for position, found in enumerate(_timestamps(batch)):
-        if found >= timestamp:
-            return FoundOffset(Offset(batch.base_offset + position), found, batch.leader_epoch)
+def old_style_offsets(partition: Partition, timestamp: int, most: int, now: TimeMs) -> list[int]:
+    """Begins of the segments last written at `timestamp` or before, newest first, at most `most`.
+
+    The log end, as of now, stands before them unless the log is empty. LATEST means all of them,
+    EARLIEST the first alone. Source: UnifiedLog.legacyFetchOffsetsBefore of Apache Kafka 3.9.
+    """
+    log = partition.log
+    begins = partition.segments.begins()
+    found: list[tuple[int, int]] = [(max(base, log.start_offset), at) for base, at in begins]
+    if log.size_bytes:
+        found.append((partition.high_watermark, now))
+    if timestamp == EARLIEST:
+        found = found[:1]
+    elif timestamp != LATEST:
+        while found and found[-1][1] > timestamp:
+            found.pop()
+    return [offset for offset, _ in reversed(found)][:most]
+
+
+def _first_record_at(log: PartitionLog, timestamp: int, at_least: Offset) -> FoundOffset:
+    for batch in log.batches_reaching(timestamp):
+        for offset, found in enumerate(_timestamps(batch), batch.base_offset):
+            if found >= timestamp and offset >= at_least:
+                return FoundOffset(Offset(offset), found, batch.leader_epoch)
     return NOTHING_FOUND
 
 

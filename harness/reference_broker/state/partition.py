@@ -4,7 +4,7 @@ Only this file appends to the log and moves the high watermark, which equals the
 as long as there is one replica. Nothing here waits, reads a clock or sends.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
@@ -12,6 +12,8 @@ from harness.codec.records import BatchHeader
 from harness.ids import LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.effects import Effect, PartitionGrew
 from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.batch_bytes import magic_of
+from harness.reference_broker.state.message_set_validation import validate_message_set
 from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
 from harness.reference_broker.state.producer_states import (
     AppendedBatch,
@@ -20,9 +22,11 @@ from harness.reference_broker.state.producer_states import (
     last_sequence_of,
 )
 from harness.reference_broker.state.record_validation import Placement, validate_batch
+from harness.reference_broker.state.segments import Segments
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
+_UP_TO_HIGH_WATERMARK = -1
 ONLY_LEADER_EPOCH = LeaderEpoch(0)
 
 
@@ -45,6 +49,7 @@ class Partition:
     log: PartitionLog
     producers: ProducerStates
     leader_epoch: LeaderEpoch
+    segments: Segments = field(default_factory=Segments)
 
     @classmethod
     def empty(
@@ -60,24 +65,25 @@ class Partition:
         return self.log.end_offset
 
     def append(self, batch: bytes, now: TimeMs) -> Appended:
-        """Validate and append a client's batch. Raises AppendRefused.
+        """Validate and append a client's batch, or its message set. Raises AppendRefused.
 
         A batch that repeats one of the producer's last five is not appended again: the answer
         tells where the first copy is (KIP-98).
         """
         place = Placement(self.log.end_offset, self.leader_epoch, now)
-        stored = validate_batch(batch, self.config, place)
+        validate = validate_batch if magic_of(batch) == 2 else validate_message_set
+        stored = validate(batch, self.config, place)
         header = BatchHeader.read(stored)
         self.producers.expire(now)
         duplicate = self._check_producer(header)
         if duplicate is not None:
             return Appended(duplicate.base_offset, duplicate.max_timestamp, ())
         last_offset = Offset(header.last_offset)
-        self.log.append(
-            StoredBatch(
-                place.base_offset, last_offset, self.leader_epoch, header.max_timestamp, stored
-            )
+        kept = StoredBatch(
+            place.base_offset, last_offset, self.leader_epoch, header.max_timestamp, stored
         )
+        self.log.append(kept)
+        self.segments.note(kept, self.config, now)
         if header.producer_id >= 0:
             self.producers.remember(
                 _producer_batch(header), _appended_batch(header, place.base_offset), now
@@ -102,6 +108,20 @@ class Partition:
                 f"go on with sequence {header.base_sequence}",
             )
         return None
+
+    def delete_records(self, below: int) -> Offset | ErrorCode:
+        """Move the log start up to `below`, -1 for the high watermark; tells where it is then.
+
+        Source: KIP-107, class Partition (deleteRecordsOnLeader).
+        """
+        if self.config.is_only_compacted:
+            return ErrorCode.POLICY_VIOLATION
+        offset = self.high_watermark if below == _UP_TO_HIGH_WATERMARK else below
+        if not 0 <= offset <= self.high_watermark:
+            return ErrorCode.OFFSET_OUT_OF_RANGE
+        if offset > self.log.start_offset:
+            self.log.delete_below(Offset(offset))
+        return self.log.start_offset
 
     def epoch_problem(self, current_leader_epoch: int) -> ErrorCode:
         """What is wrong with the leader epoch that a client believes in; -1 skips the check."""

@@ -1,7 +1,9 @@
 """The batches of one partition, in memory, found by offset, size or time without reading them."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
 from harness.ids import LeaderEpoch, Offset
 
@@ -30,7 +32,7 @@ _NOTHING = LogSlice(b"", 0)
 
 
 class PartitionLog:
-    """An append-only list of batches. Owns the start and end offset."""
+    """A list of batches that grows at its end and loses its beginning. Owns both offsets."""
 
     __slots__ = (
         "_base_offsets",
@@ -54,7 +56,8 @@ class PartitionLog:
         assert batch.base_offset == self.end_offset
         self._batches.append(batch)
         self._base_offsets.append(batch.base_offset)
-        self._end_positions.append(self.size_bytes + len(batch.data))
+        before_bytes = self._end_positions[-1] if self._end_positions else 0
+        self._end_positions.append(before_bytes + len(batch.data))
         before = self._running_max[-1] if self._running_max else batch.max_timestamp
         self._running_max.append(max(before, batch.max_timestamp))
         self.end_offset = Offset(batch.last_offset + 1)
@@ -62,7 +65,23 @@ class PartitionLog:
     @property
     def size_bytes(self) -> int:
         """The size of all batches together."""
-        return self._end_positions[-1] if self._end_positions else 0
+        return self._end_positions[-1] - self._start_position(0) if self._batches else 0
+
+    def delete_below(self, offset: Offset) -> None:
+        """Let the log start at `offset`, which lies between its start and its end.
+
+        A batch goes when none of its records is left; until then readers get it whole.
+        """
+        self.start_offset = offset
+        gone = len(self._batches)
+        if offset < self.end_offset:
+            gone = bisect_right(self._base_offsets, offset) - 1
+        for entries in (self._batches, self._base_offsets, self._end_positions):
+            del entries[:gone]
+        self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
+
+    def _start_position(self, index: int) -> int:
+        return self._end_positions[index] - len(self._batches[index].data)
 
     def read(self, offset: Offset, limit_bytes: int, at_least_one: bool) -> LogSlice:
         """Whole batches from the one that contains `offset`, together at most `limit_bytes`.
@@ -73,20 +92,28 @@ class PartitionLog:
         if offset >= self.end_offset:
             return _NOTHING
         first = bisect_right(self._base_offsets, offset) - 1
-        start_position = self._end_positions[first] - len(self._batches[first].data)
+        start_position = self._start_position(first)
         stop = bisect_right(self._end_positions, start_position + max(limit_bytes, 0))
         if stop <= first:
             if not at_least_one:
                 return _NOTHING
             stop = first + 1
         records = b"".join(batch.data for batch in self._batches[first:stop])
-        available = min(self.size_bytes - start_position, max(limit_bytes, len(records)))
+        available = min(self._end_positions[-1] - start_position, max(limit_bytes, len(records)))
         return LogSlice(records, available)
 
-    def first_batch_reaching(self, timestamp: int) -> StoredBatch | None:
-        """The first batch that holds a record of `timestamp` or later."""
-        index = bisect_left(self._running_max, timestamp)
-        return self._batches[index] if index < len(self._batches) else None
+    def bytes_from(self, offset: Offset) -> int:
+        """How much there is from the batch that contains `offset` on."""
+        if offset >= self.end_offset:
+            return 0
+        first = bisect_right(self._base_offsets, offset) - 1
+        return self._end_positions[-1] - self._start_position(first)
+
+    def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
+        """The batches with a record of `timestamp` or later, in order. Of the first batch of the
+        log that record may be below the log start."""
+        first = bisect_left(self._running_max, timestamp)
+        return (b for b in islice(self._batches, first, None) if b.max_timestamp >= timestamp)
 
     def max_timestamp(self) -> int | None:
         """The largest timestamp of all batches, None for an empty log."""

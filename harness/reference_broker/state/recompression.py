@@ -9,11 +9,11 @@ from harness.codec.records import (
     CODEC_MASK,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
-    RecordBatch,
     decode_batches,
     encode_batch,
 )
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES
+from harness.codec.records.conversion import timestamps_of
 
 _NAMES = {"uncompressed": "none"}
 
@@ -33,7 +33,7 @@ def rebuilt(
     `append_time` is the broker's clock for topics that use it, else None. Raises CodecError.
     """
     (decoded,) = decode_batches(batch)
-    times = _timestamps(decoded)
+    times = timestamps_of(decoded)
     records = [
         replace(record, offset_delta=None, timestamp_delta=at - times[0], attributes=0)
         for record, at in zip(decoded.records, times, strict=True)
@@ -55,9 +55,3 @@ def rebuilt(
         ),
         CODEC_NAMES[codec],
     )
-
-
-def _timestamps(batch: RecordBatch) -> list[int]:
-    if batch.attributes & LOG_APPEND_TIME and batch.max_timestamp is not None:
-        return [batch.max_timestamp] * len(batch.records)
-    return [batch.base_timestamp + record.timestamp_delta for record in batch.records]

@@ -13,7 +13,9 @@ from harness.reference_broker.state.config_values import ConfigError, ConfigValu
 _LONG_MAX = "9223372036854775807"
 _CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
-_THROTTLED = r"\*|\d+:\d+(\s*,\s*\d+:\d+)*"  # partition:broker pairs, or all
+# Pairs of partition and broker, or all of them by one star; items may be empty.
+_PAIR = r"\s*([0-9]+:[0-9]+)?\s*"
+_THROTTLED = rf"{_PAIR}(,{_PAIR})*|[\s,]*\*[\s,]*"
 
 _DEFINITIONS = (
     Definition(
@@ -190,8 +192,18 @@ class TopicConfig:
     @property
     def is_compacted(self) -> bool:
         """Whether records of one key replace each other, so that each needs a key."""
+        return "compact" in self.policies
+
+    @property
+    def is_only_compacted(self) -> bool:
+        """Whether records may go only when a later one has their key."""
+        return self.is_compacted and "delete" not in self.policies
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """What is done about old records."""
         policy = self.values["cleanup.policy"]
-        return isinstance(policy, tuple) and "compact" in policy
+        return policy if isinstance(policy, tuple) else ()
 
     @property
     def compression_type(self) -> str:

@@ -1,6 +1,6 @@
 """Whether a topic may be created as asked, and with what it is created.
 
-Source: class ReplicationControlManager (createTopics, validateManualPartitionAssignment).
+Source: class ReplicationControlManager (createTopics).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,13 @@ from harness.codec.error_code import ErrorCode
 from harness.ids import BrokerId
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.config_values import ConfigError
+from harness.reference_broker.state.creation_limits import check_changes, check_partitions_asked
+from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.state.replica_assignment import bad_assignment, check_replicas
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_names import topic_name_problem
 
 USE_DEFAULT = -1
-
-
-class CreationRefused(Exception):
-    """The topic may not be created: the error and its text for the client."""
-
-    def __init__(self, error: ErrorCode, message: str) -> None:
-        super().__init__(message)
-        self.error = error
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +50,50 @@ class PlannedTopic:
     replicas: tuple[BrokerId, ...]
 
 
+def plan_topics(
+    wanted: Sequence[WantedTopic], cluster: Cluster, defaults: CreationDefaults
+) -> list[PlannedTopic | CreationRefused]:
+    """What becomes of each topic of one request, beside the topics that are there before it.
+
+    Raises CreationRefused when the request asks for too much as a whole.
+    """
+    check_partitions_asked(_partitions_asked(topic, defaults) for topic in wanted)
+    outcomes = [_outcome(topic, cluster, defaults) for topic in wanted]
+    check_changes(
+        1 + len(outcome.config.overrides) + outcome.partition_count
+        for outcome in outcomes
+        if isinstance(outcome, PlannedTopic)
+    )
+    return outcomes
+
+
 def plan_topic(wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults) -> PlannedTopic:
-    """Check in Kafka's order: name, existence, configs, assignment. Raises CreationRefused."""
-    _check_name(wanted.name, cluster)
-    config = _config_of(wanted, defaults)
+    """The same for a request of one topic. Raises CreationRefused."""
+    (outcome,) = plan_topics([wanted], cluster, defaults)
+    if isinstance(outcome, CreationRefused):
+        raise outcome
+    return outcome
+
+
+def _partitions_asked(wanted: WantedTopic, defaults: CreationDefaults) -> int:
     if wanted.assignments:
-        return _plan_assigned(wanted, config, defaults)
-    return _plan_counted(wanted, config, defaults)
+        return len(wanted.assignments)
+    count = wanted.partition_count
+    return defaults.partition_count if count == USE_DEFAULT else count
+
+
+def _outcome(
+    wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults
+) -> PlannedTopic | CreationRefused:
+    """Checks in Kafka's order: name, existence, configs, assignment."""
+    try:
+        _check_name(wanted.name, cluster)
+        config = _config_of(wanted, defaults)
+        if wanted.assignments:
+            return _plan_assigned(wanted, config, defaults)
+        return _plan_counted(wanted, config, defaults)
+    except CreationRefused as refusal:
+        return refusal
 
 
 def _check_name(name: str, cluster: Cluster) -> None:
@@ -114,16 +145,7 @@ def _plan_counted(
             f"A replication factor of {factor} is not possible with 1 registered broker.",
         )
     count = defaults.partition_count if count == USE_DEFAULT else count
-    if count > _MOST_PARTITIONS:
-        raise CreationRefused(
-            ErrorCode.POLICY_VIOLATION,
-            f"More than {_MOST_PARTITIONS} changes in one request are not possible.",
-        )
     return PlannedTopic(wanted.name, config, count, (defaults.broker_id,))
-
-
-_MOST_PARTITIONS = 9_999
-"""Kafka bounds the metadata records of one operation at 10,000; one of them is the topic's."""
 
 
 def _plan_assigned(
@@ -138,27 +160,10 @@ def _plan_assigned(
     replica_count = None
     for partition, brokers in wanted.assignments:
         if partition in seen:
-            raise _bad_assignment(f"Partition {partition} is assigned twice.")
+            raise bad_assignment(f"Partition {partition} is assigned twice.")
         seen.add(partition)
-        _check_replicas(brokers, replica_count, defaults.broker_id)
+        check_replicas(brokers, replica_count, defaults.broker_id)
         replica_count = len(brokers)
     if seen != set(range(len(seen))):
-        raise _bad_assignment("Partitions have to be numbered from 0 without gaps.")
+        raise bad_assignment("Partitions have to be numbered from 0 without gaps.")
     return PlannedTopic(wanted.name, config, len(seen), (defaults.broker_id,))
-
-
-def _check_replicas(brokers: Sequence[int], expected: int | None, own: BrokerId) -> None:
-    if not brokers:
-        raise _bad_assignment("An assignment has to name at least one broker.")
-    if min(brokers) < 0:
-        raise _bad_assignment(f"There is no broker {min(brokers)}.")
-    if len(set(brokers)) != len(brokers):
-        raise _bad_assignment("An assignment may name a broker only once.")
-    if set(brokers) != {own}:
-        raise _bad_assignment(f"Only broker {own} is registered.")
-    if expected is not None and len(brokers) != expected:
-        raise _bad_assignment("All partitions need the same number of replicas.")
-
-
-def _bad_assignment(message: str) -> CreationRefused:
-    return CreationRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

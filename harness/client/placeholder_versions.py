@@ -1,0 +1,52 @@
+"""Versions that a broker advertises for old clients' sake and does not serve.
+
+They are data: a row says which versions, of which API, and by what a broker is known for it. Who
+judges a broker leaves such versions out; its own ApiVersions stays what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.codec.apis import api_named
+from harness.codec.versions import NO_VERSIONS, VersionRange
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceholderVersions:
+    """``versions`` of ``api``, the lowest that it has, are not served by a broker whose ``sign``
+    begins at ``sign_begins_at`` or later."""
+
+    api: str
+    versions: VersionRange
+    sign: str
+    sign_begins_at: int
+    source: str
+
+
+PLACEHOLDERS = (
+    # Some releases of librdkafka give up on a broker without Produce 0, which they never send.
+    # Message sets went with Fetch 0 to 3, so a broker without those takes none either.
+    PlaceholderVersions("Produce", VersionRange(0, 2), "Fetch", 4, "KAFKA-18659"),
+)
+
+
+def placeholder_of(
+    api_versions: Mapping[int, VersionRange], api_name: str
+) -> PlaceholderVersions | None:
+    """The row that counts for one API of a broker, by all that it advertises; None for no row."""
+    for row in PLACEHOLDERS:
+        sign = api_versions.get(api_named(row.sign).key)
+        if row.api == api_name and sign and sign.lowest >= row.sign_begins_at:
+            return row
+    return None
+
+
+def served_range(api_versions: Mapping[int, VersionRange], api_name: str) -> VersionRange:
+    """What is advertised of an API, placeholders left out; empty when it is not advertised."""
+    shown = api_versions.get(api_named(api_name).key, NO_VERSIONS)
+    row = placeholder_of(api_versions, api_name)
+    if row is None:
+        return shown
+    return shown & VersionRange(row.versions.highest + 1, shown.highest) or NO_VERSIONS

@@ -1,0 +1,166 @@
+"""``kafka-conformance compare``: what became of the requirements between two results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from harness.conformance.compare import Change, ChangeKind, Compared, Comparison, compare
+from harness.conformance.flaky import Flake
+from harness.conformance.found_runs import ResultsNotFound, read_runs
+from harness.conformance.record import RunHeader
+
+_PLACE = click.Path(path_type=Path)
+_STYLES = {ChangeKind.REGRESSED: "red", ChangeKind.VANISHED: "yellow", ChangeKind.FIXED: "green"}
+
+
+@click.command("compare")
+@click.argument("before", metavar="BEFORE", type=_PLACE)
+@click.argument("after", metavar="AFTER", type=_PLACE)
+@click.option("--json", "json_file", metavar="FILE", type=click.Path(allow_dash=True),
+              help="Write the result as JSON to FILE; - prints it, and no table.")  # fmt: skip
+def compare_command(before: Path, after: Path, json_file: str | None) -> None:
+    """Say what is new, fixed, regressed, vanished and flaky from BEFORE to AFTER.
+
+    Each is a folder that `run --out` wrote (its newest run of each target counts, all of them
+    tell what is flaky), or the folder of one run in it. Needs neither Spark nor Java.
+
+    \b
+    Exit codes: 0 nothing is worse, 1 something regressed or vanished, 2 wrong usage or
+                results that cannot be read.
+    """
+    try:
+        found = compare(read_runs(before), read_runs(after))
+        text = json.dumps(as_json(found), indent=2)
+        if json_file not in (None, "-"):
+            Path(str(json_file)).write_text(text + "\n", "utf-8")
+    except (ResultsNotFound, OSError) as error:
+        raise click.UsageError(str(error)) from error
+    if json_file == "-":
+        click.echo(text)
+    else:
+        _show(found, Console(file=sys.stdout))
+    sys.exit(found.exit_code)
+
+
+def _show(found: Compared, screen: Console) -> None:
+    for one in found.comparisons:
+        for line in _about(one):
+            screen.print(line, markup=False, highlight=False, soft_wrap=True)
+        whole_target = one.before is None or one.after is None
+        if one.changes and not whole_target:
+            screen.print(_table(one.changes))
+    for flake in found.flaky:
+        screen.print(_flaky(flake), markup=False, highlight=False, soft_wrap=True)
+    screen.print(_last_line(found), markup=False, highlight=False, soft_wrap=True)
+
+
+def _about(one: Comparison) -> Iterator[str]:
+    yield f"{one.target}: {_side(one.before)} -> {_side(one.after)}, {one.unchanged} unchanged"
+    if one.before and one.after and one.before.catalogue_version != one.after.catalogue_version:
+        yield (
+            f"{one.target}: the catalogues differ ({one.before.catalogue_version}, "
+            f"{one.after.catalogue_version}), so a statement may mean something else"
+        )
+    yield from (f"{one.target}: {line}" for line in one.defects)
+    if one.after is None:
+        yield f"{one.target}: vanished as a whole, {len(one.changes)} requirements"
+    if one.before is None:
+        yield f"{one.target}: new as a whole, {len(one.changes)} requirements"
+
+
+def _side(header: RunHeader | None) -> str:
+    if header is None:
+        return "no run"
+    return f"{header.run} ({header.implementation} {header.release})"
+
+
+def _table(changes: tuple[Change, ...]) -> Table:
+    table = Table("change", "requirement", "before", "after", "where and why")
+    for change in changes:
+        style = _STYLES.get(change.kind)
+        kind = f"{change.kind}, flaky" if change.flaky else str(change.kind)
+        table.add_row(
+            f"[{style}]{kind}[/]" if style else kind,
+            change.requirement,
+            change.before or "-",
+            change.after or "-",
+            _where(change),
+        )
+    return table
+
+
+def _where(change: Change) -> str:
+    more = f" and {len(change.cases) - 1} more" if len(change.cases) > 1 else ""
+    case = change.cases[0] if change.cases else "no case"
+    reason = change.reason.splitlines()[0] if change.reason else ""
+    text = f"{case}{more}: {reason}" if reason else f"{case}{more}"
+    return text.replace("[", r"\[")
+
+
+def _flaky(flake: Flake) -> str:
+    seen = ", ".join(f"{one.verdict} ({one.run}, attempt {one.attempt})" for one in flake.sightings)
+    return f"flaky: {flake.target} {flake.release} {flake.requirement} {flake.case}: {seen}"
+
+
+def _last_line(found: Compared) -> str:
+    kinds = [change.kind for one in found.comparisons for change in one.changes]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in ChangeKind]
+    counts.append(f"{len({flake.requirement for flake in found.flaky})} flaky")
+    return f"exit {int(found.exit_code)}: {', '.join(counts)}"
+
+
+def as_json(found: Compared) -> dict[str, Any]:
+    """The published form, described in docs/compare.md."""
+    return {
+        "exit": int(found.exit_code),
+        "comparisons": [_comparison_as_json(one) for one in found.comparisons],
+        "flaky": [_flake_as_json(flake) for flake in found.flaky],
+    }
+
+
+def _comparison_as_json(one: Comparison) -> dict[str, Any]:
+    kinds = [change.kind for change in one.changes]
+    return {
+        "target": one.target,
+        "before": one.before.run_fields() if one.before else None,
+        "after": one.after.run_fields() if one.after else None,
+        "defects": list(one.defects),
+        "counts": {kind.value: kinds.count(kind) for kind in ChangeKind}
+        | {"unchanged": one.unchanged},
+        "changes": [
+            {
+                "kind": change.kind.value,
+                "requirement": change.requirement,
+                "area": change.area,
+                "level": change.level,
+                "before": change.before.value if change.before else None,
+                "after": change.after.value if change.after else None,
+                "cases": list(change.cases),
+                "reason": change.reason,
+                "flaky": change.flaky,
+            }
+            for change in one.changes
+        ],
+    }
+
+
+def _flake_as_json(flake: Flake) -> dict[str, Any]:
+    return {
+        "target": flake.target,
+        "implementation": flake.implementation,
+        "release": flake.release,
+        "requirement": flake.requirement,
+        "case": flake.case,
+        "seen": [
+            {"run": one.run, "attempt": one.attempt, "verdict": one.verdict.value}
+            for one in flake.sightings
+        ],
+    }

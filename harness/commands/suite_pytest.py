@@ -1,0 +1,28 @@
+"""How the commands start pytest: nothing around it, below it or installed beside it counts.
+
+Its configuration file, root folder and plugins are all named; conftest files above the suites,
+plugins of other packages and pytest's own environment variables stay out.
+"""
+
+from __future__ import annotations
+
+import os
+
+from harness.bundle import SUITES_CONFIG, shipped_root
+
+_NOT_OURS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
+
+def suite_options() -> list[str]:
+    """Options for pytest, before the paths of the tests."""
+    root = str(shipped_root())
+    options = ["-c", str(SUITES_CONFIG), "--rootdir", root, "--confcutdir", root]
+    plugins = ("no:cacheprovider", "xdist", "harness.pytest_plugin")
+    return [*options, *(word for plugin in plugins for word in ("-p", plugin))]
+
+
+def suite_environment() -> dict[str, str]:
+    """This process's environment without what steers pytest; modules in the working folder of
+    pytest's workers do not count either."""
+    kept = {name: value for name, value in os.environ.items() if name not in _NOT_OURS}
+    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONSAFEPATH": "1"}

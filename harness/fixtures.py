@@ -1,0 +1,100 @@
+"""Fixtures for other people's tests: a broker and a target, in a pytest of their own.
+
+One line in the top conftest.py switches them on, ``pytest_plugins = ("harness.fixtures",)``;
+without it nothing of this package enters a pytest run. docs/fixtures.md tells more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.targets.errors import MissingCapability, TargetError
+from harness.targets.info import TargetInfo, probe
+from harness.targets.spec import parse_target
+from harness.targets.target import Address, Target
+
+__all__ = [
+    "TARGET_VARIABLE",
+    "Address",
+    "BrokerUnderTest",
+    "MissingCapability",
+    "Target",
+    "TargetError",
+    "TargetInfo",
+    "kafka_conformance_bootstrap",
+    "kafka_conformance_broker",
+    "kafka_conformance_info",
+    "kafka_conformance_spec",
+    "kafka_conformance_target",
+]
+
+TARGET_VARIABLE = "KAFKA_CONFORMANCE_TARGET"
+"""Environment variable: the target string when a project does not choose one."""
+
+
+@pytest.fixture(scope="session")
+def kafka_conformance_spec() -> str:
+    """Which target: a string as `kafka-conformance run --target` takes it.
+
+    Override it in a conftest.py to choose one, or parametrize the override to test with several.
+    Default: the environment variable KAFKA_CONFORMANCE_TARGET, else the built-in broker.
+    """
+    return os.environ.get(TARGET_VARIABLE) or "reference"
+
+
+@pytest.fixture(scope="session")
+def kafka_conformance_target(
+    kafka_conformance_spec: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    """The target itself, started once a session (and once in each xdist worker), stopped after.
+
+    It tells addresses, capabilities and the log, and starts private brokers with settings of
+    their own. Where it cannot be had, the test has an error that says why and what to do.
+    """
+    log_dir = tmp_path_factory.mktemp("kafka-conformance")
+    with contextlib.ExitStack() as started:
+        try:
+            target = started.enter_context(parse_target(kafka_conformance_spec, log_dir=log_dir))
+        except TargetError as error:
+            pytest.fail(str(error), pytrace=False)
+        yield target
+
+
+@pytest.fixture(scope="session")
+def kafka_conformance_info(kafka_conformance_target: Target) -> TargetInfo:
+    """What the target told when it was asked once: advertised API versions, pace, release."""
+    try:
+        return probe(kafka_conformance_target)
+    except TargetError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def kafka_conformance_bootstrap(kafka_conformance_target: Target) -> str:
+    """``HOST:PORT[,HOST:PORT]``, as clients take it in ``bootstrap.servers``."""
+    return ",".join(str(address) for address in kafka_conformance_target.addresses)
+
+
+@pytest.fixture
+def kafka_conformance_broker(kafka_conformance_info: TargetInfo) -> Iterator[BrokerUnderTest]:
+    """The target's broker as a test sees it: raw connections at exact versions, topics of its own.
+
+    Topics that are made through it have unique names and are deleted after the test, and its
+    connections are closed.
+    """
+    door = BrokerUnderTest(
+        kafka_conformance_info.addresses,
+        kafka_conformance_info.api_versions,
+        time_scale=kafka_conformance_info.time_scale,
+        name_prefix=f"kc-{secrets.token_hex(4)}",
+    )
+    try:
+        yield door
+    finally:
+        door.close()

@@ -1,0 +1,64 @@
+"""CreatePartitions: API key 37, versions 0 to 3.
+
+Behaviour
+- Errors are per topic: the others of the request grow.
+- A topic named twice is refused and does not grow.
+- A request that asks for too much is refused as a whole.
+
+Version notes
+- v3   a broker with quotas on topic changes may refuse (KIP-599)
+
+Not done
+- timeout_ms is not needed: growth is immediate.
+"""
+
+from collections import Counter
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import CreatePartitionsRequest, CreatePartitionsResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.state.topic_growth import (
+    WantedGrowth,
+    plan_growth,
+)
+
+API_KEY = 37
+_Result = CreatePartitionsResponse.CreatePartitionsTopicResult
+
+
+def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
+    """Add partitions where that can be done, or only say so with validate_only."""
+    times_named = Counter(topic.name for topic in request.topics)
+    sound = [topic for topic in request.topics if times_named[topic.name] == 1]
+    state = context.state
+    try:
+        outcomes = plan_growth(
+            [_wanted(topic) for topic in sound], state.cluster, state.identity.broker_id
+        )
+    except CreationRefused as refusal:
+        results = [_refused(topic.name, refusal) for topic in request.topics]
+        return Answer(CreatePartitionsResponse(results=results))
+    twice = CreationRefused(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+    results = [_refused(name, twice) for name, times in times_named.items() if times > 1]
+    for topic, outcome in zip(sound, outcomes, strict=True):
+        if isinstance(outcome, CreationRefused):
+            results.append(_refused(topic.name, outcome))
+            continue
+        if not request.validate_only:
+            state.cluster.grow(outcome.topic, outcome.partition_count)
+        results.append(_Result(name=topic.name))
+    return Answer(CreatePartitionsResponse(results=results))
+
+
+def _wanted(topic: CreatePartitionsRequest.CreatePartitionsTopic) -> WantedGrowth:
+    assignments = topic.assignments
+    return WantedGrowth(
+        topic.name,
+        topic.count,
+        None if assignments is None else [assigned.broker_ids for assigned in assignments],
+    )
+
+
+def _refused(name: str, refusal: CreationRefused) -> _Result:
+    return _Result(name=name, error_code=refusal.error, error_message=refusal.message)

@@ -1,0 +1,55 @@
+"""The broker that the tests of one process share, and what happens when it dies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.run_session import WorkerContext
+from harness.targets.target import OWN_BROKER, Target
+
+
+@dataclass(slots=True)
+class SharedBroker:
+    """The run's broker, until it dies; then, where the target allows, one of this process alone.
+
+    A broker that dies under one test would leave all later ones without an answer, and when
+    several processes ask it at the same time, none of them knows whose test it was.
+    """
+
+    context: WorkerContext
+    make_target: Callable[[], Target]
+    alone: bool
+    """No other process asks the run's broker."""
+    own: Target | None = None
+
+    @property
+    def addresses(self) -> Sequence[tuple[str, int]]:
+        return self.own.addresses if self.own else self.context.info.addresses
+
+    @property
+    def log_path(self) -> Path | None:
+        if self.own:
+            return self.own.log_path
+        return Path(self.context.info.log_path) if self.context.info.log_path else None
+
+    @property
+    def is_ours_alone(self) -> bool:
+        """Whether only tests of this process can have killed it."""
+        return self.alone or self.own is not None
+
+    @property
+    def can_be_replaced(self) -> bool:
+        return OWN_BROKER in self.context.info.capabilities
+
+    def replace(self) -> None:
+        """Go on with a new broker. Raises TargetError when it does not start."""
+        self.close()
+        self.own = self.make_target().start_another()
+
+    def close(self) -> None:
+        """Stop what was started here; twice is fine."""
+        own, self.own = self.own, None
+        if own is not None:
+            own.stop()

@@ -1,0 +1,1 @@
+"""The sweep: every version of every API that a target advertises, each answer decoded strictly."""

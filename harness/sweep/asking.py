@@ -1,0 +1,85 @@
+"""One harmless request on a connection of its own, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.client.connection import Address, Connection
+from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout
+from harness.codec.error_code import ErrorCode
+from harness.codec.structs import Message, Request, Struct
+
+
+class Outcome(StrEnum):
+    """DECODED: answered, to the last byte as the definition says, with or without an error code.
+
+    UNSERVED: refused by a close, as brokers may do with a version that is a placeholder. NOT_SENT:
+    it would have been destructive. The others are not as Kafka does it.
+    """
+
+    DECODED = "decoded"
+    UNSERVED = "unserved"
+    NOT_SENT = "not sent"
+    CLOSED = "closed"
+    SILENT = "silent"
+    UNDECODABLE = "undecodable"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a version of an API came to.
+
+    Attributes:
+        errors: names of the error codes in the answer, without NONE.
+        note: what was wrong, or why it was not asked.
+    """
+
+    api_name: str
+    version: int
+    outcome: Outcome
+    errors: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing here is wrong with the broker."""
+        return self.outcome in (Outcome.DECODED, Outcome.UNSERVED, Outcome.NOT_SENT)
+
+
+def ask(
+    address: Address,
+    request: Request[Message],
+    version: int,
+    timeout_ms: float,
+    placeholder: str = "",
+) -> Answer:
+    """Send one request and decode its answer strictly; whatever goes wrong is in the outcome.
+
+    ``placeholder``: the ticket by which a broker may advertise this version and close on it.
+    """
+    name = type(request).__name__.removesuffix("Request")
+    try:
+        with Connection(address, timeout_ms=timeout_ms) as connection:
+            response = connection.ask(request, version)
+    except ConnectionClosed as problem:
+        if placeholder:
+            return Answer(name, version, Outcome.UNSERVED, note=f"a placeholder ({placeholder})")
+        return Answer(name, version, Outcome.CLOSED, note=str(problem))
+    except ResponseTimeout as problem:
+        return Answer(name, version, Outcome.SILENT, note=str(problem))
+    except BrokerMisbehaved as problem:
+        return Answer(name, version, Outcome.UNDECODABLE, note=str(problem))
+    return Answer(name, version, Outcome.DECODED, tuple(dict.fromkeys(error_names(response))))
+
+
+def error_names(answer: Struct) -> Iterator[str]:
+    """Every error code anywhere in the answer, by name and without NONE."""
+    for field in answer.spec.fields:
+        value = getattr(answer, field.name)
+        if field.kind == "int16" and field.name.endswith("error_code") and value != ErrorCode.NONE:
+            yield ErrorCode.describe(value)
+        for element in value if isinstance(value, list) else [value]:
+            if isinstance(element, Struct):
+                yield from error_names(element)

@@ -1,0 +1,86 @@
+"""The sweep itself: which requests go where, and all their answers."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+from harness.client.connection import Address
+from harness.client.placeholder_versions import placeholder_of
+from harness.codec.apis import APIS, Api
+from harness.codec.versions import VersionRange
+from harness.conformance.harmless_requests import Safety
+from harness.sweep.asking import Answer, Outcome, ask
+from harness.sweep.requests import OwnNames, harmless_request, safety_of
+
+NO_BROKER_OF_OURS = "destructive: goes only to a broker that is started to be thrown away"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One version of one API."""
+
+    api: Api
+    version: int
+
+    @property
+    def safety(self) -> Safety:
+        """As the table of harmless requests says."""
+        return safety_of(self.api.name)
+
+
+def steps(
+    advertised: Mapping[int, VersionRange] | None = None, only: Collection[str] = ()
+) -> list[Step]:
+    """Every released version that the schemas know, and with ``advertised`` the target too.
+
+    ``only``: names of APIs, all of them when empty.
+    """
+    found = []
+    for api in APIS.values():
+        if only and api.name not in only:
+            continue
+        versions = api.valid_versions
+        if advertised is not None:
+            if api.key not in advertised:
+                continue
+            versions &= advertised[api.key]
+        found += [Step(api, v) for v in versions if v not in api.unstable_versions]
+    return found
+
+
+def new_names() -> OwnNames:
+    """A name and an id that nothing has."""
+    return OwnNames(f"kc-sweep-{secrets.token_hex(6)}", uuid4())
+
+
+def sweep(
+    wanted: Collection[Step],
+    shared: Address,
+    discarded: Callable[[], Address] | None,
+    timeout_ms: float,
+    advertised: Mapping[int, VersionRange],
+) -> Iterator[Answer]:
+    """Ask each step on a connection of its own, in order.
+
+    Args:
+        shared: the target, which others may use.
+        discarded: called for each destructive step: the address of a broker that is thrown away;
+            None where we cannot start one, then these steps are not sent to anybody.
+        timeout_ms: of each answer.
+        advertised: by the target; placeholders are known by it.
+    """
+    for step in wanted:
+        address: Address | None = shared
+        if step.safety is Safety.DESTRUCTIVE:
+            address = discarded() if discarded is not None else None
+        if address is None:
+            name = step.api.name
+            yield Answer(name, step.version, Outcome.NOT_SENT, note=NO_BROKER_OF_OURS)
+            continue
+        request = harmless_request(step.api.name, step.version, new_names())
+        row = placeholder_of(advertised, step.api.name)
+        placeholder = row.source if row is not None and step.version in row.versions else ""
+        yield ask(address, request, step.version, timeout_ms, placeholder)

@@ -1,0 +1,208 @@
+"""A broker of any kind, started by the command that a file tells."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.targets.address import parse_address
+from harness.targets.command_file import PLACEHOLDERS, CommandFile, filled, placeholders
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.process import ChildProcess, Deadline, reserve_log
+from harness.targets.process_target import ProcessTarget, StartAgain
+from harness.targets.ready import wait_until_ready
+from harness.targets.target import BROKER_CONFIG, CREATE_TOPICS, OWN_BROKER, Address
+
+HOST = "127.0.0.1"
+UNKNOWN_YET = "unknown"
+
+
+class CommandTarget(ProcessTarget):
+    """The broker that ``file`` tells how to start; ``parse`` reads ``HOST:PORT``.
+
+    ``release`` is known after the first start where the file has a command for it.
+    """
+
+    capabilities = frozenset({CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG})
+
+    def __init__(
+        self,
+        file: CommandFile,
+        spec: str,
+        *,
+        log_dir: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Raises TargetError when the program or the working directory is not there."""
+        super().__init__(log_dir)
+        self.file = file
+        self.spec = spec
+        self.implementation = file.implementation
+        self.release = file.release or UNKNOWN_YET
+        self.capabilities = file.capabilities
+        self.settings = dict(settings or {})
+        self._check_program()
+
+    def _called(self) -> str:
+        return self.implementation
+
+    # -- what is run ---------------------------------------------------------------------------
+
+    def _check_program(self) -> None:
+        """Say before anything starts that a program is not there (where that can be known)."""
+        for key in ("command", "release_command"):
+            words = getattr(self.file, key)
+            texts = [*words[:1], self.file.working_directory, *self.file.environment.values()]
+            if not words or any(placeholders(text) - {"python"} for text in texts):
+                continue
+            values = {"python": sys.executable}
+            directory = self._directory(values)
+            program = filled(words[0], values)
+            search = self._environment(values).get("PATH", os.defpath)
+            place = str(directory / program) if os.sep in program else program
+            if shutil.which(place, path=search) is None:
+                looked = "on PATH" if place == program else f"as {place}"
+                raise TargetError(
+                    f"{self.file.path}: {key}: there is no program {program!r} (looked for "
+                    f"{looked}); install it, or give its path"
+                )
+
+    def _directory(self, values: Mapping[str, str]) -> Path:
+        directory = self.file.path.absolute().parent / filled(self.file.working_directory, values)
+        if not directory.is_dir():
+            raise TargetError(f"{self.file.path}: working_directory: {directory} is no folder")
+        return directory
+
+    def _environment(self, values: Mapping[str, str]) -> dict[str, str]:
+        own = {name: filled(text, values) for name, text in self.file.environment.items()}
+        # What a Python program prints has to reach us at once.
+        return {**os.environ, "PYTHONUNBUFFERED": "1", **own}
+
+    def _words(self, values: Mapping[str, str]) -> list[str]:
+        words = [filled(word, values) for word in self.file.command]
+        for name, value in self.settings.items():
+            words += [filled(word, {"name": name, "value": value}) for word in self.file.setting]
+        return words
+
+    # -- start and stop ------------------------------------------------------------------------
+
+    def _launch(self) -> Address:
+        if self.release == UNKNOWN_YET:
+            self.release = self._ask_release()
+        port = free_port()
+        self._log_path = reserve_log(self._log_folder(), self.file.path.stem)
+        values = self._values(port, self._make_data_dir())
+        child = self._child = ChildProcess(
+            self._words(values),
+            self._log_path,
+            environment=self._environment(values),
+            remove=self.data_dir,
+            directory=self._directory(values),
+        )
+        deadline = Deadline(self.file.start_timeout_ms)
+        try:
+            return self._answering(child, values, deadline)
+        except TargetStartError as problem:
+            if self.file.takes_port and not child.is_alive() and is_taken(port):
+                raise StartAgain(f"port {port} was taken by another process") from problem
+            raise
+
+    @staticmethod
+    def _values(port: int | None, folder: Path) -> dict[str, str]:
+        given = (str(port), str(folder), sys.executable)
+        return dict(zip(PLACEHOLDERS, given, strict=True))
+
+    def _answering(
+        self, child: ChildProcess, values: Mapping[str, str], deadline: Deadline
+    ) -> Address:
+        """Wait until the broker answers as one; its address."""
+        line = self.file.line
+        if line is not None:
+            says = f"a line that matches {line.pattern!r}"
+            address = self._announced(child, line, says, deadline)
+        else:
+            address = self._told(filled(self.file.address or "", values))
+        try:
+            wait_until_ready(address, deadline.left_ms(), lambda: self._check_running(child))
+        except TargetStartError as problem:
+            if not child.is_alive():
+                raise
+            raise TargetStartError(
+                f"{problem}; the log {child.log_path} of {self._called()} ends with\n{child.tail()}"
+            ) from problem
+        self._check_running(child)  # else somebody else answered on a port that we wanted
+        return address
+
+    def _told(self, text: str) -> Address:
+        try:
+            return parse_address(text)
+        except TargetError as problem:
+            raise TargetError(f"{self.file.path}: readiness.address: {problem}") from problem
+
+    def _ask_release(self) -> str:
+        """The last line that ``release_command`` prints. Raises TargetStartError."""
+        folder = Path(tempfile.mkdtemp(prefix="kafka-conformance-data-"))
+        log = reserve_log(self._log_folder(), f"{self.file.path.stem}-release")
+        values = self._values(None, folder)
+        child = ChildProcess(
+            [filled(word, values) for word in self.file.release_command],
+            log,
+            environment=self._environment(values),
+            remove=folder,
+            directory=self._directory(values),
+        )
+        try:
+            code = child.wait(self.file.release_timeout_ms)
+        finally:
+            child.kill()
+        lines = child.log_text().split("\n")
+        said = [line.strip() for line in lines if line.strip()]
+        if code == 0 and said:
+            return said[-1]
+        how = (
+            f"did not end within {self.file.release_timeout_ms} ms"
+            if code is None
+            else f"ended with status {code}" + ("" if said else " and said nothing")
+        )
+        raise TargetStartError(
+            f"{self.file.path}: release_command: {child.command[0]!r} {how}; its log {log} ends "
+            f"with\n{child.tail()}"
+        )
+
+    def stop(self) -> None:
+        if self._child is not None and self.file.stop_timeout_ms:
+            self._child.terminate(self.file.stop_timeout_ms)
+        self._end()
+
+    def _another(self, settings: dict[str, str]) -> CommandTarget:
+        another = CommandTarget(
+            self.file,
+            self.spec,
+            log_dir=self._log_folder(),
+            settings={**self.settings, **settings},
+        )
+        another.release = self.release
+        return another
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that is free now (another may take it any time)."""
+    with socket.socket() as one:
+        one.bind((HOST, 0))
+        return int(one.getsockname()[1])
+
+
+def is_taken(port: int) -> bool:
+    """Whether somebody holds this port of 127.0.0.1."""
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((HOST, port))
+        except OSError:
+            return True
+    return False

@@ -1,0 +1,258 @@
+"""The file behind ``command:FILE``: how to start a broker of any kind, as TOML.
+
+::
+
+    command = ["{python}", "broker.py", "--port", "{port}", "--data", "{dir}"]
+    implementation = "My broker"
+    release = "1.2.3"                    # or: release_command = ["my-broker", "--version"]
+    working_directory = "."              # optional; from this file's folder, which is the default
+    capabilities = ["own_broker"]        # optional; default none
+    setting = ["--set", "{name}={value}"]    # for broker_config: added for each broker setting
+
+    [environment]                        # optional; added to ours
+    LOG_LEVEL = "info"
+
+    [readiness]                          # one of the two
+    address = "127.0.0.1:{port}"         # answers there
+    line = '^listening on (?P<host>\\S+):(?P<port>\\d+)$'    # says where; Python's re, each line
+
+    [limits]                             # optional; defaults as here
+    start_timeout_ms = 30000             # until it answers as a broker
+    stop_timeout_ms = 0                  # after SIGTERM, until it is killed; 0: killed at once
+    release_timeout_ms = 30000           # for release_command
+
+Placeholders in ``command``, ``release_command``, ``environment``, ``working_directory`` and
+``address``: ``{port}`` a free port of 127.0.0.1, ``{dir}`` a new folder that is removed with the
+process, ``{python}`` the interpreter that runs us. ``{{port}}`` stands for the text ``{port}``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.targets.errors import TargetError
+from harness.targets.target import BROKER_CONFIG, CAPABILITIES, OWN_BROKER
+
+PORT, SCRATCH, PYTHON = "port", "dir", "python"
+PLACEHOLDERS = (PORT, SCRATCH, PYTHON)
+SETTING_PLACEHOLDERS = ("name", "value")
+_BRACED = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
+LIMITS_MS = {"start_timeout_ms": 30_000, "stop_timeout_ms": 0, "release_timeout_ms": 30_000}
+_TABLES = ("environment", "readiness", "limits")
+_KEYS = ("command", "implementation", "release", "release_command", "working_directory",
+         "capabilities", "setting", *_TABLES)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandFile:
+    """A file as it was read; texts still hold their placeholders.
+
+    Exactly one of ``release`` and ``release_command``, of ``address`` and ``line`` is given.
+    """
+
+    path: Path
+    command: tuple[str, ...]
+    implementation: str
+    release: str | None
+    release_command: tuple[str, ...]
+    working_directory: str
+    capabilities: frozenset[str]
+    setting: tuple[str, ...]
+    environment: Mapping[str, str]
+    address: str | None
+    line: re.Pattern[str] | None
+    start_timeout_ms: int
+    stop_timeout_ms: int
+    release_timeout_ms: int
+
+    @property
+    def takes_port(self) -> bool:
+        """Whether the broker is told where to listen."""
+        told = (*self.command, *self.environment.values())
+        return any(PORT in placeholders(text) for text in told)
+
+
+def placeholders(text: str) -> set[str]:
+    """The names in braces within a text."""
+    return {match[2] for match in _BRACED.finditer(text) if match[2]}
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with its placeholders replaced."""
+    return _BRACED.sub(lambda match: f"{{{match[1]}}}" if match[1] else values[match[2]], text)
+
+
+def read_command_file(path: Path) -> CommandFile:
+    """Read and check a file. Raises TargetError: which file, which key, what to do."""
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except OSError as problem:
+        raise TargetError(f"{path}: cannot be read: {problem.strerror}") from problem
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise TargetError(f"{path}: is not TOML: {problem}") from problem
+    return _Reader(path, values).file()
+
+
+class _Reader:
+    def __init__(self, path: Path, values: dict[str, Any]) -> None:
+        self.path, self.values = path, values
+
+    def fail(self, key: str, problem: str) -> TargetError:
+        return TargetError(f"{self.path}: {key}: {problem}")
+
+    def file(self) -> CommandFile:
+        self.known(self.values, _KEYS, "")
+        address, line = self.readiness()
+        release, release_command = self.release()
+        read = CommandFile(
+            path=self.path,
+            command=self.words("command", self.values.get("command"), needed=True),
+            implementation=self.text("implementation", self.values.get("implementation")),
+            release=release,
+            release_command=release_command,
+            working_directory=self.text(
+                "working_directory", self.values.get("working_directory", "."), PLACEHOLDERS
+            ),
+            capabilities=frozenset(self.capabilities()),
+            setting=self.words("setting", self.values.get("setting", []), SETTING_PLACEHOLDERS),
+            environment=self.environment(),
+            address=address,
+            line=line,
+            **self.limits(),
+        )
+        self.agree(read)
+        return read
+
+    def known(self, table: Collection[str], keys: Collection[str], place: str) -> None:
+        for key in table:
+            if key not in keys:
+                near = _nearest(key, keys)
+                raise self.fail(f"{place}{key}", f"unknown key{near}; known: {', '.join(keys)}")
+
+    def table(self, name: str) -> dict[str, Any]:
+        value = self.values.get(name, {})
+        if not isinstance(value, dict):
+            raise self.fail(name, f"must be a table [{name}]")
+        return value
+
+    def text(self, key: str, value: Any, known: Collection[str] | None = None) -> str:
+        """A text that is not empty; with ``known`` its placeholders are checked."""
+        if value is None:
+            raise self.fail(key, "is missing")
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise self.fail(key, f"must be a string that is not empty, is {value!r}")
+        for name in sorted(placeholders(value)) if known is not None else ():
+            if known is not None and name not in known:
+                raise self.fail(
+                    key,
+                    f"unknown placeholder {{{name}}}{_nearest(name, known)}; known: "
+                    f"{', '.join(f'{{{one}}}' for one in known)}. For the text itself write "
+                    f"{{{{{name}}}}}",
+                )
+        return value
+
+    def words(
+        self, key: str, value: Any, known: Collection[str] = PLACEHOLDERS, *, needed: bool = False
+    ) -> tuple[str, ...]:
+        if value is None:
+            raise self.fail(key, "is missing")
+        if not isinstance(value, list) or (needed and not value):
+            raise self.fail(key, 'must be a list of words, as ["program", "argument"]')
+        for place, word in enumerate(value):
+            if word != "" or place == 0:  # an argument may be empty, a program not
+                self.text(f"{key}[{place}]", word, known)
+        return tuple(value)
+
+    def release(self) -> tuple[str | None, tuple[str, ...]]:
+        given = [key for key in ("release", "release_command") if key in self.values]
+        if len(given) != 1:
+            raise self.fail("release", "give either release or release_command, one of the two")
+        if given == ["release"]:
+            return self.text("release", self.values["release"]), ()
+        words = self.words("release_command", self.values["release_command"], needed=True)
+        if any(PORT in placeholders(word) for word in words):
+            raise self.fail("release_command", "there is no {port} for it: nothing listens yet")
+        return None, words
+
+    def capabilities(self) -> tuple[str, ...]:
+        names = self.words("capabilities", self.values.get("capabilities", []), ())
+        for name in names:
+            if name not in CAPABILITIES:
+                raise self.fail(
+                    "capabilities",
+                    f"unknown capability {name!r}{_nearest(name, CAPABILITIES)}; known: "
+                    f"{', '.join(CAPABILITIES)}",
+                )
+        return names
+
+    def environment(self) -> dict[str, str]:
+        given = self.table("environment")
+        for name, value in given.items():
+            if not name or "=" in name or "\0" in name:
+                raise self.fail(f"environment.{name}", "is no name of a variable")
+            if value != "":
+                self.text(f"environment.{name}", value, PLACEHOLDERS)
+        return given
+
+    def readiness(self) -> tuple[str | None, re.Pattern[str] | None]:
+        given = self.table("readiness")
+        self.known(given, ("address", "line"), "readiness.")
+        if len(given) != 1:
+            raise self.fail(
+                "readiness", "give either address or line, one of the two, in a table [readiness]"
+            )
+        if "address" in given:
+            return self.text("readiness.address", given["address"], PLACEHOLDERS), None
+        return None, self.line(given["line"])
+
+    def line(self, value: Any) -> re.Pattern[str]:
+        text = self.text("readiness.line", value)
+        try:
+            pattern = re.compile(text, re.MULTILINE)
+        except re.error as problem:
+            raise self.fail("readiness.line", f"is no regular expression: {problem}") from problem
+        if "port" not in pattern.groupindex:
+            raise self.fail(
+                "readiness.line", r"needs a group (?P<port>\d+), and mostly (?P<host>\S+) before it"
+            )
+        return pattern
+
+    def limits(self) -> dict[str, int]:
+        given = self.table("limits")
+        self.known(given, LIMITS_MS, "limits.")
+        for key, value in given.items():
+            if type(value) is not int or value < 0 or (value == 0 and LIMITS_MS[key]):
+                raise self.fail(f"limits.{key}", f"must be whole milliseconds, is {value!r}")
+        return {**LIMITS_MS, **given}
+
+    def agree(self, read: CommandFile) -> None:
+        """What must fit together: a capability that could not be kept is refused."""
+        if PORT in placeholders(read.address or "") and not read.takes_port:
+            raise self.fail(
+                "readiness.address", "has {port}, but neither command nor environment hands it over"
+            )
+        if OWN_BROKER in read.capabilities and not read.takes_port and read.line is None:
+            raise self.fail(
+                "capabilities",
+                "own_broker needs {port} in the command (or readiness.line, by which each broker "
+                "tells its own address): a second broker would take the first one's port",
+            )
+        if (BROKER_CONFIG in read.capabilities) != bool(read.setting):
+            raise self.fail(
+                "setting",
+                "belongs to the capability broker_config: the words by which a setting is handed "
+                'over, as ["--set", "{name}={value}"]',
+            )
+        if BROKER_CONFIG in read.capabilities and OWN_BROKER not in read.capabilities:
+            raise self.fail("capabilities", "broker_config is for private brokers: add own_broker")
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" - did you mean {near[0]!r}?" if near else ""

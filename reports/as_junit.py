@@ -1,0 +1,113 @@
+"""`junit.xml`: a test suite a target, a test case a requirement, for what shows test results."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from .matrix import Cell, Matrix, Row, Run
+from .verdicts import QUIET
+from .wording import fold, note_words
+
+if TYPE_CHECKING:
+    from junitparser import TestCase, TestSuite
+    from junitparser.junitparser import FinalResult
+
+# What XML 1.0 cannot hold, also not escaped.
+_FORBIDDEN: Final = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
+
+
+def matrix_junit(matrix: Matrix) -> str:
+    """The matrix as JUnit XML; the same matrix always gives the same bytes.
+
+    failed is a failure; harness_error, and inconclusive for a MUST, an error; other inconclusive,
+    not_supported and not_applicable are skipped; a warning passes and says so in its output. A run
+    without an end has a case of its own, which is an error.
+    """
+    from junitparser import JUnitXml, TestSuite
+
+    report = JUnitXml("kafka-conformance")
+    counted = matrix.counted_runs
+    for target in matrix.targets:
+        suite = TestSuite(_clean(target))
+        run = counted.get(target)
+        if run is not None:
+            _describe(suite, run)
+        suite.add_testcases(_cases(matrix, target, run))
+        report.add_testsuite(suite)
+    text: str = report.tostring().decode("utf-8")  # type: ignore[no-untyped-call]
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _describe(suite: TestSuite, run: Run) -> None:
+    suite.timestamp = _clean(run.first_check_at)
+    for name in ("run", "implementation", "release", "suite_version", "catalogue_version", "seed"):
+        suite.add_property(name, _clean(str(getattr(run, name))))
+
+
+def _cases(matrix: Matrix, target: str, run: Run | None) -> list[TestCase]:
+    cases = [_case(row, cell) for row in matrix.rows if (cell := row.cells.get(target)) is not None]
+    if run is None or not run.run_complete:
+        cases.append(_unfinished(run))
+    return cases
+
+
+def _case(row: Row, cell: Cell) -> TestCase:
+    from junitparser import TestCase
+
+    case = TestCase(_clean(f"{row.id} {row.statement}".strip()), _clean(f"{row.area}.{row.level}"))
+    case.time = round(cell.duration_ms / 1000, 3)
+    told = _told(cell)
+    result = _result(row.level, cell.verdict, told)
+    if result is not None:
+        case.result = [result]
+    elif told:
+        case.system_out = told
+    return case
+
+
+def _result(level: str, verdict: str, told: str) -> FinalResult | None:
+    from junitparser import Error, Failure, Skipped
+
+    kinds = {
+        "failed": Failure,
+        "harness_error": Error,
+        "inconclusive": Error if level == "MUST" else Skipped,
+        "not_supported": Skipped,
+        "not_applicable": Skipped,
+    }
+    if verdict not in kinds:
+        return None
+    result = kinds[verdict](told.partition("\n")[0] or verdict, verdict)
+    result.text = told
+    return result
+
+
+def _told(cell: Cell) -> str:
+    """Case, versions and reason of every part that is not plainly passed, a line each."""
+    lines = []
+    for part in fold(cell):
+        if part.verdict == "passed" and not part.unstable:
+            continue
+        reasons = "; ".join(words for note in part.notes if (words := note_words(note)))
+        unstable = " (unstable)" if part.unstable else ""
+        at = f" {part.versions}" if part.versions else ""
+        lines.append(
+            f"{part.verdict}{unstable}: {part.case}{at}" + (f": {reasons}" * bool(reasons))
+        )
+    # A joined verdict is told by its own parts first.
+    lines.sort(key=lambda line: (not line.startswith(cell.verdict), line.startswith(tuple(QUIET))))
+    return _clean("\n".join(lines))
+
+
+def _unfinished(run: Run | None) -> TestCase:
+    from junitparser import Error, TestCase
+
+    case = TestCase("the run came to its end", "run")
+    told = "it holds no check" if run is None else "it did not come to its proper end"
+    case.result = [Error(f"the run is incomplete: {told}", "incomplete")]
+    return case
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub(lambda sign: f"\\x{ord(sign[0]):02x}", text)

@@ -1,0 +1,110 @@
+"""Small tables that the driver knows, given to Spark as views.
+
+A file carries each, so that no text has to be quoted in SQL and executors can read it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from .arrow import pa, pq
+from .beside import WIRE_COLUMNS
+from .dataset import Dataset
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_CHANGED: Final = pa.list_(
+    pa.struct([("requirement", pa.string()), ("was", pa.string()), ("now", pa.string())])
+)
+SCHEMAS: Final[Mapping[str, Any]] = {
+    "statements": pa.schema([("requirement", pa.string()), ("statement", pa.string())]),
+    "api_names": pa.schema([("api_key", pa.int32()), ("api_name", pa.string())]),
+    "decoding": pa.schema([("requirement", pa.string())]),
+    "advertised": pa.schema(
+        [
+            ("run", pa.string()),
+            ("target", pa.string()),
+            ("api_key", pa.int32()),
+            ("lowest", pa.int32()),
+            ("highest", pa.int32()),
+        ]
+    ),
+    "defect_rows": pa.schema(
+        [
+            ("target", pa.string()),
+            ("at", pa.string()),
+            ("requirement", pa.string()),
+            ("defect", pa.string()),
+            ("meaning", pa.string()),
+            ("killed", pa.bool_()),
+            ("reason", pa.string()),
+            ("problem", pa.string()),
+            ("changed", _CHANGED),
+        ]
+    ),
+    "no_wire": pa.schema([(name, pa.type_for_alias(kind)) for name, kind, _ in WIRE_COLUMNS]),
+}
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What the results don't carry: statements by requirement, API names by key, and the ids of
+    the requirements whose checks say that an answer could be decoded.
+    """
+
+    statements: Mapping[str, str] = field(default_factory=dict)
+    api_names: Mapping[int, str] = field(default_factory=dict)
+    decoding: frozenset[str] = frozenset()
+
+
+@contextmanager
+def given_views(
+    spark: SparkSession,
+    folder: Path,
+    datasets: Sequence[Dataset],
+    wording: Wording,
+    tables: Sequence[Mapping[str, Any]],
+) -> Iterator[None]:
+    """A view for each of `SCHEMAS`, from files in `folder` that are gone afterwards."""
+    from .aggregate import spark_path
+
+    work = folder / "given"
+    work.mkdir()
+    try:
+        for name, rows in _rows(datasets, wording, tables).items():
+            file = work / f"{name}.parquet"
+            pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMAS[name]), file)
+            spark.read.parquet(spark_path(file)).createOrReplaceTempView(name)
+        yield
+    finally:
+        shutil.rmtree(work)
+
+
+def _rows(
+    datasets: Sequence[Dataset], wording: Wording, tables: Sequence[Mapping[str, Any]]
+) -> dict[str, list[dict[str, Any]]]:
+    return {
+        "statements": [
+            {"requirement": name, "statement": said} for name, said in wording.statements.items()
+        ],
+        "api_names": [{"api_key": k, "api_name": name} for k, name in wording.api_names.items()],
+        "decoding": [{"requirement": name} for name in sorted(wording.decoding)],
+        "advertised": [
+            {"run": run.run, "target": run.target, "api_key": key, "lowest": low, "highest": high}
+            for dataset in datasets
+            for run in dataset.runs
+            for key, (low, high) in sorted(run.api_versions.items())
+        ],
+        "defect_rows": [
+            {"target": table["target"], "at": table["at"], **defect}
+            for table in tables
+            for defect in table["defects"]
+        ],
+        "no_wire": [],
+    }

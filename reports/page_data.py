@@ -1,0 +1,179 @@
+"""What the page is filled with, as compact JSON: long texts once, everything else as numbers.
+
+templates/page_data.js reads it; the two change together.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from .evidence import evidence_path
+from .matrix import AreaCount, Cell, Matrix, Note
+from .verdicts import LEVELS, NOT_RUN, WORST_FIRST
+from .wire_matrix import DIRECTIONS, STATES
+from .wording import fold, note_words
+
+EMBEDDED_EVIDENCE_LIMIT: Final = 6_000_000
+_VERDICTS: Final = {word.name: number for number, word in enumerate((*WORST_FIRST, NOT_RUN))}
+
+
+def page_data(matrix: Matrix) -> str:
+    """The JSON text, fit to stand in a `<script type="application/json">`."""
+    document = _Document(matrix).made()
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    # Nothing in it can end the element or begin a comment.
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+class _Numbered:
+    """Texts by number, in the order in which they were first met."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.texts.setdefault(text, len(self.texts))
+
+
+class _Document:
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.targets = {target: number for number, target in enumerate(matrix.targets)}
+        self.rows = {row.id: number for number, row in enumerate(matrix.rows)}
+        self.cases, self.fields = _Numbered(), _Numbered()
+        self.evidence: dict[tuple[str, str], int] = {}
+
+    def made(self) -> dict[str, Any]:
+        matrix = self.matrix
+        rows = [
+            [row.id, row.area, row.level, row.statement, self._in_order(row.cells, self._cell)]
+            for row in matrix.rows
+        ]
+        return {
+            "targets": list(matrix.targets),
+            "runs": self._in_order(
+                matrix.counted_runs, lambda _, run: [run.run, run.seed, int(run.run_complete)]
+            ),
+            "verdicts": [
+                [word.name, word.words, word.sign, word.meaning] for word in (*WORST_FIRST, NOT_RUN)
+            ],
+            "rows": rows,
+            "areas": [self._area(area) for area in matrix.areas if area.level is not None],
+            "levels": list(LEVELS),
+            "apis": self._apis(),
+            "wire": self._wire(),
+            "wireMissing": list(matrix.wire_missing),
+            "states": list(STATES),
+            "defects": self._defects(),
+            "evidence": list(self._evidence()),
+            "cases": list(self.cases.texts),
+            "fields": list(self.fields.texts),
+        }
+
+    def _in_order(self, by_target: Any, made: Callable[[str, Any], Any]) -> list[Any]:
+        """By target, in the order of the columns; 0 where a target has none."""
+        return [
+            made(target, by_target[target]) if target in by_target else 0
+            for target in self.matrix.targets
+        ]
+
+    def _cell(self, target: str, cell: Cell) -> list[Any]:
+        run = self.matrix.counted_runs[target].run
+        parts = [
+            [
+                self.cases(part.case),
+                part.versions,
+                _VERDICTS[part.verdict],
+                part.attempts,
+                int(part.unstable),
+                [self._note(run, note) for note in part.notes],
+            ]
+            for part in fold(cell)
+        ]
+        return [_VERDICTS[cell.verdict], int(cell.unstable), len(cell.parts), parts]
+
+    def _note(self, run: str, note: Note) -> list[Any]:
+        key = (run, note.evidence)
+        number = self.evidence.setdefault(key, len(self.evidence)) if note.evidence else -1
+        return [_VERDICTS[note.verdict], note_words(note), number]
+
+    def _area(self, area: AreaCount) -> list[Any]:
+        counts = [area.counts[word.name] for word in WORST_FIRST]
+        return [area.area, self.targets[area.target], area.level, counts]
+
+    def _apis(self) -> list[Any]:
+        apis: dict[tuple[int, str], dict[int, list[Any]]] = {}
+        for api in self.matrix.apis:
+            versions = apis.setdefault((api.api_key, api.api_name), {})
+            cells = versions.setdefault(api.api_version, [0] * len(self.targets))
+            cells[self.targets[api.target]] = [
+                int(api.declared),
+                _number(api.decodable),
+                _number(api.behaves),
+                [[self.rows[name], _VERDICTS[verdict]] for name, verdict in api.requirements],
+            ]
+        return [
+            [key, name, [[version, *cells] for version, cells in versions.items()]]
+            for (key, name), versions in apis.items()
+        ]
+
+    def _wire(self) -> list[Any]:
+        return [
+            [
+                seen.api_key,
+                seen.api_name,
+                seen.api_version,
+                self.targets[seen.target],
+                DIRECTIONS.index(seen.direction),
+                seen.messages,
+                [[error.code, error.name, error.count] for error in seen.errors],
+                [
+                    [self.fields(one.field), STATES.index(one.what), one.count]
+                    for one in seen.fields
+                ],
+            ]
+            for seen in self.matrix.wire
+        ]
+
+    def _defects(self) -> list[Any]:
+        return [
+            [
+                row.requirement,
+                row.defect,
+                row.target,
+                row.meaning,
+                int(row.killed),
+                row.reason,
+                row.problem,
+                [
+                    [change.requirement, _number(change.was), _number(change.now)]
+                    for change in row.changed
+                ],
+            ]
+            for row in self.matrix.defects
+        ]
+
+    def _evidence(self) -> Iterable[list[Any]]:
+        """Path beside the page (empty: it is not there) and, while there is room, the text."""
+        room = EMBEDDED_EVIDENCE_LIMIT
+        for run, path in self.evidence:
+            text = self.matrix.evidence.get((run, path))
+            packed = "" if text is None else _packed(text)
+            room -= len(packed)
+            shown = packed if room >= 0 else ""
+            yield ["" if text is None else evidence_path(run, path), shown]
+
+
+def _number(verdict: str | None) -> int:
+    return -1 if verdict is None else _VERDICTS[verdict]
+
+
+def _packed(text: str) -> str:
+    """Raw deflate in Base64: a browser unpacks it without any script of others."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    packed = packer.compress(text.encode("utf-8", "replace")) + packer.flush()
+    return base64.b64encode(packed).decode()

@@ -1,0 +1,23 @@
+"""Records that tests delete before they ask their question."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.connection import DEFAULT_TIMEOUT_MS
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DeleteRecordsRequest
+
+
+def delete_records(
+    broker: BrokerUnderTest, topic: Topic, offset: int, *, partition: int = 0
+) -> None:
+    """Delete what is below ``offset``; raises PreparationFailed when refused."""
+    wanted = DeleteRecordsRequest.DeleteRecordsPartition(partition_index=partition, offset=offset)
+    entry = DeleteRecordsRequest.DeleteRecordsTopic(name=topic.name, partitions=[wanted])
+    timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))
+    answer = broker.ask(DeleteRecordsRequest(topics=[entry], timeout_ms=timeout_ms))
+    code = answer.topics[0].partitions[0].error_code
+    if code != ErrorCode.NONE:
+        where = f"DeleteRecords {topic.name}-{partition} below {offset}"
+        raise PreparationFailed(f"{where}: {ErrorCode.describe(code)}")

@@ -1,0 +1,88 @@
+"""LISTO: version 0, which knows begins of segments instead of records' times."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_request
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.appended import append, now_ms
+from suites.protocol.expect import expect_error
+from suites.protocol.kept_topics import KeptTopics
+
+SEGMENT_BYTES = 1024 * 1024  # the least that every release takes
+BATCHES = 3  # of three records, each batch more than half of a segment
+BEGINS = [0, 3, 6]
+END = 9
+DAY_MS = 24 * 60 * 60 * 1000
+IDLE = 1  # a partition without records
+
+
+def _three_segments(broker: BrokerUnderTest) -> Topic:
+    """Partition 0 holds three batches that no segment holds two of, partition IDLE nothing."""
+    configs = {"segment.bytes": str(SEGMENT_BYTES), "compression.type": "uncompressed"}
+    topic = broker.create_topic(partitions=2, configs=configs)
+    records = [Record(bytes(SEGMENT_BYTES * 6 // 10)), Record(b"x"), Record(b"y")]
+    for _ in range(BATCHES):
+        append(broker, topic, encode_batch(RecordBatch(records, base_timestamp=now_ms())))
+    return topic
+
+
+def _offsets(
+    broker: BrokerUnderTest, topic: Topic, time: int, most: int, version: int, partition: int = 0
+) -> list[int]:
+    """The list that version 0 answers with; an error fails the check."""
+    request = list_offsets_request(topic, time, partition=partition)
+    request.topics[0].partitions[0].max_num_offsets = most
+    answer = broker.ask(request, version).topics[0].partitions[0]
+    expect_error(answer.error_code, ErrorCode.NONE, f"time {time}, at most {most}")
+    return list(answer.old_style_offsets)
+
+
+@judges("LISTO-001")
+@at_versions("ListOffsets", "0")
+def test_version_0_knows_both_ends(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """With room for one offset: -1 is the log end, -2 the log start; of an empty log, too."""
+    topic = kept.topic(broker, _three_segments)
+    with requirement("LISTO-001"):
+        for partition, end in ((0, END), (IDLE, 0)):
+            ends = [
+                _offsets(broker, topic, at, 1, api_version, partition) for at in (EARLIEST, LATEST)
+            ]
+            assert ends == [[0], [end]], f"earliest and latest of {end} records are {ends}"
+
+
+@judges("LISTO-002")
+@at_versions("ListOffsets", "0")
+def test_segment_begins_come_newest_first(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """The log end, then the begins of three segments; as many as asked for."""
+    topic = kept.topic(broker, _three_segments)
+    everything = [END, *reversed(BEGINS)]
+    with requirement("LISTO-002"):
+        for name, time in (("latest", LATEST), ("tomorrow", now_ms() + DAY_MS)):
+            for most in (10, len(everything), 2, 1, 0):
+                found = _offsets(broker, topic, time, most, api_version)
+                told = f"{name}, at most {most}: offsets {found}"
+                assert found == everything[:most], f"{told}, expected {everything[:most]}"
+        found = _offsets(broker, topic, now_ms() - DAY_MS, 10, api_version)
+        assert found == [], f"yesterday there was no segment, offsets {found}"
+
+
+@judges("LISTO-003")
+@at_versions("ListOffsets", "0")
+def test_the_earliest_offset_is_one(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """However many offsets may come: the begin of the first segment alone."""
+    topic = kept.topic(broker, _three_segments)
+    with requirement("LISTO-003"):
+        for partition in (0, IDLE):
+            for most in (10, 1):
+                found = _offsets(broker, topic, EARLIEST, most, api_version, partition)
+                assert found == [0], f"partition {partition}, at most {most}: earliest is {found}"

@@ -1,0 +1,97 @@
+"""TOPIC: which names a topic may have."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.kept_topics import KeptTopics, Make
+from suites.protocol.topic_admin import ask_to_create, creatable, described, expect_not_created
+
+CLUSTER_METADATA = "__cluster_metadata"
+LONGEST_NAME_CHARACTERS = 249
+ILLEGAL_NAMES = {
+    "no name": "",
+    "one dot": ".",
+    "two dots": "..",
+    "250 characters": "x" * (LONGEST_NAME_CHARACTERS + 1),
+    "a slash": "kc-a/b",
+    "a blank": "kc-a b",
+    "a colon": "kc-a:b",
+    "a letter outside of ASCII": "kc-\u00e4",
+    "a line feed at the end": "kc-a\n",
+}
+
+
+def _with_dots(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(name=f"{broker.unique_topic()}-a.b.c")
+
+
+def _with_underscores(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(name=f"{broker.unique_topic()}-d_e_f")
+
+
+@judges("TOPIC-015")
+@at_versions("CreateTopics")
+def test_illegal_names_are_refused(broker: BrokerUnderTest, api_version: int) -> None:
+    """All in one request, each of them otherwise fine."""
+    with requirement("TOPIC-015"):
+        topics = [creatable(name) for name in ILLEGAL_NAMES.values()]
+        results = ask_to_create(broker, api_version, *topics)
+        for where, name in ILLEGAL_NAMES.items():
+            results.expect(name, ErrorCode.INVALID_TOPIC_EXCEPTION, where)
+
+
+@judges("TOPIC-015")
+@at_versions("CreateTopics", "1+")
+def test_legal_names_are_taken(broker: BrokerUnderTest, api_version: int) -> None:
+    """249 characters, and every kind of character that is legal; only validated."""
+    long = broker.unique_topic().ljust(LONGEST_NAME_CHARACTERS, "x")
+    mixed = f"{broker.unique_topic()}-A.z_0"
+    with requirement("TOPIC-015"):
+        topics = creatable(long), creatable(mixed)
+        results = ask_to_create(broker, api_version, *topics, validate_only=True)
+        results.expect(long, ErrorCode.NONE, "249 characters")
+        results.expect(mixed, ErrorCode.NONE, "letters, a digit, '.', '_' and '-'")
+
+
+@judges("TOPIC-016")
+@at_versions("CreateTopics")
+@pytest.mark.parametrize("make", [_with_dots, _with_underscores])
+def test_names_that_differ_by_dot_and_underscore_collide(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int, make: Make
+) -> None:
+    """Metric names cannot tell them apart."""
+    there = kept.topic(broker, make).name
+    name = there.replace("_", ".") if "_" in there else there.replace(".", "_")
+    with requirement("TOPIC-016"):
+        results = ask_to_create(broker, api_version, creatable(name))
+        results.expect(name, ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name[-5:]} beside {there[-5:]}")
+
+
+@judges("TOPIC-018")
+@at_versions("CreateTopics")
+def test_a_name_stands_once_in_a_request(broker: BrokerUnderTest, api_version: int) -> None:
+    """The topic that stands there twice is not created, the one beside it is."""
+    twice, once = broker.unique_topic(), broker.unique_topic()
+    with requirement("TOPIC-018"):
+        topics = creatable(twice), creatable(once), creatable(twice)
+        results = ask_to_create(broker, api_version, *topics)
+        results.expect(twice, ErrorCode.INVALID_REQUEST, "the topic named twice")
+        results.expect(once, ErrorCode.NONE, "the topic named once")
+        described(broker, once)
+        expect_not_created(broker, twice)
+
+
+@judges("TOPIC-020")
+@at_versions("CreateTopics", "1+")
+def test_the_metadata_log_is_no_topic(broker: BrokerUnderTest, api_version: int) -> None:
+    """Only validated, so that nothing comes into being on a broker that would create it."""
+    with requirement("TOPIC-020"):
+        topic = creatable(CLUSTER_METADATA)
+        results = ask_to_create(broker, api_version, topic, validate_only=True)
+        results.expect(CLUSTER_METADATA, ErrorCode.INVALID_REQUEST)

@@ -1,0 +1,158 @@
+"""Requests that create, grow and delete topics, with the answer for each topic by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import DEFAULT_TIMEOUT_MS
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    MetadataResponse,
+)
+from suites.protocol.expect import expect_error
+
+BROKERS_DEFAULT = -1
+FIRST_DELETE_BY_ID = 6
+Creatable = CreateTopicsRequest.CreatableTopic
+Created = CreateTopicsResponse.CreatableTopicResult
+Deletable = DeleteTopicsRequest.DeleteTopicState
+Deleted = DeleteTopicsResponse.DeletableTopicResult
+
+
+class _Result(Protocol):
+    error_code: int
+
+
+R = TypeVar("R", bound=_Result)
+
+
+class Results(dict[str, list[R]]):
+    """What an answer says about each name; a broker that answers a name twice must agree."""
+
+    def expect(self, name: str, error: ErrorCode, where: str = "") -> R:
+        """The result for ``name``, which must be there with this error."""
+        assert self.get(name), f"{where or name!r}: no result, there are some for {sorted(self)}"
+        for result in self[name]:
+            expect_error(result.error_code, error, where)
+        return self[name][0]
+
+
+def creatable(
+    name: str,
+    partitions: int = 1,
+    replication_factor: int = 1,
+    *,
+    configs: Mapping[str, str | None] | None = None,
+    assignments: Sequence[Sequence[int]] = (),
+) -> Creatable:
+    """A topic of a CreateTopics request; ``assignments``: the brokers of partition 0, 1, ..."""
+    return Creatable(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=replication_factor,
+        configs=[
+            CreateTopicsRequest.CreatableTopicConfig(name=key, value=value)
+            for key, value in (configs or {}).items()
+        ],
+        assignments=[
+            CreateTopicsRequest.CreatableReplicaAssignment(
+                partition_index=index, broker_ids=list(brokers)
+            )
+            for index, brokers in enumerate(assignments)
+        ],
+    )
+
+
+def ask_to_create(
+    broker: BrokerUnderTest, version: int, *topics: Creatable, validate_only: bool = False
+) -> Results[Created]:
+    """What comes into being is deleted with the test."""
+    if not validate_only:
+        broker.delete_later(*(topic.name for topic in topics))
+    request = CreateTopicsRequest(
+        topics=list(topics), timeout_ms=_timeout_ms(broker), validate_only=validate_only
+    )
+    return _by_name((result.name, result) for result in broker.ask(request, version).topics)
+
+
+def ask_to_grow(
+    broker: BrokerUnderTest, version: int, *counts: tuple[str, int], validate_only: bool = False
+) -> Results[_Result]:
+    """CreatePartitions with the wanted number of partitions of each name."""
+    request = CreatePartitionsRequest(
+        topics=[
+            CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=count, assignments=None)
+            for name, count in counts
+        ],
+        timeout_ms=_timeout_ms(broker),
+        validate_only=validate_only,
+    )
+    return _by_name((result.name, result) for result in broker.ask(request, version).results)
+
+
+def ask_to_delete(broker: BrokerUnderTest, version: int, *names: str) -> Results[Deleted]:
+    """DeleteTopics by name, as the version wants it."""
+    request = DeleteTopicsRequest(timeout_ms=_timeout_ms(broker))
+    if version >= FIRST_DELETE_BY_ID:
+        request.topics = [Deletable(name=name) for name in names]
+    else:
+        request.topic_names = list(names)
+    answer = broker.ask(request, version)
+    return _by_name((result.name, result) for result in answer.responses)
+
+
+def ask_to_delete_states(
+    broker: BrokerUnderTest, version: int, *states: tuple[str | None, UUID]
+) -> list[Deleted]:
+    """DeleteTopics with pairs of name and id; null and zero stand for "not given"."""
+    request = DeleteTopicsRequest(
+        topics=[Deletable(name=name, topic_id=topic_id) for name, topic_id in states],
+        timeout_ms=_timeout_ms(broker),
+    )
+    return broker.ask(request, version).responses
+
+
+def described(
+    broker: BrokerUnderTest, name: str, partitions: int = 1
+) -> MetadataResponse.MetadataResponseTopic:
+    """The topic as Metadata shows it once it is there, with at least so many partitions."""
+
+    def shown() -> MetadataResponse.MetadataResponseTopic | None:
+        topic = broker.metadata([name]).topics[0]
+        there = topic.error_code == ErrorCode.NONE and len(topic.partitions) >= partitions
+        return topic if there else None
+
+    return broker.eventually(shown, f"{name} is in the metadata with {partitions} partitions")
+
+
+def partition_count(broker: BrokerUnderTest, topic: Topic) -> int:
+    """As Metadata shows it now."""
+    return len(broker.metadata([topic.name]).topics[0].partitions)
+
+
+def expect_not_created(broker: BrokerUnderTest, *names: str) -> None:
+    """A topic created after them is there, they are not."""
+    broker.create_topic()
+    for topic in broker.metadata(list(names)).topics:
+        told = f"{topic.name} was created: its error is {ErrorCode.describe(topic.error_code)}"
+        assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, told
+
+
+def _by_name(pairs: Iterable[tuple[str | None, R]]) -> Results[R]:
+    results: Results[R] = Results()
+    for name, result in pairs:
+        results.setdefault(name or "", []).append(result)
+    return results
+
+
+def _timeout_ms(broker: BrokerUnderTest) -> int:
+    return int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))

@@ -1,0 +1,55 @@
+"""Versions that are advertised and not served: which, at which brokers."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
+from harness.client.placeholder_versions import PLACEHOLDERS, placeholder_of, served_range
+from harness.codec.apis import api_named
+from harness.codec.versions import NO_VERSIONS, VersionRange
+
+PRODUCE, FETCH = 0, 1
+
+
+def _shown(**ranges: tuple[int, int]) -> dict[int, VersionRange]:
+    return {api_named(name).key: VersionRange(*pair) for name, pair in ranges.items()}
+
+
+def test_a_broker_without_message_sets_shows_produce_0_for_old_clients() -> None:
+    shown = _shown(Produce=(0, 13), Fetch=(4, 18))
+    assert served_range(shown, "Produce") == VersionRange(3, 13)
+    assert served_range(shown, "Fetch") == VersionRange(4, 18)
+    row = placeholder_of(shown, "Produce")
+    assert row is not None
+    assert row.source == "KAFKA-18659"
+
+
+@pytest.mark.parametrize(
+    ("shown", "served"),
+    [
+        (_shown(Produce=(0, 11), Fetch=(0, 17)), VersionRange(0, 11)),
+        (_shown(Produce=(0, 11), Fetch=(3, 17)), VersionRange(0, 11)),
+        (_shown(Produce=(0, 11)), VersionRange(0, 11)),
+        (_shown(Produce=(3, 13), Fetch=(4, 18)), VersionRange(3, 13)),
+        (_shown(Produce=(1, 2), Fetch=(4, 18)), NO_VERSIONS),
+        (_shown(Fetch=(4, 18)), NO_VERSIONS),
+    ],
+)
+def test_what_is_served(shown: dict[int, VersionRange], served: VersionRange) -> None:
+    assert served_range(shown, "Produce") == served
+
+
+def test_every_row_is_about_the_lowest_versions_of_an_api() -> None:
+    for row in PLACEHOLDERS:
+        assert row.versions.lowest == api_named(row.api).valid_versions.lowest
+        assert row.sign_begins_at > api_named(row.sign).valid_versions.lowest
+        assert row.source
+
+
+def test_the_door_leaves_them_out_and_still_tells_what_is_shown() -> None:
+    broker = BrokerUnderTest([("127.0.0.1", 1)], {PRODUCE: (0, 13), FETCH: (4, 18)})
+    assert broker.advertised("Produce") == VersionRange(3, 13)
+    assert broker.shown("Produce") == VersionRange(0, 13)
+    with pytest.raises(ApiNotAdvertised, match="Produce 0-2 is needed, advertised is 3-13"):
+        broker.version("Produce", "0-2")

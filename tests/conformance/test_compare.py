@@ -1,0 +1,240 @@
+"""What became of requirements between two runs, and what goes both ways on one release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from harness.conformance.compare import (
+    ChangeKind,
+    Compared,
+    CompareExit,
+    Comparison,
+    compare,
+)
+from harness.conformance.flaky import Sighting, flakes_in, goes_both_ways
+from harness.conformance.journal import Journal
+from harness.conformance.record import CheckRecord, Footer
+from harness.conformance.verdict import Verdict
+from tests.conformance.made import check, header, plan_of
+
+V = Verdict
+HOLDS, BROKEN = {V.PASSED}, {V.FAILED, V.WARNING}
+
+
+def run_of(
+    *checks: CheckRecord,
+    run: str = "r1",
+    hour: int = 10,
+    target: str = "reference",
+    release: str = "4.4.0",
+    planned: Sequence[CheckRecord] = (),
+) -> Journal:
+    about = header(run=run, target=target, started_at=f"2026-05-01T{hour:02}:00:00+00:00")
+    return Journal(
+        header=replace(about, release=release),
+        plan=plan_of([*checks, *planned]),
+        checks=checks,
+        footer=Footer(finished_at="2026-05-01T23:01:00+00:00", checks=len(checks), exit=0),
+    )
+
+
+def after(*checks: CheckRecord, planned: Sequence[CheckRecord] = ()) -> Journal:
+    return run_of(*checks, run="r2", hour=11, planned=planned)
+
+
+def only(found: Compared) -> Comparison:
+    (one,) = found.comparisons
+    return one
+
+
+def kinds(found: Compared) -> dict[str, str]:
+    return {change.requirement: change.kind.value for change in only(found).changes}
+
+
+def _wanted(before: Verdict | None, now: Verdict | None) -> str | None:
+    """The table of the documentation, said another way."""
+    state = ["holds" if v in HOLDS else "broken" if v in BROKEN else "?" for v in (before, now)]
+    return {
+        ("holds", "broken"): "regressed",
+        ("broken", "holds"): "fixed",
+        ("holds", "?"): "vanished",
+        ("broken", "?"): "vanished",
+        ("?", "holds"): "new",
+        ("?", "broken"): "new",
+    }.get((state[0], state[1]))
+
+
+@pytest.mark.parametrize(("before", "now"), list(product([None, *V], repeat=2)))
+def test_every_pair_of_verdicts(before: Verdict | None, now: Verdict | None) -> None:
+    old = run_of(*([check("PROD-001", before)] if before else []))
+    new = after(*([check("PROD-001", now)] if now else []))
+    found = compare([old], [new])
+    wanted = _wanted(before, now)
+    assert kinds(found) == ({"PROD-001": wanted} if wanted else {})
+    worse = wanted in ("regressed", "vanished")
+    assert found.exit_code == (CompareExit.WORSE if worse else CompareExit.NOTHING_WORSE)
+    assert only(found).unchanged == (0 if wanted or not (before or now) else 1)
+
+
+def test_a_change_tells_where_and_why() -> None:
+    old = run_of(check("PROD-001", case="a"), check("PROD-001", case="b"))
+    new = after(check("PROD-001", V.FAILED, case="b", reason="3 is not 4"), check(case="a"))
+    (change,) = [c for c in only(compare([old], [new])).changes if c.requirement == "PROD-001"]
+    assert (change.cases, change.reason) == (("b",), "3 is not 4")
+    assert (change.before, change.after) == (V.PASSED, V.FAILED)
+
+
+def test_what_is_fixed_tells_what_was_wrong() -> None:
+    old = run_of(check("PROD-001", V.FAILED, reason="3 is not 4"))
+    (change,) = only(compare([old], [after(check("PROD-001"))])).changes
+    assert (change.kind, change.reason) == (ChangeKind.FIXED, "3 is not 4")
+
+
+def test_a_case_that_breaks_too_is_a_regression() -> None:
+    """The joined verdict is failed both times; one case more fails."""
+    old = run_of(check(case="v3", verdict=V.FAILED), check(case="v4"))
+    new = after(check(case="v3", verdict=V.FAILED), check(case="v4", verdict=V.FAILED))
+    (change,) = only(compare([old], [new])).changes
+    assert (change.kind, change.cases) == (ChangeKind.REGRESSED, ("v4",))
+
+
+def test_a_version_that_is_no_longer_advertised_has_vanished() -> None:
+    old = run_of(check(case="v3"), check(case="v4"))
+    new = after(check(case="v3"), check(case="v4", verdict=V.NOT_SUPPORTED))
+    (change,) = only(compare([old], [new])).changes
+    assert (change.kind, change.cases) == (ChangeKind.VANISHED, ("v4",))
+    assert (change.before, change.after) == (V.PASSED, V.PASSED)
+
+
+def test_a_planned_case_without_a_check_has_vanished() -> None:
+    old = run_of(check(case="v3"), check(case="v4"))
+    found = compare([old], [after(check(case="v3"), planned=[check(case="v4")])])
+    (change,) = only(found).changes
+    assert (change.kind, change.cases) == (ChangeKind.VANISHED, ("v4",))
+    assert only(found).defects == ("run r2 is incomplete: 1 planned checks are missing",)
+
+
+def test_a_case_that_is_not_planned_any_more_is_the_suites_doing() -> None:
+    old = run_of(check(case="old_name"))
+    found = compare([old], [after(check(case="new_name"))])
+    assert only(found).changes == ()
+    assert found.exit_code == CompareExit.NOTHING_WORSE
+
+
+def test_one_version_mended_of_two_is_not_fixed() -> None:
+    old = run_of(check(case="v3", verdict=V.FAILED), check(case="v4", verdict=V.FAILED))
+    new = after(check(case="v3"), check(case="v4", verdict=V.FAILED))
+    assert only(compare([old], [new])).changes == ()
+
+
+def test_the_newest_run_of_each_target_counts() -> None:
+    old = [
+        run_of(check(verdict=V.FAILED), run="r1", hour=1),
+        run_of(check(), run="r2", hour=2),
+        run_of(check(), run="k1", hour=2, target="kafka:4.4.0"),
+    ]
+    new = [
+        run_of(check(verdict=V.FAILED), run="k2", hour=3, target="kafka:4.4.0"),
+        run_of(check(), run="r3", hour=3),
+    ]
+    found = compare(old, new)
+    assert {one.target: len(one.changes) for one in found.comparisons} == {
+        "kafka:4.4.0": 1,
+        "reference": 0,
+    }
+
+
+def test_a_target_without_a_run_vanishes_whole() -> None:
+    both = [run_of(check()), run_of(check(), run="k1", target="kafka:4.4.0")]
+    found = compare(both, both[:1])
+    gone = found.comparisons[0]
+    assert (gone.target, gone.after) == ("kafka:4.4.0", None)
+    assert [change.kind for change in gone.changes] == [ChangeKind.VANISHED]
+    assert found.exit_code == CompareExit.WORSE
+    assert compare(both[:1], both).exit_code == CompareExit.NOTHING_WORSE
+
+
+def test_two_single_targets_are_compared_whatever_they_are_called() -> None:
+    old = run_of(check(), target="kafka:4.3.1")
+    new = run_of(check(verdict=V.FAILED), run="r2", target="kafka:4.4.0")
+    assert only(compare([old], [new])).target == "kafka:4.3.1 -> kafka:4.4.0"
+    assert kinds(compare([old], [new])) == {"CONN-001": "regressed"}
+
+
+# -- flaky ---------------------------------------------------------------------------------------
+
+
+def row(letters: str) -> list[Sighting]:
+    """``P F|P``: passed and failed attempts, a new run after each bar."""
+    found = []
+    for number, attempts in enumerate(letters.split("|")):
+        for attempt, letter in enumerate(attempts, start=1):
+            verdict = V.PASSED if letter == "P" else V.FAILED
+            found.append(Sighting(run=f"r{number}", attempt=attempt, verdict=verdict))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("letters", "flaky"),
+    [
+        ("P", False),
+        ("P|P|P", False),
+        ("P|F", False),
+        ("F|P", False),
+        ("P|P|F|F", False),
+        ("P|F|P", True),
+        ("F|P|F", True),
+        ("F|P|P|F", True),
+        ("FP", True),
+        ("F|FP", True),
+        ("FF|P", False),
+        ("P|FF|P", True),
+    ],
+)
+def test_both_directions_make_it_flaky(letters: str, flaky: bool) -> None:
+    assert goes_both_ways(row(letters)) is flaky
+
+
+def test_another_release_is_another_row() -> None:
+    runs = [
+        run_of(check(), run="a", hour=1),
+        run_of(check(verdict=V.FAILED), run="b", hour=2, release="4.3.1"),
+        run_of(check(), run="c", hour=3),
+    ]
+    assert flakes_in(runs) == ()
+    (flake,) = flakes_in([*runs, run_of(check(verdict=V.WARNING), run="d", hour=2)])
+    assert [one.run for one in flake.sightings] == ["a", "d", "c"]
+    assert flake.release == "4.4.0"
+
+
+def test_another_case_is_another_row_and_the_undecided_is_no_step() -> None:
+    runs = [
+        run_of(check(case="a"), check(case="b", verdict=V.FAILED), run="r1", hour=1),
+        run_of(check(case="a", verdict=V.INCONCLUSIVE), run="r2", hour=2),
+        run_of(check(case="a"), check(case="b", verdict=V.FAILED), run="r3", hour=3),
+    ]
+    assert flakes_in(runs) == ()
+
+
+def test_a_run_given_on_both_sides_counts_once() -> None:
+    one, two = run_of(check()), after(check(verdict=V.FAILED))
+    assert compare([one, two], [one, two]).flaky == ()
+
+
+def test_a_flaky_regression_is_labelled_and_still_counts() -> None:
+    old = [run_of(check(verdict=V.FAILED), run="r0", hour=8), run_of(check())]
+    found = compare(old, [after(check(verdict=V.FAILED))])
+    (change,) = only(found).changes
+    assert (change.kind, change.flaky) == (ChangeKind.REGRESSED, True)
+    assert found.exit_code == CompareExit.WORSE
+
+
+def test_a_pass_at_the_second_attempt_is_a_flake_and_no_pass() -> None:
+    new = after(check(verdict=V.FAILED), check(attempt=2))
+    found = compare([run_of(check())], [new])
+    assert [one.attempt for one in found.flaky[0].sightings] == [1, 1, 2]
+    assert kinds(found) == {"CONN-001": "regressed"}

@@ -1,0 +1,138 @@
+"""Defects of area TOPIC: what becomes of topics that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.header import decode_response, encode_response
+from harness.codec.messages import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    FetchRequest,
+    FetchResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+)
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from tests.defects.defect import answers, rule
+from tests.defects.edited_request import takes
+
+OLD_END = 2
+
+
+@takes("TOPIC-024", r"asked for 3 partitions, there are \[0, 1, 2, 3\]", CreatePartitionsRequest)
+def the_count_is_added(request: CreatePartitionsRequest) -> None:
+    """The number of partitions wanted is added to those there are; the topic had one."""
+    for topic in request.topics:
+        if topic.count == 3 and not request.validate_only:
+            topic.count += 1
+
+
+@answers("TOPIC-025", r"instead of 2: error is NONE \(0\)", "CreatePartitions")
+def too_few_partitions_are_ignored(_: SeenRequest, message: Message) -> None:
+    """A count that would not be an increase is accepted, and nothing is done."""
+    assert isinstance(message, CreatePartitionsResponse)
+    for result in message.results:
+        if result.error_code == ErrorCode.INVALID_PARTITIONS:
+            result.error_code, result.error_message = ErrorCode.NONE, None
+
+
+@takes("TOPIC-027", r"3 partitions after a validation, 2 before", CreatePartitionsRequest)
+def growth_is_never_only_validated(request: CreatePartitionsRequest) -> None:
+    """validate_only is not looked at."""
+    request.validate_only = False
+
+
+class DeletedTopics:
+    """Names of topics that were deleted, as the traffic tells."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def hear(self, seen: SeenRequest, payload: bytes) -> None:
+        """Learn from an answer to DeleteTopics."""
+        if not isinstance(seen.message, DeleteTopicsRequest) or seen.api is None:
+            return
+        _, message = decode_response(seen.api, seen.version, payload)
+        assert isinstance(message, DeleteTopicsResponse)
+        self.names |= {r.name for r in message.responses if r.name and not r.error_code}
+
+
+class DeletedTopicsHaveNoLeader(FrameRule):
+    """A fetch from a deleted topic, by its name, is told that there is no leader for now."""
+
+    def __init__(self) -> None:
+        self.deleted = DeletedTopics()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        self.deleted.hear(seen, payload)
+        if not isinstance(seen.message, FetchRequest) or seen.api is None:
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        assert isinstance(message, FetchResponse)
+        for topic in message.responses:
+            for data in topic.partitions:
+                unknown = data.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                if topic.topic in self.deleted.names and unknown:
+                    data.error_code = ErrorCode.LEADER_NOT_AVAILABLE
+        return [encode_response(message, seen.version, correlation_id)]
+
+
+class OffsetsOutliveTheTopic(FrameRule):
+    """A recreated topic counts on from where the deleted one ended."""
+
+    def __init__(self) -> None:
+        self.deleted = DeletedTopics()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        self.deleted.hear(seen, payload)
+        if not isinstance(seen.message, ListOffsetsRequest) or seen.api is None:
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        assert isinstance(message, ListOffsetsResponse)
+        for topic in message.topics:
+            for partition in topic.partitions:
+                if topic.name in self.deleted.names and not partition.error_code:
+                    partition.offset += OLD_END
+        return [encode_response(message, seen.version, correlation_id)]
+
+
+@answers(
+    "TOPIC-030",
+    r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected UNKNOWN_TOPIC_ID",
+    "DeleteTopics",
+)
+def an_unknown_id_is_an_unknown_name(_: SeenRequest, message: Message) -> None:
+    """Deleting an id that no topic has gives UNKNOWN_TOPIC_OR_PARTITION."""
+    assert isinstance(message, DeleteTopicsResponse)
+    for result in message.responses:
+        if result.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
+            result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@takes("TOPIC-031", r"both: error is NONE \(0\), expected INVALID_REQUEST", DeleteTopicsRequest)
+def the_name_outweighs_the_id(request: DeleteTopicsRequest) -> None:
+    """Where a topic is given by name and id, the id is not looked at."""
+    for topic in request.topics:
+        if topic.name is not None:
+            topic.topic_id = ZERO_UUID
+
+
+DEFECTS = [
+    the_count_is_added,
+    too_few_partitions_are_ignored,
+    growth_is_never_only_validated,
+    rule(
+        "TOPIC-028",
+        r"Fetch: error is LEADER_NOT_AVAILABLE \(5\), expected UNKNOWN_TOPIC_OR_PARTITION",
+        DeletedTopicsHaveNoLeader,
+    ),
+    rule("TOPIC-029", r"the log goes from 2 to 2", OffsetsOutliveTheTopic),
+    an_unknown_id_is_an_unknown_name,
+    the_name_outweighs_the_id,
+]

@@ -1,0 +1,64 @@
+"""The broker that is thrown away: one for all who ask, another when it has died."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from harness.discarded_broker import DiscardedBroker
+from harness.targets.errors import MissingCapability
+from harness.targets.external import ExternalBroker
+from harness.targets.target import OWN_BROKER, Address, Target
+
+
+class Counted(Target):
+    """A target without a process that counts those started like it."""
+
+    spec = "counted"
+    capabilities = frozenset({OWN_BROKER})
+
+    def __init__(self, started: list[Counted]) -> None:
+        super().__init__()
+        self.started, self.alive = started, False
+
+    def start(self) -> list[Address]:
+        self.alive = True
+        self.started.append(self)
+        self.addresses = [Address("127.0.0.1", len(self.started))]
+        return self.addresses
+
+    def stop(self) -> None:
+        self.alive = False
+
+    def is_alive(self) -> bool:
+        return self.alive
+
+    @property
+    def log_path(self) -> None:
+        return None
+
+    def start_another(self, settings: Mapping[str, str] | None = None) -> Target:
+        assert not settings
+        another = Counted(self.started)
+        another.start()
+        return another
+
+
+def test_all_get_the_same_one_until_it_dies() -> None:
+    started: list[Counted] = []
+    discarded, like = DiscardedBroker(), Counted(started)
+    first = discarded.lend(lambda: like)
+    assert discarded.lend(lambda: like) is first
+    started[0].alive = False
+    second = discarded.lend(lambda: like)
+    assert second is not first
+    assert (len(started), second.is_alive(), like.is_alive()) == (2, True, False)
+    discarded.stop()
+    discarded.stop()
+    assert not second.is_alive()
+
+
+def test_a_target_that_cannot_start_one_says_so() -> None:
+    with pytest.raises(MissingCapability, match="own_broker"):
+        DiscardedBroker().lend(lambda: ExternalBroker([Address("127.0.0.1", 1)]))

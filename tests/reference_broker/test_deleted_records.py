@@ -1,0 +1,136 @@
+"""The beginning of a log goes: what is left of it, and what the API says."""
+
+import pytest
+
+from harness.client.connection import Connection
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    FindCoordinatorRequest,
+)
+from harness.ids import Offset
+from harness.reference_broker.state.offset_search import (
+    EARLIEST,
+    LATEST,
+    MAX_TIMESTAMP,
+    NOTHING_FOUND,
+    find_offset,
+)
+from harness.reference_broker.state.partition import Partition
+from tests.reference_broker.running import Address, create_topic
+from tests.reference_broker.test_partition import NOW, partition, sent
+from tests.reference_broker.test_server import produce
+
+Result = DeleteRecordsResponse.DeleteRecordsPartitionResult
+
+
+def two_batches() -> Partition:
+    """Offsets 0 to 2 at NOW, NOW + 90, NOW + 20; offsets 3 and 4 at NOW + 40 and NOW + 50."""
+    target = partition()
+    target.append(sent(0, 90, 20), NOW)
+    target.append(sent(40, 50), NOW)
+    return target
+
+
+def test_the_log_start_moves_up_and_never_down() -> None:
+    target = two_batches()
+    assert [target.delete_records(below) for below in (2, 1, 0, 4)] == [2, 2, 2, 4]
+    assert (find_offset(target, EARLIEST).offset, find_offset(target, LATEST).offset) == (4, 5)
+
+
+def test_minus_1_is_the_high_watermark() -> None:
+    target = two_batches()
+    assert target.delete_records(-1) == 5
+    assert target.log.size_bytes == 0
+
+
+@pytest.mark.parametrize("below", [6, -2])
+def test_an_offset_outside_of_the_log_deletes_nothing(below: int) -> None:
+    target = two_batches()
+    assert target.delete_records(below) is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert target.log.start_offset == 0
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [("compact", ErrorCode.POLICY_VIOLATION), ("compact,delete", 0), ("", 0)],
+)
+def test_a_log_that_is_only_compacted_keeps_its_records(
+    policy: str, expected: ErrorCode | int
+) -> None:
+    assert partition(cleanup_policy=policy).delete_records(0) == expected
+
+
+def test_a_batch_stays_whole_until_its_last_record_is_deleted() -> None:
+    target = two_batches()
+    whole = target.log.read(Offset(0), 10_000, True)
+    target.delete_records(2)
+    assert target.log.read(Offset(2), 10_000, True) == whole
+    target.delete_records(3)
+    left = target.log.read(Offset(3), 10_000, True)
+    assert left.records == whole.records[-len(left.records) :]
+    assert target.log.size_bytes == len(left.records) < len(whole.records)
+
+
+def test_an_emptied_log_goes_on_at_its_end() -> None:
+    target = two_batches()
+    target.delete_records(-1)
+    assert target.append(sent(), NOW).base_offset == 5
+    piece = target.log.read(Offset(6), 10_000, True)
+    assert len(piece.records) == piece.available_bytes == target.log.size_bytes > 0
+
+
+def test_times_of_deleted_records_are_not_found() -> None:
+    target = two_batches()
+    assert find_offset(target, NOW + 30).offset == 1
+    target.delete_records(2)
+    assert find_offset(target, NOW).offset == 2
+    assert find_offset(target, NOW + 30).offset == 3
+    assert find_offset(target, NOW + 60) == NOTHING_FOUND
+    assert find_offset(target, MAX_TIMESTAMP).offset == 1  # its batch is still read
+    target.delete_records(3)
+    assert find_offset(target, MAX_TIMESTAMP).offset == 4
+    target.delete_records(5)
+    assert find_offset(target, MAX_TIMESTAMP) == NOTHING_FOUND
+
+
+def wanted(name: str, *offsets: tuple[int, int]) -> DeleteRecordsRequest.DeleteRecordsTopic:
+    parts = [
+        DeleteRecordsRequest.DeleteRecordsPartition(partition_index=index, offset=offset)
+        for index, offset in offsets
+    ]
+    return DeleteRecordsRequest.DeleteRecordsTopic(name=name, partitions=parts)
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_each_partition_has_its_result(address: Address, topic_name: str, version: int) -> None:
+    create_topic(address, topic_name, partitions=2)
+    request = DeleteRecordsRequest(
+        topics=[
+            wanted(topic_name, (0, 7), (1, 0), (2, 0)),
+            wanted("nowhere", (0, 0)),
+            wanted(topic_name, (0, 1)),
+        ]
+    )
+    with Connection(address) as connection:
+        connection.ask(produce(topic_name), 9)
+        answer = connection.ask(request, version)
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert {t.name: t.partitions for t in answer.topics} == {
+        topic_name: [
+            Result(partition_index=0, low_watermark=1),
+            Result(partition_index=1, low_watermark=0),
+            Result(partition_index=2, low_watermark=-1, error_code=unknown),
+        ],
+        "nowhere": [Result(partition_index=0, low_watermark=-1, error_code=unknown)],
+    }
+
+
+def test_internal_topics_keep_their_records(address: Address) -> None:
+    with Connection(address) as connection:
+        connection.ask(FindCoordinatorRequest(key="group"), 3)
+        request = DeleteRecordsRequest(topics=[wanted("__consumer_offsets", (0, 0))])
+        answer = connection.ask(request, 2)
+    (result,) = answer.topics[0].partitions
+    assert result == Result(low_watermark=-1, error_code=ErrorCode.INVALID_TOPIC_EXCEPTION)

@@ -1,0 +1,170 @@
+"""What old consumers get: converted batches up to a limit, and begins of segments.
+
+What is expected here was seen on Apache Kafka 3.9.2.
+"""
+
+import struct
+
+import pytest
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import (
+    Record,
+    RecordBatch,
+    decode_message_set,
+    encode_batch,
+    split_message_set,
+)
+from harness.ids import Offset, PartitionIndex, TimeMs
+from harness.reference_broker.state.cluster import Cluster
+from harness.reference_broker.state.down_conversion import as_message_sets, magic_for
+from harness.reference_broker.state.fetch_reading import (
+    FetchLimits,
+    PartitionReading,
+    read_partitions,
+)
+from harness.reference_broker.state.fetch_sessions import WantedPartition
+from harness.reference_broker.state.offset_search import EARLIEST, LATEST, old_style_offsets
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.topic_configs import TopicConfig
+from tests.reference_broker.test_partition import NOW, Counting, partition
+
+KEY = ("t", 0)
+
+
+def _batch(compression: str = "none", size: int = 20) -> bytes:
+    records = [Record(b"x" * size)] * 3
+    return encode_batch(RecordBatch(records, base_timestamp=NOW), compression)
+
+
+def _reading(*batches: bytes, cut_bytes: int = 0) -> PartitionReading:
+    """Of a partition with these batches, from its start; `cut_bytes` of one more were read."""
+    target = partition()
+    for batch in batches:
+        target.append(batch, NOW)
+    records = target.log.read(Offset(0), 1 << 30, True).records
+    return PartitionReading(
+        KEY, records=records, available_bytes=len(records) + cut_bytes, high_watermark=9
+    )
+
+
+def _offsets(reading: PartitionReading) -> list[int]:
+    return [message.offset for message in decode_message_set(reading.records)]
+
+
+def test_which_version_gets_what() -> None:
+    assert [magic_for(version) for version in (0, 1, 2, 3, 4, 18)] == [0, 0, 1, 1, None, None]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_batches_become_messages_from_the_offset_on(magic: int) -> None:
+    found = as_message_sets(_reading(_batch(), _batch()), magic, 2, stores_zstd=False)
+    assert _offsets(found) == [2, 3, 4, 5]
+    assert {message.magic for message in split_message_set(found.records)} == {magic}
+    assert found.high_watermark == 9
+
+
+def test_an_answer_is_as_long_as_what_was_read() -> None:
+    """What lacks is the beginning of a message that is longer than the answer."""
+    reading = _reading(_batch(), cut_bytes=40)
+    found = as_message_sets(reading, 1, 2, stores_zstd=False)
+    assert len(found.records) == reading.available_bytes
+    (only,) = split_message_set(found.records)
+    rest = found.records[12 + (only.length or 0) :]
+    offset, length = struct.unpack_from(">qi", rest)
+    assert offset == -1
+    assert length > len(rest) - 12
+
+
+def test_the_first_batch_comes_whole_though_it_grew() -> None:
+    """Without keys and headers a message is larger than its record: the rest is cut."""
+    reading = _reading(_batch(size=1), _batch(size=1))
+    found = as_message_sets(reading, 1, 0, stores_zstd=False)
+    assert len(found.records) == reading.available_bytes
+    assert 3 <= len(_offsets(found)) < 6
+    alone = as_message_sets(_reading(_batch(size=1)), 1, 0, stores_zstd=False)
+    assert _offsets(alone) == [0, 1, 2]
+    assert len(alone.records) > _reading(_batch(size=1)).available_bytes
+
+
+def test_zstd_has_no_old_form() -> None:
+    for reading, stores_zstd in ((_reading(_batch("zstd")), False), (_reading(_batch()), True)):
+        found = as_message_sets(reading, 1, 0, stores_zstd)
+        assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b"")
+
+
+def test_zstd_behind_others_is_left_for_the_next_fetch() -> None:
+    """All of its chunk is: of these only the first batch stands before the chunk."""
+    reading = _reading(_batch("gzip"), _batch(), _batch("zstd"))
+    found = as_message_sets(reading, 0, 0, stores_zstd=False)
+    assert (found.error, _offsets(found)) == (ErrorCode.NONE, [0, 1, 2])
+    far = _reading(_batch(), _batch(size=70_000), _batch("zstd"))
+    assert _offsets(as_message_sets(far, 0, 0, stores_zstd=False)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_errors_and_empty_readings_stay() -> None:
+    error = PartitionReading(KEY, ErrorCode.OFFSET_OUT_OF_RANGE)
+    assert as_message_sets(error, 0, 0, stores_zstd=True) is error
+    assert as_message_sets(PartitionReading(KEY), 0, 0, stores_zstd=False).records == b""
+
+
+@pytest.mark.parametrize(
+    ("limit", "hard", "records", "available"),
+    [(10, True, 0, 10), (10, False, 1, None), (0, True, 0, 0), (10_000, True, 2, None)],
+)
+def test_before_version_3_even_the_first_batch_is_cut(
+    limit: int, hard: bool, records: int, available: int | None
+) -> None:
+    cluster = Cluster(60_000)
+    topic = cluster.create("t", TopicConfig.of({}, {}), 1, (), Counting())
+    target = topic.partition(0)
+    assert target is not None
+    for _ in range(2):
+        target.append(_batch(), NOW)
+    limits = FetchLimits(1, 1 << 20, from_replica=False, cut_last=True, is_hard=hard)
+    want = WantedPartition(("t", PartitionIndex(0)), 0, limit, -1, -1, None)
+    (reading,) = read_partitions(cluster, [want], limits)
+    size = len(_batch())
+    assert len(reading.records) == records * size
+    assert reading.available_bytes == (records * size if available is None else available)
+
+
+def _segmented() -> Partition:
+    """Three segments of one batch each, written a second after another."""
+    target = partition(segment_bytes="1048576")
+    for second in range(3):
+        target.append(_batch(size=300_000), TimeMs(NOW + 1000 * second))
+    return target
+
+
+@pytest.mark.parametrize(
+    ("time", "most", "expected"),
+    [
+        (LATEST, 9, [9, 6, 3, 0]),
+        (LATEST, 2, [9, 6]),
+        (LATEST, 0, []),
+        (EARLIEST, 9, [0]),
+        (NOW + 5000, 9, [9, 6, 3, 0]),
+        (NOW + 4999, 9, [6, 3, 0]),
+        (NOW + 1999, 9, [3, 0]),
+        (NOW, 9, [0]),
+        (NOW - 1, 9, []),
+    ],
+)
+def test_segments_by_the_time_of_their_last_write(
+    time: int, most: int, expected: list[int]
+) -> None:
+    assert old_style_offsets(_segmented(), time, most, TimeMs(NOW + 5000)) == expected
+
+
+def test_an_empty_log_has_one_segment_and_no_end() -> None:
+    for time in (LATEST, EARLIEST, NOW):
+        assert old_style_offsets(partition(), time, 9, NOW) == [0]
+
+
+def test_a_segment_ends_with_its_time_too() -> None:
+    target = partition(segment_ms="1000")
+    for after_ms in (0, 1000, 1001):
+        records = [Record(b"x")]
+        target.append(encode_batch(RecordBatch(records, base_timestamp=NOW + after_ms)), NOW)
+    assert old_style_offsets(target, LATEST, 9, NOW) == [3, 2, 0]

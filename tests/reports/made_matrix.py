@@ -1,0 +1,156 @@
+"""Matrices made by hand, of any size, for what only renders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reports.api_matrix import ApiVersion
+from reports.defect_matrix import ChangedVerdict, DefectRow
+from reports.matrix import AreaCount, Cell, Matrix, Note, Part, Row, Run
+from reports.verdicts import LEVELS, WORST_FIRST
+from reports.wire_matrix import Seen, SeenError, SeenField
+
+TARGETS = ("kafka:4.4.0", "reference", "stranger")
+EVIDENCE = """\
+case     protocol/test_prod.py::test_crc[v9]
+repeat   pytest 'suites/protocol/test_prod.py::test_crc[v9]' --target stranger --seed 7
+
+PROD-001 MUST: the statement
+-- test --
+the trace <b>of it</b>
+-- wire --
+> ProduceRequest v9 acks=1
+< ProduceResponse v9 error_code=0
+-- the broker's log, its end --
+(no log)"""
+
+
+def passed(case: str = "protocol/test_prod.py::test_good", versions: int = 3) -> Cell:
+    """A cell with a passed part a version."""
+    parts = (
+        Part(f"{case}[v{v}]", v, "passed", checks=1, attempts=1, unstable=False, notes=())
+        for v in range(versions)
+    )
+    return Cell("passed", versions, False, tuple(parts), 12.5)
+
+
+def fallen(verdict: str = "failed", reason: str = "error_code is 0, expected 2") -> Cell:
+    """A cell with one part at version 9 that is not passed, with a reason and evidence."""
+    note = Note(verdict, reason, "", "evidence/crc.txt")
+    part = Part("protocol/test_prod.py::test_crc[v9]", 9, verdict, 1, 1, False, (note,))
+    return Cell(verdict, 1, False, (part, *passed().parts), 20.0)
+
+
+def row(number: int, area: str, *cells: Cell | None, level: str = "MUST") -> Row:
+    """A requirement; a cell that is None is left out."""
+    judged = {target: cell for target, cell in zip(TARGETS, cells, strict=True) if cell}
+    statement = f"Statement {number} of {area} says what a broker must do, at some length"
+    return Row(f"{area}-{number:03}", area, level, statement, judged)
+
+
+def run(target: str, **values: object) -> Run:
+    """A complete run that counts."""
+    made = Run(
+        run=f"run-{target}",
+        target=target,
+        counts=True,
+        run_complete=True,
+        implementation="a broker",
+        release="1.0",
+        suite_version="0.1.0",
+        catalogue_version="1",
+        seed=7,
+        first_check_at="2026-01-01T00:00:00+00:00",
+        last_check_at="2026-01-01T00:01:00+00:00",
+        checks=10,
+        cases=4,
+        requirements=4,
+        retried_checks=0,
+        planned_cases=4,
+    )
+    return replace(made, **values)  # type: ignore[arg-type]
+
+
+def matrix(*rows: Row, targets: tuple[str, ...] = TARGETS) -> Matrix:
+    """A matrix of these rows, areas counted, the evidence of `fallen` there for every run."""
+    return Matrix(
+        targets=targets,
+        rows=tuple(sorted(rows, key=lambda one: (one.area, one.id))),
+        areas=tuple(_areas(rows, targets)),
+        runs=tuple(run(target) for target in targets),
+        evidence={(f"run-{target}", "evidence/crc.txt"): EVIDENCE for target in targets},
+    )
+
+
+def _areas(rows: tuple[Row, ...], targets: tuple[str, ...]) -> list[AreaCount]:
+    made = []
+    for area in dict.fromkeys(one.area for one in rows):
+        for target in targets:
+            for level in (None, *LEVELS):
+                verdicts = [
+                    one.cells[target].verdict
+                    for one in rows
+                    if one.area == area and target in one.cells and level in (None, one.level)
+                ]
+                if verdicts:
+                    counts = {word.name: verdicts.count(word.name) for word in WORST_FIRST}
+                    worst = next(name for name, count in counts.items() if count)
+                    made.append(AreaCount(area, target, level, worst, len(verdicts), counts))
+    return made
+
+
+def small() -> Matrix:
+    """Nine requirements in three areas with every kind of cell, APIs, wire and defects."""
+    made = matrix(
+        row(1, "PROD", passed(), passed(), fallen()),
+        row(2, "PROD", passed(), passed(), passed()),
+        row(3, "PROD", passed(), passed(), passed()),
+        row(4, "PROD", passed(), passed(), None, level="SHOULD"),
+        row(1, "META", passed(), passed(), fallen("harness_error", "the harness fell")),
+        row(2, "META", passed(), passed(), fallen("inconclusive", "after META-001")),
+        row(3, "META", fallen("warning", "unusual"), passed(), passed(), level="SHOULD"),
+        row(1, "CONN", passed(), passed(), fallen("not_supported", "")),
+        row(2, "CONN", passed(), passed(), passed()),
+    )
+    return replace(made, apis=_apis(), wire=_wire(), defects=_defects())
+
+
+def _apis() -> tuple[ApiVersion, ...]:
+    good = (("PROD-002", "passed"),)
+    bad = (("PROD-001", "failed"), *good)
+    return (
+        *(ApiVersion(0, "Produce", v, "reference", True, "passed", "passed", good) for v in (8, 9)),
+        ApiVersion(0, "Produce", 8, "stranger", True, "passed", "passed", good),
+        ApiVersion(0, "Produce", 9, "stranger", True, "passed", "failed", bad),
+        ApiVersion(18, "ApiVersions", 4, "reference", True, None, None, ()),
+    )
+
+
+def _wire() -> tuple[Seen, ...]:
+    errors = (SeenError(0, "NONE", 40), SeenError(2, "CORRUPT_MESSAGE", 3))
+    asked = (SeenField("acks", "default", 5), SeenField("transactional_id", "null", 5))
+    told = (SeenField("responses", "empty", 1), SeenField("", "unknown_tag", 2))
+    return (
+        Seen(0, "Produce", 9, "reference", "request", 43, (), asked),
+        Seen(0, "Produce", 9, "reference", "response", 43, errors, told),
+    )
+
+
+def _defects() -> tuple[DefectRow, ...]:
+    own = ChangedVerdict("PROD-001", "passed", "failed")
+    other = ChangedVerdict("META-001", "passed", None)
+    said = ("a bad crc is taken", "error_code is 0", "")
+    return (
+        DefectRow("PROD-001", "bad_crc", "reference", said[0], True, said[1], "", (own,)),
+        DefectRow(
+            "PROD-001", "bad_crc", "kafka:4.4.0", said[0], False, "", "not alone", (own, other)
+        ),
+    )
+
+
+def large(rows: int) -> Matrix:
+    """So many requirements in 40 areas; one in ten is not passed somewhere."""
+    good, bad = passed(), fallen()
+    return matrix(
+        *(row(n, f"AREA{n % 40:02}", good, good, bad if n % 10 == 0 else good) for n in range(rows))
+    )

@@ -1,0 +1,62 @@
+"""The summary for CI: short, failures first, the rest folded, never too long."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from markdown_it import MarkdownIt
+
+from reports import as_markdown
+from reports.as_markdown import SIZE_LIMIT_BYTES, matrix_markdown
+
+from .made_matrix import fallen, large, matrix, passed, row, small
+
+
+def test_counts_and_failures_stand_before_what_is_folded() -> None:
+    text = matrix_markdown(small())
+    open_, _, rest = text.partition("<details>")
+    assert "| stranger | **3** of 6 |" in open_
+    found = re.findall(r"^- \*\*([A-Z]+-\d+)\*\* \(\w+\) on \*\*(\S+)\*\*", open_, re.MULTILINE)
+    assert found == [
+        ("META-001", "stranger"),  # harness_error
+        ("PROD-001", "stranger"),  # failed
+        ("META-002", "stranger"),  # inconclusive
+        ("META-003", "kafka:4.4.0"),  # warning
+    ]
+    assert "at v9" in open_
+    assert "error\\_code is 0, expected 2" in open_
+    assert "| PROD-002 | MUST |" in rest
+    assert text.count("<details>") == text.count("</details>")
+
+
+def test_tables_are_tables_to_a_reader_of_markdown() -> None:
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(matrix_markdown(small()))
+    assert html.count("<table>") == 4 + 3  # counts, areas, APIs, runs; an area each
+    assert "| ---" not in html
+
+
+def test_api_versions_are_one_line_an_api_and_target() -> None:
+    text = matrix_markdown(small())
+    assert "| Produce (0) | stranger | v8–v9 | v8–v9 | v8 | v9 |" in text
+
+
+def test_nothing_to_tell_is_told() -> None:
+    text = matrix_markdown(matrix(row(1, "PROD", passed(), passed(), passed())))
+    assert "Nothing failed, nothing is open." in text.partition("<details>")[0]
+
+
+def test_many_failures_are_folded_and_long_reasons_cut() -> None:
+    rows = [row(n, "PROD", *[fallen(reason="x" * 5000)] * 3) for n in range(50)]
+    text = matrix_markdown(matrix(*rows))
+    assert text.partition("<details>")[0].count("\n- **") == as_markdown.FINDINGS_SHOWN
+    assert "110 more</summary>" in text
+    assert "x" * 301 not in text
+
+
+def test_what_does_not_fit_is_left_out_and_named() -> None:
+    made = large(20_000)
+    text = matrix_markdown(replace(made, targets=made.targets))
+    assert len(text.encode()) < SIZE_LIMIT_BYTES + 1000
+    assert "Left out for length, see index.html: " in text
+    assert "AREA39" in text.rpartition("Left out")[2]

@@ -1,0 +1,294 @@
+"""The page in a real browser: filter, groups, evidence, address, keys, size, what a reader sees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Locator, Page, expect
+
+from .browser import OpenPages
+from .made_matrix import EVIDENCE, TARGETS, large, matrix, passed, row, run, small
+
+VIEWS = ("requirements", "areas", "apis", "defects", "wire", "about")
+NODE = "document.getElementsByTagName('*').length"
+
+
+@pytest.fixture(name="file")
+def _file(pages: OpenPages) -> Path:
+    return pages.file(small())
+
+
+def rows(page: Page) -> list[str]:
+    """Ids of the requirements that are drawn, from top to bottom."""
+    return page.locator("#grid .requirement .id").all_inner_texts()
+
+
+def cell(page: Page, requirement: str, target: str) -> Locator:
+    line = page.locator("#grid .requirement", has=page.get_by_text(requirement, exact=True))
+    return line.locator("> *").nth(1 + TARGETS.index(target))
+
+
+def test_what_passes_everywhere_is_folded_and_opens(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    assert rows(page) == ["CONN-001", "META-001", "META-002", "META-003", "PROD-001", "PROD-004"]
+    fold = page.get_by_text("2 requirements pass everywhere")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    assert rows(page)[-2:] == ["PROD-002", "PROD-003"]
+    page.get_by_label("fold what passes everywhere").uncheck()
+    assert len(rows(page)) == 9
+
+
+def test_groups_shut_open_and_go_away(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    page.locator("#grid .area", has_text="META").click()
+    assert "META-001" not in rows(page)
+    page.locator("#grid .area", has_text="META").click()
+    assert "META-001" in rows(page)
+    page.get_by_label("group by area").uncheck()
+    assert page.locator("#grid .area").count() == 0
+    assert rows(page)[0] == "CONN-001"
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("q=META-00&verdict=inconclusive", ["META-002"]),
+        ("q=error_code is 0", ["PROD-001"]),
+        ("q=test_crc&level=SHOULD", ["META-003"]),
+        ("verdict=failed,warning", ["META-003", "PROD-001"]),
+        ("verdict=warning&target=stranger", []),
+        ("verdict=passed&area=PROD&target=stranger", ["PROD-002", "PROD-003"]),
+        ("verdict=not_run", ["PROD-004"]),
+        ("differ=1&area=CONN", ["CONN-001"]),
+    ],
+)
+def test_filter_from_the_address(
+    pages: OpenPages, file: Path, address: str, found: list[str]
+) -> None:
+    page = pages.open(file, address)
+    assert rows(page) == found
+    expect(page.locator("#shown")).to_have_text(f"{len(found)} of 9 requirements")
+    expect(page.locator("#none")).to_be_visible(visible=not found)
+
+
+def test_filter_by_hand_stands_in_the_address(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    page.get_by_role("searchbox").fill("meta-00")
+    page.locator("#verdicts").get_by_label("warning").check()
+    page.locator("#level").select_option("SHOULD")
+    assert rows(page) == ["META-003"]
+    again = pages.open(file, page.url.partition("#")[2])
+    assert rows(again) == ["META-003"]
+    expect(again.get_by_role("searchbox")).to_have_value("meta-00")
+    page.get_by_role("button", name="Reset").click()
+    assert len(rows(page)) == 6
+    assert page.url.partition("#")[2] == ""
+
+
+def test_cell_leads_to_its_evidence(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    cell(page, "PROD-001", "stranger").click()
+    panel = page.locator("#panel")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text("PROD-001")
+    expect(panel).to_contain_text("error_code is 0, expected 2")
+    expect(panel).to_contain_text("< ProduceResponse v9 error_code=0")
+    expect(panel).to_contain_text("the trace <b>of it</b>")
+    command = "pytest 'suites/protocol/test_prod.py::test_crc[v9]' --target stranger --seed 7"
+    expect(panel.locator(".command code").first).to_have_text(command)
+    assert command in EVIDENCE  # the page says it in the same words as the run
+    link = panel.get_by_role("link", name="as a file")
+    expect(link).to_have_attribute("href", "evidence/run-stranger/crc.txt")
+
+
+def test_open_cell_stands_in_the_address_and_back_shuts_it(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    cell(page, "PROD-001", "stranger").click()
+    again = pages.open(file, page.url.partition("#")[2])
+    expect(again.locator("#panel")).to_contain_text("error_code is 0")
+    expect(again.locator(".marked")).to_have_text("✗ failedv9")
+    page.go_back()
+    expect(page.locator("#panel")).to_be_hidden()
+
+
+def test_plain_link_to_a_requirement_opens_it(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "PROD-003")
+    expect(page.locator("#panel")).to_contain_text("PROD-003")
+    assert "PROD-003" in rows(page)
+
+
+def test_evidence_that_is_not_there_is_said(pages: OpenPages) -> None:
+    page = pages.open(pages.file(replace(small(), evidence={})))
+    cell(page, "PROD-001", "stranger").click()
+    expect(page.locator("#panel")).to_contain_text("no longer lay beside the results")
+
+
+def focused(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.innerText || document.activeElement.id"))
+
+
+def test_all_of_it_by_keyboard(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    page.keyboard.press("/")
+    assert focused(page) == "find"
+    page.keyboard.type("crc")
+    page.locator("button[type=reset]").focus()
+    page.keyboard.press("Tab")  # the whole grid is one stop
+    assert page.evaluate("document.activeElement.closest('#grid') !== null")
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.dataset.column") == "2"
+    page.keyboard.press("Control+End")
+    assert "failed" in focused(page)
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel")).to_be_visible()
+    assert page.evaluate("document.activeElement.id") == "panel"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Close details"
+    page.keyboard.press("Escape")
+    expect(page.locator("#panel")).to_be_hidden()
+    assert "failed" in focused(page)
+
+
+def test_enter_shuts_a_group_and_the_focus_stays(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    page.locator("#skip").focus()
+    page.keyboard.press("Enter")
+    assert focused(page).replace("\n", " ").strip().startswith("▾ CONN")
+    page.keyboard.press("Enter")
+    assert "CONN-001" not in rows(page)
+    assert "CONN" in focused(page)
+
+
+def test_tabs_by_arrow_keys(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file)
+    page.get_by_role("tab", name="Requirements").focus()
+    for view in VIEWS[1:]:
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.id") == f"tab-{view}"
+        assert f"view={view}" in page.url
+    page.keyboard.press("Home")
+    expect(page.get_by_role("tab", name="Requirements")).to_have_attribute("aria-selected", "true")
+
+
+def test_api_versions_say_declared_decodable_behaves(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "view=apis")
+    said = page.locator("#grid .api").first.locator("> *").nth(3)
+    expect(said).to_have_attribute(
+        "aria-label",
+        "Produce on stranger: declared v8–v9; answers decodable v8–v9; behaves v8; not passed v9",
+    )
+    said.click()
+    line = page.locator("#panel tr", has_text="v9")
+    assert line.locator("td").all_inner_texts() == ["yes", "✓ passed", "✗ failed", "PROD-001"]
+    line.get_by_role("link", name="PROD-001").click()
+    expect(page.locator("#panel")).to_contain_text("error_code is 0, expected 2")
+
+
+def test_wire_coverage_and_who_has_none(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "view=wire")
+    expect(page.locator("#note")).to_contain_text("recorded for kafka:4.4.0, stranger")
+    line = page.locator("#grid .wire")
+    said = line.locator("> *").all_inner_texts()
+    assert said[0].split() == ["Produce", "v9"]
+    assert said[1:2] + said[3:] == ["43 / 43", "1 / 0", "–", "1 / 0", "0 / 1", "0 / 1"]
+    assert line.locator(".code").all_inner_texts() == ["0", "2"]
+    line.locator("> *").first.click()
+    expect(page.locator("#panel")).to_contain_text("2 CORRUPT_MESSAGE")
+
+
+def test_defects_and_whose_verdict_they_change(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "view=defects")
+    expect(page.locator("#shown")).to_have_text("1 of 9 requirements with a defect")
+    said = page.locator("#grid .requirement").first.locator("> *").all_inner_texts()
+    assert said[1:] == ["bad crc", "✗ 0 of 1 noticed\nalso META-001", "✓ 1 of 1 noticed"]
+    page.locator("#grid .requirement").first.click()
+    expect(page.locator("#panel")).to_contain_text("META-001: passed → no verdict")
+
+
+def test_missing_coverage_and_defects_are_said(pages: OpenPages) -> None:
+    file = pages.file(replace(small(), wire=(), defects=()))
+    page = pages.open(file, "view=wire")
+    expect(page.locator("#note")).to_contain_text("No coverage of the wire was recorded")
+    page.get_by_role("tab", name="Defects").click()
+    expect(page.locator("#note")).to_contain_text("No defect table lies beside these results")
+
+
+def test_areas_count_musts_and_lead_to_their_requirements(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "view=areas")
+    line = page.locator("#grid .totals", has_text="PROD")
+    expect(line.locator("> *").nth(3)).to_contain_text("2/3 MUST 1 failed")
+    line.locator("> *").nth(3).click()
+    assert rows(page) == ["PROD-001", "PROD-004"]
+    expect(page.locator("#target")).to_have_value("stranger")
+
+
+def test_ten_thousand_rows_cost_what_a_hundred_cost(pages: OpenPages) -> None:
+    few = pages.open(pages.file(large(100))).evaluate(NODE)
+    page = pages.open(pages.file(large(10_000)), "fold=0")
+    many = page.evaluate(NODE)
+    assert many < 1.5 * few
+    page.locator("#grid [tabindex='0']").focus()
+    page.keyboard.press("Control+End")
+    assert rows(page)[-1] == "AREA39-9999"
+    assert page.evaluate(NODE) < 1.5 * few
+    page.get_by_role("searchbox").fill("AREA07-007")
+    expect(page.locator("#shown")).to_have_text("1 of 10,000 requirements")
+    assert rows(page) == ["AREA07-007"]
+
+
+def test_columns_stand_under_their_heads_with_thirty_targets(pages: OpenPages) -> None:
+    targets = tuple(f"kafka:{n}.0.0" for n in range(30))
+    cells = {target: passed() for target in targets}
+    wide = replace(row(1, "PROD", None, None, None), cells=cells)
+    page = pages.open(pages.file(matrix(wide, targets=targets)), "fold=0")
+    left = "cells => cells.map(cell => Math.round(cell.getBoundingClientRect().left))"
+    head = page.locator("#grid [role=columnheader]").evaluate_all(left)
+    assert head == page.locator("#grid .requirement > *").evaluate_all(left)
+    assert len(head) == 31
+    page.locator("#grid [tabindex='0']").focus()
+    page.keyboard.press("Control+End")
+    last = page.evaluate("document.activeElement.getBoundingClientRect().right")
+    assert last <= 1280
+
+
+def test_hostile_texts_stay_texts(pages: OpenPages) -> None:
+    bad = "</script><script>window.taken=1</script><img src=x onerror='window.taken=1'>"
+    rows_ = tuple(replace(one, statement=bad) for one in small().rows)
+    page = pages.open(pages.file(replace(small(), rows=rows_)), "at=PROD-001@stranger")
+    expect(page.locator("#panel")).to_contain_text(bad)
+    assert page.evaluate("window.taken === undefined")
+
+
+def test_incomplete_run_is_shouted(pages: OpenPages) -> None:
+    runs = tuple(run(target, run_complete=target != "stranger") for target in TARGETS)
+    page = pages.open(pages.file(replace(small(), runs=runs)))
+    expect(page.get_by_role("alert")).to_contain_text("Run run-stranger of stranger is incomplete")
+    expect(page).to_have_title("Kafka compatibility matrix (INCOMPLETE)")
+
+
+def test_without_scripts_the_page_says_where_to_look(pages: OpenPages, file: Path) -> None:
+    page = pages.browser.new_page(java_script_enabled=False)
+    page.goto(file.as_uri())
+    expect(page.get_by_text("matrix.md")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("view", "scheme"), [*((view, "light") for view in VIEWS), ("requirements", "dark")]
+)
+def test_nothing_stands_in_the_way_of_a_reader(
+    pages: OpenPages, file: Path, view: str, scheme: str
+) -> None:
+    """axe-core: contrast, names, roles, focus order; the colours in both schemes."""
+    page = pages.open(file, f"view={view}&at=PROD-001@stranger", color_scheme=scheme)
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (colour == "rgb(19, 22, 26)") is (scheme == "dark")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

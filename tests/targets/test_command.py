@@ -1,0 +1,177 @@
+"""Starting a broker of any kind by a file: what it is given, and what is said when it fails."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from harness.targets import command
+from harness.targets.command import CommandTarget, free_port
+from harness.targets.errors import MissingCapability, TargetError, TargetStartError
+from harness.targets.info import probe
+from tests.targets.kinds import ROOT, command_target, write_command_file
+
+STAND_IN = ["{python}", "-m", "tests.targets.stand_in", "port={port}"]
+
+
+def log_of(target: CommandTarget) -> str:
+    assert target.log_path is not None
+    return target.log_path.read_text()
+
+
+def test_what_it_is_given(tmp_path: Path) -> None:
+    with command_target(tmp_path, environment={"STAND_IN_COLOUR": "{port}"}) as target:
+        port, folder = target.addresses[0].port, target.data_dir
+        assert folder is not None
+        assert folder.is_dir()
+        assert f"'port': '{port}', 'data': '{folder}'" in log_of(target)
+        assert target.pid is not None
+        environment = Path(f"/proc/{target.pid}/environ").read_bytes().split(b"\0")
+        assert f"STAND_IN_COLOUR={port}".encode() in environment
+    assert not folder.exists()
+
+
+def test_settings_reach_a_private_broker(tmp_path: Path) -> None:
+    changes = {"capabilities": ["own_broker", "broker_config"], "setting": ["{name}={value}"]}
+    with command_target(tmp_path, **changes) as target:
+        with target.start_another({"colour": "red"}) as mine:
+            assert isinstance(mine, CommandTarget)
+            assert "'colour': 'red'" in log_of(mine)
+        assert "colour" not in log_of(target)
+
+
+def test_what_the_file_does_not_grant(tmp_path: Path) -> None:
+    with command_target(tmp_path, capabilities=[]) as target:
+        with pytest.raises(MissingCapability):
+            target.start_another()
+
+
+def test_a_release_that_is_asked_for(tmp_path: Path) -> None:
+    words = ["{python}", "-c", "print('a banner'); print('  7.8.9 '); print()"]
+    target = command_target(tmp_path, release=None, release_command=words)
+    assert target.release == "unknown"
+    with target:
+        assert probe(target).release == "7.8.9"
+        with target.start_another() as mine:
+            assert mine.release == "7.8.9"
+    assert len(list(tmp_path.glob("*release*.log"))) == 1, "asked once"
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("print('no idea'); raise SystemExit(4)", "status 4; its log .*\n    no idea"),
+        ("", "status 0 and said nothing"),
+        ("import time; time.sleep(600)", "did not end within 300 ms"),
+    ],
+    ids=["fails", "silent", "hangs"],
+)
+def test_a_release_that_cannot_be_had(tmp_path: Path, code: str, says: str) -> None:
+    target = command_target(
+        tmp_path,
+        release=None,
+        release_command=["{python}", "-c", code],
+        limits={"release_timeout_ms": 300 if "sleep" in code else 20_000},
+    )
+    with pytest.raises(TargetStartError, match=f"release_command: .*{says}"):
+        target.start()
+
+
+@pytest.mark.parametrize("program", ["no-such-broker", "./no-such-broker", "/", "./stand-in.toml"])
+def test_a_program_that_is_not_there(tmp_path: Path, program: str) -> None:
+    with pytest.raises(
+        TargetError, match=r"stand-in\.toml: command: there is no program"
+    ) as caught:
+        command_target(tmp_path, command=[program, "{port}"], working_directory=".")
+    assert repr(program) in str(caught.value)
+
+
+def test_a_program_beside_the_file(tmp_path: Path) -> None:
+    script = tmp_path / "broker.sh"
+    script.write_text(f"#!/bin/sh\ncd {ROOT}\nexec $PYTHON -m tests.targets.stand_in port=$1\n")
+    script.chmod(0o755)
+    changes = {"working_directory": None, "environment": {"PYTHON": "{python}"}}
+    with command_target(tmp_path, command=["./broker.sh", "{port}"], **changes) as target:
+        assert target.is_alive()
+
+
+def test_a_program_on_a_path_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match=r"no program 'sh' \(looked for on PATH\)"):
+        command_target(tmp_path, command=["sh", "{port}"], environment={"PATH": str(tmp_path)})
+
+
+def test_a_working_directory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match=r"working_directory: .*gone is no folder"):
+        command_target(tmp_path, working_directory="gone")
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("exit", "stand-in ended before it answered, with status 3; its log .*\n.*has enough"),
+        ("silent", "does not answer as a Kafka broker within .* of stand-in ends with\n *stand-in"),
+    ],
+)
+def test_one_that_never_answers(tmp_path: Path, mode: str, says: str) -> None:
+    target = command_target(
+        tmp_path,
+        command=[*STAND_IN, f"mode={mode}"],
+        limits={"start_timeout_ms": 2_500 if mode == "silent" else 20_000},
+    )
+    with pytest.raises(TargetStartError, match=f"(?s){says}"):
+        target.start()
+    assert not target.is_alive()
+    assert target.data_dir is None
+
+
+def test_one_that_never_says_where(tmp_path: Path) -> None:
+    target = command_target(
+        tmp_path,
+        command=[*STAND_IN[:3], "mode=mute"],
+        readiness={"line": r"^listening on (?P<host>\S+):(?P<port>\d+)$"},
+        limits={"start_timeout_ms": 1_500},
+    )
+    with pytest.raises(TargetStartError, match=r"did not print a line that matches '\^listening"):
+        target.start()
+
+
+def test_an_address_that_is_none(tmp_path: Path) -> None:
+    target = command_target(tmp_path, readiness={"address": "127.0.0.1:{port}{port}"})
+    with pytest.raises(TargetError, match=r"readiness\.address: .*(no port|is not HOST:PORT)"):
+        target.start()
+
+
+def test_a_port_that_was_taken_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        choices = iter([other.getsockname()[1], free_port()])
+        monkeypatch.setattr(command, "free_port", lambda: next(choices))
+        with command_target(tmp_path) as target:
+            assert target.addresses[0].port != other.getsockname()[1]
+    assert len(list(tmp_path.glob("*.log"))) == 2
+
+
+POLITE = """
+import signal, sys
+from tests.targets.stand_in import main
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(print("bye")))
+main(["port={port}"])
+"""
+
+
+def test_a_polite_end(tmp_path: Path) -> None:
+    words = ["{python}", "-c", POLITE]
+    with command_target(tmp_path, command=words, limits={"stop_timeout_ms": 20_000}) as target:
+        pass
+    assert "bye" in log_of(target)
+
+
+def test_the_file_may_be_named_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_command_file(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    from harness.targets.spec import parse_target
+
+    with parse_target("command:stand-in.toml", log_dir=tmp_path) as target:
+        assert target.spec == "command:stand-in.toml"
+        assert target.is_alive()

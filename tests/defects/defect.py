@@ -41,6 +41,7 @@ def answers(
 ) -> Callable[[Callable[[SeenRequest, Message], None]], Defect]:
     """A defect that changes the decoded answers of one API: the function edits the message.
 
+    It strikes only where the request can be read too, as ``seen.message``.
     ``versions``: only answers at these versions; all of them when left out.
     """
 
@@ -51,6 +52,8 @@ def answers(
                     return [payload]
                 if versions is not None and seen.version not in versions:
                     return [payload]
+                if seen.message is None:
+                    return [payload]  # a broker reads more tolerantly than we do
                 return [_edited(seen, payload, edit)]
 
         return _defect(edit, requirement, reason, EditAnswers)

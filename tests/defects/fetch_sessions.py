@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.codec.structs import Message
@@ -74,10 +76,19 @@ def a_session_follows_the_name(seen: SeenRequest, message: Message) -> None:
                     partition.error_code = ErrorCode.NONE
 
 
+@answers("FETCH-037", r"full of young sessions, a consumer gets session 77", "Fetch")
+def a_session_is_promised_where_none_fits(seen: SeenRequest, message: Message) -> None:
+    """Whoever asks for a session is told an id, also when the broker keeps none."""
+    request, answer = _request(seen), _answer(message)
+    if request.session_epoch == 0 and answer.session_id == 0:
+        answer.session_id = 77
+
+
 DEFECTS = [
     an_error_is_told_once,
     an_update_replaces_the_session,
     who_asks_for_nothing_does_not_wait,
     names_and_ids_may_be_mixed,
     a_session_follows_the_name,
+    replace(a_session_is_promised_where_none_fits, private=True),
 ]

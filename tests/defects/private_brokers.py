@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from harness.proxies import FrameRule, RunningRelay
+from harness.targets.address import parse_address
 from harness.targets.external import ExternalBroker
-from harness.targets.spec import parse_address, parse_target
+from harness.targets.spec import parse_target
 from harness.targets.target import BROKER_CONFIG, OWN_BROKER, Address, Target
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.table import DEFECT_VARIABLE, SPEC_VARIABLE

@@ -20,6 +20,7 @@ from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.codec import DecodeError
+from harness.codec.records.batch import RecordsError
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.outcome import (
     register_broker_fault,
@@ -115,7 +116,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _active(config):
         return
     config.stash[_DISCARDED] = DiscardedBroker()
-    register_broker_fault(BrokerMisbehaved, DecodeError)  # EncodeError is a test's mistake
+    # not EncodeError: that is a test's mistake
+    register_broker_fault(BrokerMisbehaved, DecodeError, RecordsError)
     register_not_supported(ApiNotAdvertised)
     register_missing_capability(MissingCapability)
     if _is_worker(config):

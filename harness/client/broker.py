@@ -170,19 +170,24 @@ class BrokerUnderTest:
         return f"{self._name_prefix}-{next(self._counter)}"
 
     def create_topic(
-        self, partitions: int = 1, configs: Mapping[str, str] | None = None, name: str | None = None
+        self,
+        partitions: int = 1,
+        configs: Mapping[str, str] | None = None,
+        name: str | None = None,
+        *,
+        exactly: bool = False,
     ) -> Topic:
         """A new topic that is already served: its log end can be asked. Deleted with the test.
 
         A broker that does not advertise CreateTopics makes it when Metadata asks for it, perhaps
-        with more partitions than wanted. Raises ApiNotAdvertised where that is not enough,
-        PreparationFailed when the broker refuses.
+        with more partitions than wanted (not with ``exactly``). Raises ApiNotAdvertised where that
+        will not do, PreparationFailed when the broker refuses.
         """
         name = name or self.unique_topic()
         if self.advertised("CreateTopics"):
             self._ask_for_topic(name, partitions, configs or {})
         else:
-            self._have_topic_made(name, partitions, configs or {})
+            self._have_topic_made(name, partitions, configs or {}, exactly=exactly)
         topic = Topic(name, self._topic_id(name))
         self._created.append(topic)
         for partition in range(partitions):
@@ -205,7 +210,9 @@ class BrokerUnderTest:
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}")
 
-    def _have_topic_made(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+    def _have_topic_made(
+        self, name: str, partitions: int, configs: Mapping[str, str], *, exactly: bool
+    ) -> None:
         """Auto-creation; the only way to a topic where CreateTopics is not advertised."""
         if configs:
             raise ApiNotAdvertised("CreateTopics is needed for a topic with settings of its own")
@@ -220,10 +227,10 @@ class BrokerUnderTest:
             ),
             f"{name} is made by auto-creation, as CreateTopics is not advertised",
         )
-        if len(made.partitions) < partitions:
+        found = len(made.partitions)
+        if found < partitions or (exactly and found > partitions):
             raise ApiNotAdvertised(
-                f"CreateTopics is needed for {partitions} partitions; auto-creation made "
-                f"{len(made.partitions)}"
+                f"CreateTopics is needed for {partitions} partitions; auto-creation made {found}"
             )
 
     def delete_later(self, *names: str) -> None:

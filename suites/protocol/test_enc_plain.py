@@ -56,6 +56,10 @@ def _wide(broker: BrokerUnderTest) -> Topic:
     return broker.create_topic(partitions=PARTITIONS)
 
 
+def _of_so_many(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic(partitions=PARTITIONS, exactly=True)
+
+
 # -- ENC-001: numbers ------------------------------------------------------------------------------
 
 
@@ -341,7 +345,7 @@ def test_the_arrays_of_metadata(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int, count: int
 ) -> None:
     """As many topics as names; three partitions, each with arrays of nodes."""
-    names = [kept.topic(broker, _wide).name, "kc-not-there-1", "kc-not-there-2"][:count]
+    names = [kept.topic(broker, _of_so_many).name, "kc-not-there-1", "kc-not-there-2"][:count]
     # Before v4 asking may create: these illegal names are as unknown as others.
     names = [name if api_version >= 4 or at == 0 else f"{name}/" for at, name in enumerate(names)]
     with requirement("ENC-003"):

@@ -28,6 +28,7 @@ from harness.conformance.arrow import pq
 from harness.conformance.journal import JOURNAL_NAME
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results_schema import SCHEMA_VERSION_KEY
+from harness.targets.reference import ReferenceBroker
 from tests.conformance.made import check, write_run
 from tests.judging.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
 
@@ -255,29 +256,53 @@ def test_garbage_after_a_good_beginning_is_the_brokers_failure(tmp_path: Path) -
     assert "Traceback" not in ended.stdout + ended.stderr
 
 
+def test_a_broker_of_somebody_else_that_dies_in_the_middle(tmp_path: Path) -> None:
+    """It is said that it died and that the rest was not judged; nothing looks green."""
+    with ReferenceBroker(log_dir=tmp_path / "logs") as theirs:
+        assert theirs.pid is not None
+        pid, spec = theirs.pid, f"external:{theirs.addresses[0]}"
+        code, said = _killed_in_the_middle(tmp_path, spec, lambda _: pid)
+    assert code in (1, 3), said
+    assert "the target died during the run: it no longer answers" in said
+    assert "cases were not judged: the broker did not answer when they began" in said
+    assert len(said.splitlines()) < 30
+
+
 def test_a_target_that_dies_in_the_middle(tmp_path: Path) -> None:
-    """It is said that it died, how, and that the rest was not judged; nothing looks green."""
+    """It is said that it died, and how; another stands in for it, and yet nothing looks green."""
+
+    def broker(running: psutil.Process) -> int:
+        (broker,) = [
+            process
+            for process in running.children(recursive=True)
+            if process.cmdline()[1:6] == ["-P", "-m", "harness.cli", "broker", "--port"]
+        ]
+        return int(broker.pid)
+
+    code, said = _killed_in_the_middle(tmp_path, "reference", broker)
+    assert code in (1, 3), said
+    assert "the target died during the run: the reference broker ended, with status 137" in said
+    assert "cases were not judged" not in said
+    assert len(said.splitlines()) < 30
+
+
+def _killed_in_the_middle(
+    out: Path, spec: str, broker: Callable[[psutil.Process], int]
+) -> tuple[int, str]:
+    """Exit code and output of a run whose broker, by its pid, is killed after the first check."""
     command = [sys.executable, "-m", "harness.cli", "run", "--requirement", "CONN-00*"]
     with subprocess.Popen(
-        [*command, "--out", str(tmp_path)], stdout=subprocess.PIPE, text=True
+        [*command, "--target", spec, "--out", str(out)], stdout=subprocess.PIPE, text=True
     ) as running:
         deadline = time.monotonic() + 60
         while not any(
-            '"type": "check"' in journal.read_text() for journal in tmp_path.rglob(JOURNAL_NAME)
+            '"type": "check"' in journal.read_text() for journal in out.rglob(JOURNAL_NAME)
         ):
             assert time.monotonic() < deadline, "the run does not get going"
             time.sleep(0.02)
-        (broker,) = [
-            process
-            for process in psutil.Process(running.pid).children(recursive=True)
-            if process.cmdline()[1:6] == ["-P", "-m", "harness.cli", "broker", "--port"]
-        ]
-        os.kill(broker.pid, signal.SIGKILL)
+        os.kill(broker(psutil.Process(running.pid)), signal.SIGKILL)
         said, _ = running.communicate(timeout=120)
-    assert running.returncode in (1, 3), said
-    assert "the target died during the run: the reference broker ended, with status 137" in said
-    assert "cases were not judged: the broker did not answer when they began" in said
-    assert len(said.splitlines()) < 30
+    return running.returncode, said
 
 
 def test_a_port_that_is_taken() -> None:

@@ -12,6 +12,7 @@ The cases (names may be given to run only some):
   one, against the generated codec of kafka-python. Both must write the same bytes.
 - ``records``: ``walk_records``, which a broker validates with, against ``decode_batches``, which
   makes objects of the same records; for several shapes of records.
+- ``suites``: the whole run on the built-in broker against the same run on Apache Kafka 4.4.0.
 
 Needs the extra ``bench``.
 """

@@ -7,12 +7,13 @@ import sys
 from bench.messages import cases as message_cases
 from bench.ratio import ratio
 from bench.records import cases as record_cases
+from bench.suites import GROUP, NAME, suites_ratio
 
 
 def main(names: list[str]) -> int:
     """Print one line a case; 2 for a name that is no group of cases."""
     cases = [*message_cases(), *record_cases()]
-    groups = sorted({case.group for case in cases})
+    groups = sorted({*(case.group for case in cases), GROUP})
     unknown = [name for name in names if name not in groups]
     if unknown:
         sys.stderr.write(f"no case {unknown[0]!r}; there are: {', '.join(groups)}\n")
@@ -22,6 +23,8 @@ def main(names: list[str]) -> int:
         if case.group in (names or groups):
             sys.stdout.write(f"{ratio(case):8.2f}  {case.name}\n")
             sys.stdout.flush()
+    if GROUP in (names or groups):
+        sys.stdout.write(f"{suites_ratio():8.2f}  {NAME}\n")
     return 0
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 OUT = "results/ci"
+MOCK = "docker/librdkafka-mock"
+FAILURES_ARE_KNOWN = {"mock"}  # its run exits 1; the gate says whether that is as it should be
 PYTEST = ["pytest", "-p", "no:cacheprovider"]
 
 PARTS: dict[str, list[list[str]]] = {
@@ -33,12 +35,19 @@ PARTS: dict[str, list[list[str]]] = {
         ["kafka-conformance", "run", "--target", "reference", "--target", "kafka:4.4.0",
          "--jobs", "2", "--out", OUT],
         ["kafka-conformance", "gate", OUT],
-        ["kafka-conformance", "report", OUT, "--out", f"{OUT}/report"],
+    ],
+    "mock": [
+        ["kafka-conformance", "run", "--target", f"command:{MOCK}.toml", "--jobs", "4",
+         "--out", f"{OUT}/mock"],
+        ["kafka-conformance", "gate", f"{OUT}/mock", "--profile", f"{MOCK}.profile.toml"],
     ],
     "defects": [
         ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", "kafka:4.4.0", "--out", f"{OUT}/defects",
          "--sample", "16"],
+    ],
+    "report": [
+        ["kafka-conformance", "report", OUT, f"{OUT}/mock", "--out", f"{OUT}/report"],
     ],
 }  # fmt: skip
 
@@ -50,7 +59,8 @@ def run_part(name: str) -> bool:
     for command in PARTS[name]:
         print(f"\n== {name}: {' '.join(command)}", flush=True)
         words = [str(BIN / command[0]), *command[1:]]
-        if subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode:
+        code = subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode
+        if code and not (code == 1 and name in FAILURES_ARE_KNOWN and "run" in command):
             return False
     return True
 

@@ -43,7 +43,11 @@ def test_contributing_names_every_part_of_ci() -> None:
 def test_every_command_of_the_readme_exists() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     named = set(
-        re.findall(r"kafka-conformance (run|broker|report|gate|requirements|targets|codec)\b", text)
+        re.findall(
+            r"kafka-conformance "
+            r"(run|broker|report|gate|compare|sweep|requirements|targets|codec)\b",
+            text,
+        )
     )
     listed = CliRunner().invoke(main, ["--help"]).output
     assert named

@@ -29,6 +29,9 @@ from tests.defects.defect import Defect
 from tests.defects.table import Outcome, Suites, judge
 
 JSON_VERSION = 1
+# What the built-in broker lacks so far. Elsewhere a target may lack much; it may not, or a defect
+# that CI never sees would pass for proved.
+LACKED_BY_REFERENCE = {"APIV-015": "AlterClientQuotas"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,14 @@ class Table:
 
     @property
     def good(self) -> bool:
-        return all(outcome.killed for outcome in self.outcomes) and not self.unproved
+        return all(row.killed for row in self.outcomes) and not (self.unproved or self.blind)
+
+    @property
+    def blind(self) -> list[str]:
+        """Defects that the built-in broker should show and does not."""
+        if self.target != "reference":
+            return []
+        return [one for one in self.unseen if one.split()[0] not in LACKED_BY_REFERENCE]
 
     def markdown(self) -> str:
         """One row a defect."""
@@ -58,6 +68,8 @@ class Table:
         lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
         if self.unseen:
             lines.append(f"Not supported by this target, so not seen: {', '.join(self.unseen)}.")
+        if self.blind:
+            lines.append(f"**To be seen on this target, and not seen**: {', '.join(self.blind)}.")
         if self.unproved:
             lines.append(f"Tested, unproved (no defect): {', '.join(self.unproved)}.")
         return "\n".join(lines) + "\n"

@@ -103,9 +103,9 @@ def controller_is_no_broker(seen: SeenRequest, message: Message) -> None:
         _answer(message).controller_id = NO_BROKER_ID
 
 
-@answers("META-018", r"the cluster id is None", "Metadata", range(2, 99))
+@answers("META-018", r"the cluster id is None", "Metadata", range(2, 13))
 def no_cluster_id(seen: SeenRequest, message: Message) -> None:
-    """The cluster id is null also at versions that have one."""
+    """The cluster id is null also at versions that have one (v2 to v12)."""
     if _asked(seen).topics == []:
         _answer(message).cluster_id = None
 

@@ -184,8 +184,10 @@ def segments_grow_as_needed() -> None:
 
 
 def _is_whole(seen: SeenRequest) -> bool:
-    """By the length of the batch, or by those of the messages."""
+    """By the length of the batch, or by those of the messages; of a format that there is."""
     data, at = _records(seen), 0
+    if len(data) > MAGIC_AT and data[MAGIC_AT] > 2:
+        return False
     while at + LOG_OVERHEAD_BYTES <= len(data):
         at += LOG_OVERHEAD_BYTES + int.from_bytes(data[at + 8 : at + 12], "big")
     return at == len(data)

@@ -117,12 +117,13 @@ class RecreatedTopicKeepsItsId(FrameRule):
         self.first: dict[str | None, UUID] = {}
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if seen.api is None or seen.api.name != "Metadata" or seen.version not in range(10, 13):
+        if not isinstance(seen.message, MetadataRequest) or seen.api is None or seen.version < 10:
             return [payload]
         correlation_id, message = decode_response(seen.api, seen.version, payload)
         for topic in _answer(message).topics:
             if topic.error_code == ErrorCode.NONE:
-                topic.topic_id = self.first.setdefault(topic.name, topic.topic_id)
+                first = self.first.setdefault(topic.name, topic.topic_id)
+                topic.topic_id = first if seen.version < 13 else topic.topic_id
         return [encode_response(message, seen.version, correlation_id)]
 
 

@@ -73,7 +73,7 @@ def test_a_sweep_in_words() -> None:
         ended = _sweep("--target", f"external:{address[0]}:{address[1]}")
     assert ended.exit_code == 0, ended.output
     lines = ended.stdout.splitlines()
-    assert any(line.split() == ["Fetch", "read", "4-18", "decoded"] for line in lines)
+    assert any(line.split() == ["Fetch", "read", "0-18", "decoded"] for line in lines)
     assert lines[-1] == "The cluster is unchanged."
     assert "0 wrong; 0 not sent" in lines[-2]
 

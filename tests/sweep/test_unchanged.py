@@ -45,7 +45,7 @@ def test_a_sweep_changes_nothing(cluster: Cluster) -> None:
         (api.name, version)
         for api in APIS.values()
         if safety_of(api.name) is not Safety.DESTRUCTIVE
-        for version in cluster.broker.advertised(api.name) & api.valid_versions
+        for version in cluster.broker.shown(api.name) & api.valid_versions
         if version not in api.unstable_versions
     }
 

@@ -37,7 +37,7 @@ PARTS: dict[str, list[list[str]]] = {
         ["kafka-conformance", "gate", OUT],
     ],
     "mock": [
-        ["kafka-conformance", "run", "--target", f"command:{MOCK}.toml", "--jobs", "4",
+        ["kafka-conformance", "run", "--target", f"command:{MOCK}.toml", "--jobs", "8",
          "--out", f"{OUT}/mock"],
         ["kafka-conformance", "gate", f"{OUT}/mock", "--profile", f"{MOCK}.profile.toml"],
     ],

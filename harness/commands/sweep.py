@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,7 +85,7 @@ def _at_target(target: Target, names: Sequence[str], *, dry_run: bool, as_json: 
     timeout_ms = ANSWER_TIMEOUT_MS * info.time_scale
     address = info.addresses[0]
     before = take_snapshot(address, advertised, timeout_ms)
-    answers = _answers(target, info, wanted, timeout_ms)
+    answers = _answers(target, info, wanted, timeout_ms, advertised)
     changed = differences(before, take_snapshot(address, advertised, timeout_ms))
     unknown = sorted(set(info.api_versions) - set(APIS))
     if unknown:
@@ -95,10 +95,13 @@ def _at_target(target: Target, names: Sequence[str], *, dry_run: bool, as_json: 
 
 
 def _answers(
-    target: Target, info: TargetInfo, wanted: Sequence[Step], timeout_ms: float
+    target: Target,
+    info: TargetInfo,
+    wanted: Sequence[Step],
+    timeout_ms: float,
+    advertised: Mapping[int, VersionRange],
 ) -> list[Answer]:
     discarded = DiscardedBroker()
-    advertised = {key: VersionRange(*pair) for key, pair in info.api_versions.items()}
     can_start = OWN_BROKER in info.capabilities
     lend = (lambda: discarded.lend(lambda: target).addresses[0]) if can_start else None
     try:

@@ -54,7 +54,7 @@ def answers(
                     return [payload]
                 if seen.message is None:
                     return [payload]  # a broker reads more tolerantly than we do
-                return [_edited(seen, payload, edit)]
+                return [edited(seen, payload, edit)]
 
         return _defect(edit, requirement, reason, EditAnswers)
 
@@ -78,9 +78,10 @@ def _defect(
     return Defect(name, requirement, reason, make_rule, meaning)
 
 
-def _edited(
+def edited(
     seen: SeenRequest, payload: bytes, edit: Callable[[SeenRequest, Message], None]
 ) -> bytes:
+    """An answer with its message changed; one that cannot be decoded stays as it is."""
     assert seen.api is not None
     try:
         correlation_id, message = decode_response(seen.api, seen.version, payload)

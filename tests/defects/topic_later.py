@@ -6,20 +6,18 @@ from collections.abc import Sequence
 
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
-from harness.codec.header import decode_response, encode_response
+from harness.codec.header import decode_response
 from harness.codec.messages import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
     DeleteTopicsRequest,
     DeleteTopicsResponse,
-    FetchRequest,
     FetchResponse,
-    ListOffsetsRequest,
     ListOffsetsResponse,
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from tests.defects.defect import answers, rule
+from tests.defects.defect import answers, edited, rule
 from tests.defects.edited_request import takes
 
 OLD_END = 2
@@ -63,43 +61,50 @@ class DeletedTopics:
         self.names |= {r.name for r in message.responses if r.name and not r.error_code}
 
 
-class DeletedTopicsHaveNoLeader(FrameRule):
-    """A fetch from a deleted topic, by its name, is told that there is no leader for now."""
+class EditAfterDeletion(FrameRule):
+    """Changes the answers of one API by what was deleted before."""
+
+    api: str
 
     def __init__(self) -> None:
         self.deleted = DeletedTopics()
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         self.deleted.hear(seen, payload)
-        if not isinstance(seen.message, FetchRequest) or seen.api is None:
+        if seen.message is None or seen.api is None or seen.api.name != self.api:
             return [payload]
-        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        return [edited(seen, payload, self.edit)]
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
+        """Change the message in place."""
+        raise NotImplementedError
+
+
+class DeletedTopicsHaveNoLeader(EditAfterDeletion):
+    """A fetch from a deleted topic, by its name, is told that there is no leader for now."""
+
+    api = "Fetch"
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
         assert isinstance(message, FetchResponse)
         for topic in message.responses:
             for data in topic.partitions:
                 unknown = data.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 if topic.topic in self.deleted.names and unknown:
                     data.error_code = ErrorCode.LEADER_NOT_AVAILABLE
-        return [encode_response(message, seen.version, correlation_id)]
 
 
-class OffsetsOutliveTheTopic(FrameRule):
+class OffsetsOutliveTheTopic(EditAfterDeletion):
     """A recreated topic counts on from where the deleted one ended."""
 
-    def __init__(self) -> None:
-        self.deleted = DeletedTopics()
+    api = "ListOffsets"
 
-    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        self.deleted.hear(seen, payload)
-        if not isinstance(seen.message, ListOffsetsRequest) or seen.api is None:
-            return [payload]
-        correlation_id, message = decode_response(seen.api, seen.version, payload)
+    def edit(self, seen: SeenRequest, message: Message) -> None:
         assert isinstance(message, ListOffsetsResponse)
         for topic in message.topics:
             for partition in topic.partitions:
                 if topic.name in self.deleted.names and not partition.error_code:
                     partition.offset += OLD_END
-        return [encode_response(message, seen.version, correlation_id)]
 
 
 @answers(

@@ -15,7 +15,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results_schema import SCHEMA_VERSION_KEY
 from harness.targets.reference import ReferenceBroker
 from tests.conformance.made import check, write_run
+from tests.judging.awaiting import await_that
 from tests.judging.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
 
 RUN = ("run", "--out", "x")
@@ -294,12 +294,10 @@ def _killed_in_the_middle(
     with subprocess.Popen(
         [*command, "--target", spec, "--out", str(out)], stdout=subprocess.PIPE, text=True
     ) as running:
-        deadline = time.monotonic() + 60
-        while not any(
-            '"type": "check"' in journal.read_text() for journal in out.rglob(JOURNAL_NAME)
-        ):
-            assert time.monotonic() < deadline, "the run does not get going"
-            time.sleep(0.02)
+        await_that(
+            lambda: any('"type": "check"' in j.read_text() for j in out.rglob(JOURNAL_NAME)),
+            "the run does not get going",
+        )
         os.kill(broker(psutil.Process(running.pid)), signal.SIGKILL)
         said, _ = running.communicate(timeout=120)
     return running.returncode, said

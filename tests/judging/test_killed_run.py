@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -15,6 +13,7 @@ import psutil
 from harness.conformance.gate import GateExit, gate
 from harness.conformance.journal import JOURNAL_NAME, read_journal
 from harness.targets.reference import ReferenceBroker
+from tests.judging.awaiting import await_that
 from tests.judging.conftest import SmallSuite
 
 SLOW = """
@@ -27,13 +26,6 @@ def test_it(broker, number):
 """
 
 
-def _await(holds: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
 def _checks(journal: Path) -> int:
     return journal.read_text().count('"type": "check"') if journal.exists() else 0
 
@@ -43,13 +35,13 @@ def test_a_killed_run_is_incomplete_and_leaves_no_process(tmp_path: Path) -> Non
     journal = suite.run_dir / JOURNAL_NAME
     running = subprocess.Popen(suite.command("-n", "2"), cwd=tmp_path, stdout=subprocess.DEVNULL)
     try:
-        _await(lambda: _checks(journal) > 3, "the run does not get going")
+        await_that(lambda: _checks(journal) > 3, "the run does not get going")
         family = psutil.Process(running.pid).children(recursive=True)
         assert any("broker" in process.cmdline() for process in family)
     finally:
         os.kill(running.pid, signal.SIGKILL)
         running.wait()
-    _await(lambda: not [p for p in family if _runs(p)], "processes are left")
+    await_that(lambda: not [p for p in family if _runs(p)], "processes are left")
     assert read_journal(journal).footer is None
     found = gate(tmp_path / "out")
     assert found.exit_code == GateExit.INCOMPLETE
@@ -103,7 +95,7 @@ def test_an_interrupted_run_says_so_and_leaves_no_process(tmp_path: Path) -> Non
     )
     command = [sys.executable, "-c", code, "run", "--out", str(tmp_path / "out")]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    _await(
+    await_that(
         lambda: any(
             _checks(journal) > 3 for journal in tmp_path.glob(f"out/runs/*/{JOURNAL_NAME}")
         ),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.metadata import version
 
 import click
+
+from harness.commands.lazy_group import LazyGroup
 
 _COMMANDS = {
     "run": ("harness.commands.run", "run"),
@@ -20,19 +21,9 @@ _COMMANDS = {
 }
 
 
-class _LazyGroup(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
-            return None
-        module, name = _COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(module), name)
-        return command
-
-
-@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup, lazy=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(version("kafka-conformance"), prog_name="kafka-conformance")
 def main() -> None:
     """Judge whether a broker really speaks Kafka.

@@ -1,4 +1,4 @@
-"""``kafka-conformance codec``: bytes to JSON and back, by hand."""
+"""``kafka-conformance codec decode`` and ``encode``: bytes to JSON and back, by hand."""
 
 from __future__ import annotations
 
@@ -15,12 +15,7 @@ from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
 
 
-@click.group()
-def codec() -> None:
-    """Decode and encode Kafka messages."""
-
-
-@codec.command("decode")
+@click.command("decode")
 @click.argument("message", metavar="MESSAGE")
 @click.argument("version", type=int)
 @click.argument("data", metavar="HEX", default="-")
@@ -40,7 +35,7 @@ def decode_command(message: str, version: int, data: str) -> None:
         raise click.ClickException(str(error)) from error
 
 
-@codec.command("encode")
+@click.command("encode")
 @click.argument("message", metavar="MESSAGE")
 @click.argument("version", type=int)
 @click.argument("text", metavar="JSON", default="-")

@@ -1,0 +1,17 @@
+"""``kafka-conformance codec``: what the codec knows, and bytes by hand; a module a command."""
+
+from __future__ import annotations
+
+import click
+
+from harness.commands.lazy_group import LazyGroup
+
+_COMMANDS = {
+    "decode": ("harness.commands.codec.decode", "decode_command"),
+    "encode": ("harness.commands.codec.decode", "encode_command"),
+}
+
+
+@click.command(cls=LazyGroup, lazy=_COMMANDS)
+def codec() -> None:
+    """Decode and encode Kafka messages."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.codec import messages
-from harness.codec.definition import FieldSpec
+from harness.codec.definition import INT_RANGES, FieldSpec
 from harness.codec.errors import DecodeError
 from harness.codec.structs import Message, Struct
 
@@ -51,7 +51,8 @@ def read_quorum_state(text: str) -> QuorumState:
 
 def _struct(root: type[Message], cls: type[Struct], version: int, found: Any, path: str) -> Struct:
     if not isinstance(found, dict):
-        raise _fail(root.__name__, version, f"an object expected, not {found!r}", path)
+        problem = f"an object expected, not {found!r}"
+        raise _fail(root.__name__, version, problem, path.removesuffix("."))
     made = {}
     for field in _fields(cls, version):
         name, where = _camel_case(field.name), f"{path}{field.name}"
@@ -68,6 +69,9 @@ def _value(root: type[Message], field: FieldSpec, version: int, value: Any, path
     if type(value) is not wanted:
         problem = f"{wanted.__name__} expected, not {value!r}"
         raise _fail(root.__name__, version, problem, path)
+    low, high = INT_RANGES.get(field.kind, (None, None))
+    if low is not None and not low <= value <= high:
+        raise _fail(root.__name__, version, f"{value} is no {field.kind}", path)
     if field.kind == "array":
         assert field.struct is not None
         element = getattr(root, field.struct.name)

@@ -66,6 +66,15 @@ class Request(Message, Generic[R_co]):
     __slots__ = ()
 
 
+class SchemaDocstring:
+    """Stands as ``__doc__`` in the classes: made from the definition when somebody asks."""
+
+    def __get__(self, _instance: object, owner: type[Struct]) -> str:
+        from harness.codec.docstring import docstring_of
+
+        return docstring_of(owner)
+
+
 _MAKERS: dict[type[Struct], dict[str, Any]] = {}
 
 
@@ -94,6 +103,7 @@ def _build(spec: StructSpec, base: type[Struct], owner: str) -> type[Struct]:
         "__module__": "harness.codec.messages",
         "__qualname__": f"{owner}.{spec.name}" if owner else spec.name,
         "spec": spec,
+        "__doc__": SchemaDocstring(),
     }
     return type(spec.name, (base,), body)
 

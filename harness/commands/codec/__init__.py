@@ -10,6 +10,7 @@ _COMMANDS = {
     "decode": ("harness.commands.codec.decode", "decode_command"),
     "encode": ("harness.commands.codec.encode", "encode_command"),
     "transcode": ("harness.commands.codec.transcode", "transcode_command"),
+    "errors": ("harness.commands.codec.errors", "errors_command"),
 }
 
 

@@ -66,15 +66,6 @@ class Request(Message, Generic[R_co]):
     __slots__ = ()
 
 
-class SchemaDocstring:
-    """Stands as ``__doc__`` in the classes: made from the definition when somebody asks."""
-
-    def __get__(self, _instance: object, owner: type[Struct]) -> str:
-        from harness.codec.docstring import docstring_of
-
-        return docstring_of(owner)
-
-
 _MAKERS: dict[type[Struct], dict[str, Any]] = {}
 
 
@@ -124,3 +115,12 @@ def _maker(field: FieldSpec, nested: dict[str, type[Struct]]) -> Any:
 def default_of(cls: type[Struct], name: str) -> Any:
     """A fresh default of one field."""
     return _MAKERS[cls][name]()
+
+
+class SchemaDocstring:
+    """Stands as ``__doc__`` in the classes: made from the definition when somebody asks."""
+
+    def __get__(self, _instance: object, owner: type[Struct]) -> str:
+        from harness.codec.docstring import docstring_of
+
+        return docstring_of(owner)

@@ -152,6 +152,7 @@ def _build(
         "__module__": "harness.codec.messages",
         "__qualname__": f"{owner}.{spec.name}" if owner else spec.name,
         "spec": spec,
+        "__doc__": SchemaDocstring(),
     }
     for field in spec.fields:
         if field.default is ...:
@@ -200,3 +201,12 @@ def _maker(field: FieldSpec, nested: dict[str, type[Struct]]) -> Callable[[], An
 def default_of(cls: type[Struct], name: str) -> Any:
     """A fresh default of one field."""
     return _MAKERS[cls][name]()
+
+
+class SchemaDocstring:
+    """Stands as ``__doc__`` in the classes: made from the definition when somebody asks."""
+
+    def __get__(self, _instance: object, owner: type[Struct]) -> str:
+        from harness.codec.docstring import docstring_of
+
+        return docstring_of(owner)

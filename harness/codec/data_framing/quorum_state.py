@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.codec import messages
-from harness.codec.definition import INT_RANGES, FieldSpec
 from harness.codec.errors import DecodeError
+from harness.codec.specs import INT_RANGES, FieldSpec
 from harness.codec.structs import Message, Struct
 
 if TYPE_CHECKING:

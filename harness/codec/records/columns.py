@@ -139,17 +139,15 @@ def _read(payload: bytes, columns: Columns, base_offset: int, base_timestamp: in
         pause, most = 1, _MOST
 
 
-def _read_until_alike(  # noqa: C901, PLR0912, PLR0915  # one loop: calls would double its time
+# One loop with short varints in it: calls would double its time.
+def _read_until_alike(  # noqa: C901, PLR0912, PLR0915
     payload: bytes, offset: int, next_try: int, columns: Columns, base: int, base_timestamp: int
 ) -> tuple[int, int]:
-    """(start, stop) of the last one read: there are ``next_try``, and two of one size, or no more.
-
-    Varints of one and two bytes are read in place.
-    """
-    second, end, position = _SECOND, len(payload), len(columns.values)
+    """(start, stop) of the last one read: there are ``next_try``, and two of one size, or no more."""
+    second, end, position, start, stop = _SECOND, len(payload), len(columns.values), 0, offset
     add_offset, add_timestamp = columns.offsets.append, columns.timestamps.append
     add_key_and_value = columns.keys.append, columns.values.append
-    start, stop, previous_size = 0, offset, 0
+    previous_size = 0
     while stop < end and (position < next_try or stop - start != previous_size):
         previous_size, start = stop - start, stop
         if (raw := payload[offset]) < 128:

@@ -24,7 +24,13 @@ _FIRST_BUFFER_BYTES = 64 * 1024
 
 
 class CompressionError(CodecError):
-    """The compressed bytes cannot be read, or would grow beyond the limit."""
+    """The compressed bytes cannot be read, or would grow beyond the limit.
+
+    ``offset`` and ``path`` as in RecordsError, where whoever knows them has set them.
+    """
+
+    offset: int | None = None
+    path = ""
 
 
 class LimitError(CompressionError):

@@ -27,7 +27,7 @@ def _compile_instrumented(source: Any, filename: Any, *arguments: Any, **named: 
     """
     made = _compile(source, filename, *arguments, **named)
     title = str(filename)
-    if title.startswith("<generated decoder") and title not in _instrumented:
+    if title.startswith("generated decoder") and title not in _instrumented:
         _instrumented.add(title)
         return atheris.patch_code(made, trace_dataflow=False)
     return made

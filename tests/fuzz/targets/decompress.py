@@ -15,12 +15,12 @@ from typing import Any
 from harness.codec.records import CompressionError
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, compress, decompress
 from harness.codec.records.lz4_header import with_right_checksum, with_wrong_checksum
-from tests.fuzz.memory import Sampled
+from tests.fuzz.memory import check_memory, sampled
 
 lz4_frame: Any = import_module("lz4.frame")
 LIMITS = (0, 100, 64 * 1024, 1024 * 1024)
 CODECS = 8  # three bits, as in the attributes
-_MEMORY = Sampled(every=64)
+_MEASURED = 64  # one input in so many
 _BUFFERS = 8  # of the limit's size: what a decompressor may hold beside what it returns
 _XERIAL_HEADER_BYTES = 16
 PLAIN = (
@@ -48,9 +48,10 @@ def check(data: bytes) -> None:
         _check_against_peer(codec_id, packed, made)
     if CODEC_NAMES.get(codec_id) == "lz4":
         _check_header(packed)
-    _MEMORY.check(
-        lambda: _decompressed(codec_id, packed, limit_bytes), len(data), _BUFFERS * limit_bytes
-    )
+    if sampled(data, _MEASURED):
+        check_memory(
+            lambda: _decompressed(codec_id, packed, limit_bytes), len(data), _BUFFERS * limit_bytes
+        )
 
 
 def _decompressed(codec_id: int, packed: bytes, limit_bytes: int) -> bytes | None:

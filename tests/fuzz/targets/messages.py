@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.apis import APIS
+from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.header import (
     RequestRefused,
     decode_request_header,
@@ -25,12 +26,15 @@ from harness.codec.interpreter_decode import Reader
 from harness.codec.interpreter_encode import Writer
 from harness.codec.messages import ResponseHeader, message_class, message_names, older_releases
 from harness.codec.structs import Message
+from harness.codec.trace import trace
+from harness.codec.trace_text import trace_lines
 from tests.codec.values import rich
-from tests.fuzz.memory import Sampled
+from tests.fuzz.memory import check_memory, sampled
 
 REQUEST, RESPONSE, BODY = range(3)
-_SELECTOR = struct.Struct(">BHB")
-_MEMORY = Sampled(every=512)
+_SELECTOR = struct.Struct(">BIB")
+_TRACED = 8
+_MEASURED = 512  # one input in so many
 
 
 class Layout(NamedTuple):
@@ -52,7 +56,22 @@ def check(data: bytes) -> None:
         assert isinstance(tolerant, Message), f"only a strict reader takes it: {tolerant}"
         assert _written(strict, found.version) == _written(tolerant, found.version)
         _check_round_trip(strict, found.version)
-    _MEMORY.check(lambda: decode_prefix(found.cls, found.version, data, found.start), len(data))
+    if sampled(data, _TRACED):
+        _check_trace(data, found, strict)
+    if sampled(data, _MEASURED):
+        check_memory(lambda: decode_prefix(found.cls, found.version, data, found.start), len(data))
+
+
+def _check_trace(data: bytes, found: Layout, strict: Message | DecodeError) -> None:
+    """The tree says the same as the decoders, and all of it can be shown."""
+    traced = trace(found.cls, found.version, data, found.start, whole=False)
+    if isinstance(strict, DecodeError):
+        assert str(traced.error) == str(strict)
+    else:
+        assert _equal(traced.message, strict)
+    for node in traced.root.walk():
+        assert found.start <= node.offset <= node.stop <= len(data), node
+    assert all(trace_lines(traced.root, data))
 
 
 def _select(data: bytes) -> Layout | None:
@@ -99,11 +118,13 @@ def _version(cls: type[Message], number: int) -> int:
 def _bodies() -> dict[int, str]:
     """Number -> ``NAME`` or ``NAME@RELEASE``; the number stays when definitions are added."""
     keys = [*message_names(), *(f"{n}@{r}" for n in message_names() for r in older_releases(n))]
-    return {_number(key): key for key in keys}
+    found = {_number(key): key for key in keys}
+    assert len(found) == len(keys), "two definitions have one number"
+    return found
 
 
 def _number(key: str) -> int:
-    return zlib.crc32(key.encode()) & 0xFFFF
+    return zlib.crc32(key.encode())
 
 
 def _class(key: str) -> type[Message]:
@@ -158,6 +179,8 @@ def _check_round_trip(message: Message, version: int) -> None:
     again = decode(type(message), version, raw)
     assert _equal(again, message), f"written {message!r}, read {again!r}"
     assert encode(again, version) == raw
+    form = to_dict(message, version)
+    assert encode(from_dict(type(message), version, form), version) == raw
 
 
 def _written(message: Message, version: int) -> bytes:
@@ -208,7 +231,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     if len(made) < 8:
         return data
     if chance.random() < 0.2:
-        made[chance.choice((3, 4))] = chance.randrange(20)
+        made[chance.choice((4, 5))] = chance.randrange(20)
     else:
         wrong = chance.choice(HOSTILE)
         at = chance.randrange(4, len(made))

@@ -21,14 +21,16 @@ from tests.codec.values import rich
 
 RPC_TYPES = ("request", "response", "header")
 RELEASES = ("3.9.2", "4.0.2", "4.3.1", "4.4.0")
+STREAMS = "kafka-streams"
 ARTIFACTS = {
-    "kafka-clients": 11,
+    "connect-runtime": 2,
+    "kafka-clients": 13,
     "kafka-group-coordinator": 46,
     "kafka-metadata": 30,
     "kafka-raft": 1,
     "kafka-share-coordinator": 4,
     "kafka-storage": 5,
-    "kafka-streams": 1,
+    STREAMS: 1,
     "kafka-transaction-coordinator": 2,
 }
 RETIRED = {
@@ -59,7 +61,8 @@ def data_names() -> list[str]:
 
 def test_every_schema_has_its_row() -> None:
     assert sorted(CURRENT) == data_names()
-    assert len(CURRENT) == 100
+    assert len(CURRENT) == 104
+    assert len([row for row in CURRENT.values() if row["source"] == "definition"]) == 100
     assert Counter(row["artifact"] for row in CURRENT.values()) == ARTIFACTS
 
 
@@ -79,7 +82,7 @@ def test_a_row_says_what_the_file_says() -> None:
 
 
 def test_what_is_retired() -> None:
-    newest = {"kafka-streams": "4.3.1"}  # the newest that its registry has
+    newest = {STREAMS: "4.3.1", "connect-runtime": "4.3.1"}  # not a part of a broker
     retired = {
         name: row["last_release"]
         for name, row in CURRENT.items()
@@ -159,16 +162,15 @@ def test_a_released_kafka_has_the_same_layouts(release: str) -> None:
         != _shape(spec, version, names=True)
     }
     assert not wrong
-    listed = {name for name, row in CURRENT.items() if _released(name, release, row["artifact"])}
-    assert set(theirs) == listed
+    assert set(theirs) == {name for name in CURRENT if _released(name, release)}
 
 
-def _released(name: str, release: str, artifact: str) -> bool:
-    """Whether the jars of a broker of that release have the schema, by the table."""
+def _released(name: str, release: str) -> bool:
+    """Whether the jars of a broker of that release have the definition, by the table."""
     rows = [row for row in table() if row["schema"] == name]
     first, last = rows[0]["first_release"], rows[-1]["last_release"]
     inside = _numbers(first) <= _numbers(release) <= _numbers(last)
-    return inside and artifact != "kafka-streams"  # not a part of a broker
+    return inside and rows[-1]["source"] == "definition" and rows[-1]["artifact"] != STREAMS
 
 
 def _definitions_of(release: str) -> dict[str, MessageSpec]:

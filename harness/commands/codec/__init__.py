@@ -9,6 +9,7 @@ from harness.commands.lazy_group import LazyGroup
 _COMMANDS = {
     "decode": ("harness.commands.codec.decode", "decode_command"),
     "encode": ("harness.commands.codec.decode", "encode_command"),
+    "pcap": ("harness.commands.codec.pcap", "pcap_command"),
 }
 
 

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+
+from scapy.layers.inet import IP, TCP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Ether
+from scapy.packet import Packet, Raw
+from scapy.utils import PcapWriter
 
 from harness.capture.segment import ACK, FIN, SYN, Endpoint, Segment
 from harness.codec.frame import frame
@@ -80,3 +88,29 @@ def cut_up(segments: Iterable[Segment], at_most: int) -> list[Segment]:
 def without_syn(segments: Sequence[Segment]) -> list[Segment]:
     """As captured from the middle: no SYN."""
     return [segment for segment in segments if not segment.flags & SYN]
+
+
+def write_pcap(segments: Iterable[Segment], file: Path) -> Path:
+    """As tcpdump would have recorded them: Ethernet, IPv4, pcap."""
+    with PcapWriter(str(file), linktype=1) as out:
+        for segment in segments:
+            packet = as_packet(segment)
+            packet.time = segment.time_ns / 1e9
+            out.write(packet)
+    return file
+
+
+def as_packet(segment: Segment) -> Packet:
+    """By scapy's own layers."""
+    tcp = TCP(
+        sport=segment.source.port,
+        dport=segment.destination.port,
+        seq=segment.seq,
+        ack=segment.ack,
+        flags=segment.flags,
+    )
+    ends = [str(ip_address(end.address)) for end in (segment.source, segment.destination)]
+    ether = Ether(src="00:00:00:00:00:00", dst="00:00:00:00:00:00")
+    if len(segment.source.address) == 4:
+        return ether / IP(src=ends[0], dst=ends[1]) / tcp / Raw(segment.payload)
+    return ether / IPv6(src=ends[0], dst=ends[1]) / tcp / Raw(segment.payload)

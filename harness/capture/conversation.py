@@ -98,7 +98,8 @@ class Conversation:
         seen.api = APIS.get(header.request_api_key)
         seen.version = header.request_api_version
         seen.correlation_id = header.correlation_id
-        seen.client_id = header.client_id
+        has_client = seen.api is None or seen.api.request_header_version(seen.version) > 0
+        seen.client_id = header.client_id if has_client else None
 
     def _keep_limits(self, time_ns: int) -> Iterator[Event]:
         for at, old in enumerate(self._pending):

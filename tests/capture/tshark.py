@@ -45,7 +45,7 @@ def installed_version() -> tuple[int, int] | None:
 def dissect(file: Path, port: int) -> Iterator[Dissected]:
     """The Kafka frames of a capture, in its order."""
     command = ["tshark", "-n", "-r", str(file), "-d", f"tcp.port=={port},kafka"]
-    command += ["-T", "pdml", "-J", "tcp kafka"]
+    command += ["-Y", "kafka", "-T", "pdml", "-J", "tcp kafka"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
         assert child.stdout is not None
         for _, element in ET.iterparse(child.stdout):

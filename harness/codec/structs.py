@@ -8,6 +8,7 @@ from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
 
 UNSET: Any = object()  # an argument that was not given; None means null
 _SHOWN_BYTES = 48
+_SHOWN_ELEMENTS = 32
 
 
 class Struct:
@@ -39,7 +40,7 @@ class Struct:
     __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
-        """Only what differs from the default; long bytes are cut."""
+        """Only what differs from the default; long bytes and long lists are cut."""
         shown = [
             f"{name}={_short(getattr(self, name))}"
             for name, make in _MAKERS[type(self)].items()
@@ -72,6 +73,9 @@ _MAKERS: dict[type[Struct], dict[str, Any]] = {}
 def _short(value: Any) -> str:
     if isinstance(value, bytes) and len(value) > _SHOWN_BYTES:
         return f"{value[:_SHOWN_BYTES]!r}... ({len(value)} bytes)"
+    if isinstance(value, list) and len(value) > _SHOWN_ELEMENTS:
+        shown = ", ".join([_short(element) for element in value[:_SHOWN_ELEMENTS]])
+        return f"[{shown}, ... ({len(value)} elements)]"
     return repr(value)
 
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import struct
 import uuid
-from collections.abc import Callable
-from typing import Any
 
-from harness.codec.definition import MessageSpec
 from harness.codec.errors import DecodeError
 from harness.codec.layout import (
     FIXED_FORMATS,
@@ -21,8 +18,14 @@ from harness.codec.layout import (
     layout,
     minimum_bytes,
 )
+from harness.codec.specs import MessageSpec
 from harness.codec.structs import Message, Struct
 from harness.codec.varint import decode_uvarint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Reader:

@@ -23,6 +23,8 @@ class _StructType(type):
     object whose fields they set all (``bare``), the quickest way that there is without C.
     """
 
+    __doc__ = type.__dict__["__doc__"]  # else help() takes the text above for that of a struct
+
     def __call__(cls, **values: Any) -> Any:
         made = bare(cls)()
         made._tags = values.pop("unknown_tagged_fields", None)

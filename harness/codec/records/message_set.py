@@ -12,21 +12,19 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.codec.records.batch import CODEC_MASK, LOG_APPEND_TIME, RecordsError
+from harness.codec.records.batch import CODEC_MASK, LOG_APPEND_TIME
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, compress, decompress
+from harness.codec.records.errors import CorruptMessageError, RecordsError
 from harness.codec.records.lz4_header import with_right_checksum, with_wrong_checksum
 
 NO_TIMESTAMP = -1
 ENTRY_OVERHEAD_BYTES = 12  # offset and length, which the length does not count
 MESSAGE_OVERHEAD_BYTES = (14, 22)  # by magic: all but the bytes of key and value
 _ENTRY = struct.Struct(">qi")
+_MESSAGE = struct.Struct(">qiIbb")
 _MAGIC_AT = 16  # from the entry's start
 _LZ4, _ZSTD = CODEC_IDS["lz4"], CODEC_IDS["zstd"]
 _LIMIT_BYTES = 256 * 1024 * 1024
-
-
-class CorruptMessageError(RecordsError):
-    """Bytes that are no message at all: length, magic or checksum is wrong."""
 
 
 class NestingError(RecordsError):
@@ -124,19 +122,23 @@ def split_message_set(data: bytes, *, tolerant: bool = False) -> list[Message]:
     found = []
     start = 0
     while start + ENTRY_OVERHEAD_BYTES <= len(data):
-        offset, length = _ENTRY.unpack_from(data, start)
+        _, length = _ENTRY.unpack_from(data, start)
         if length < MESSAGE_OVERHEAD_BYTES[0]:
             raise CorruptMessageError(f"message at byte {start}: impossible length {length}")
         stop = start + ENTRY_OVERHEAD_BYTES + length
         if stop > len(data):
             break
-        found.append(_read_message(data, start, stop, offset, tolerant))
+        found.append(read_message(data, start, stop, tolerant=tolerant))
         start = stop
     return found
 
 
-def _read_message(data: bytes, start: int, stop: int, offset: int, tolerant: bool) -> Message:
-    crc, magic, attributes = struct.unpack_from(">Ibb", data, start + ENTRY_OVERHEAD_BYTES)
+def read_message(data: bytes, start: int, stop: int, *, tolerant: bool = False) -> Message:
+    """The one message between ``start``, where its offset stands, and ``stop``.
+
+    Raises CorruptMessageError, and RecordsError for anything else.
+    """
+    offset, _, crc, magic, attributes = _MESSAGE.unpack_from(data, start)
     if magic not in (0, 1):
         raise CorruptMessageError(f"message at byte {start}: magic {magic}, here it is 0 or 1")
     computed = zlib.crc32(data[start + _MAGIC_AT : stop])

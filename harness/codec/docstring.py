@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from harness.codec.field_text import default_text, type_text
 
 if TYPE_CHECKING:
-    from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
+    from harness.codec.specs import FieldSpec, MessageSpec, StructSpec
     from harness.codec.structs import Struct
 
 

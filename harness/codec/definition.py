@@ -28,7 +28,10 @@ INT_RANGES = {
     "int64": (-(2**63), 2**63 - 1),
 }
 NEVER_NULL = frozenset({*INT_RANGES, "bool", "float64", "uuid"})
-MESSAGE_TYPES = ("request", "response", "header", "data", "coordinator-key", "coordinator-value")
+MESSAGE_TYPES = (
+    *("request", "response", "header", "data", "metadata"),
+    *("coordinator-key", "coordinator-value"),
+)
 SCALARS = frozenset({*INT_RANGES, "bool", "float64", "uuid", "string", "bytes", "records"})
 _COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
 _TAKEN = frozenset({"spec", "message_spec", "unknown_tagged_fields"})  # attributes of every struct
@@ -81,7 +84,7 @@ class MessageSpec:
     """A whole message: its root struct and the versions it exists in."""
 
     name: str
-    type: str  # request, response, header, data
+    type: str  # one of MESSAGE_TYPES
     api_key: int | None
     valid: VersionRange
     flexible: VersionRange

@@ -10,6 +10,7 @@ _COMMANDS = {
     "decode": ("harness.commands.codec.decode", "decode_command"),
     "drift": ("harness.commands.codec.drift", "drift_command"),
     "encode": ("harness.commands.codec.decode", "encode_command"),
+    "errors": ("harness.commands.codec.errors", "errors_command"),
 }
 
 

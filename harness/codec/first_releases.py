@@ -2,9 +2,9 @@
 
 ``first_releases.tsv`` has a line per API. ``first_releases``: the first release whose definitions
 have the version and do not mark it ``latestVersionUnstable``; where every release that has it
-marks it so, the first that has it. ``early_access``: the releases that have it marked. From 2.2 on
-this is what the definitions in the released jars say; before, what the releases answered or had in
-their code.
+marks it so, the first that has it. ``early_access``: the releases that have it marked (and 0.8.2,
+whose clients had two that no broker served). From 2.2 on this is what the definitions in the
+released jars say; before, what the releases answered or had in their code.
 """
 
 from __future__ import annotations

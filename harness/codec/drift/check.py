@@ -10,7 +10,7 @@ from harness.codec.drift.definition import Definition, our_definition
 from harness.codec.drift.errors import DriftError
 from harness.codec.drift.kafka_jar import Definitions
 from harness.codec.drift.reviewed import FILE, Review, Reviewed, review, reviewed_drift
-from harness.codec.drift.versions import version_differences
+from harness.codec.drift.versions import RPC_TYPES, version_differences
 from harness.codec.messages import message_names
 from harness.codec.releases import release_numbers
 
@@ -52,6 +52,7 @@ def check_drift(theirs: Definitions, entries: Iterable[Reviewed] | None = None) 
     both: dict[str, frozenset[int]] = {}
     for ours, other in _pairs(theirs):
         found += version_differences(ours.spec, other.spec if other else None, release)
+        both[ours.spec.name] = frozenset()
         if other is not None:
             both[ours.spec.name] = frozenset(ours.spec.valid) & frozenset(other.spec.valid)
             found += differences(ours, other)
@@ -67,18 +68,20 @@ def check_drift(theirs: Definitions, entries: Iterable[Reviewed] | None = None) 
 def _pairs(theirs: Definitions) -> Iterator[tuple[Definition, Definition | None]]:
     """Each of ours with theirs: by API key and direction, else by name.
 
-    A message that is no RPC may be missing: other jars have it.
+    Where there are requests, all must be there. Other messages are spread over several jars.
     """
+    by_identity = _by_identity(theirs)
+    has_requests = any(one.spec.type == "request" for one in theirs.messages.values())
     for name in message_names():
         ours = our_definition(name, theirs.release)
-        other = _by_identity(theirs).get(_identity(ours))
-        if other is not None or ours.spec.api_key is not None:
+        other = by_identity.get(_identity(ours))
+        if other is not None or (has_requests and ours.spec.type in RPC_TYPES):
             yield ours, other
 
 
 def _identity(one: Definition) -> tuple[object, ...]:
-    key = one.spec.api_key
-    return (one.spec.name,) if key is None else (one.spec.type, key)
+    spec = one.spec
+    return (spec.type, spec.api_key) if spec.type in RPC_TYPES else (spec.name,)
 
 
 def _by_identity(theirs: Definitions) -> dict[tuple[object, ...], Definition]:

@@ -27,10 +27,10 @@ class Difference:
     versions: tuple[int, ...]  # of the message, in which it is so
 
     def __str__(self) -> str:
+        versions = f" v{in_words(self.versions)}" if self.versions else ""
         place = f" {self.place}" if self.place else ""
         return (
-            f"{self.message} v{in_words(self.versions)}{place}: {self.what}: "
-            f"ours {self.ours}, theirs {self.theirs}"
+            f"{self.message}{versions}{place}: {self.what}: ours {self.ours}, theirs {self.theirs}"
         )
 
 

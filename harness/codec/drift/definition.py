@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from harness.codec.definition import MessageSpec, parse_definition, snake_case
 from harness.codec.errors import DefinitionError
-from harness.codec.messages import definition_text
+from harness.codec.messages import older_releases
+from harness.codec.releases import ReleaseRange, release_numbers
 
+_SCHEMAS = files("harness.codec") / "schemas"
+_FOLDERS = (_SCHEMAS, _SCHEMAS / "data")
+_EVER = (0,)
+_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 _COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
 
 
@@ -35,16 +42,31 @@ class Definition:
 
 def our_definition(name: str, release: str) -> Definition:
     """Ours, as ``release`` spoke it; KeyError when there is none of this name."""
-    return read_definition(definition_text(name, release), name)
+    numbers = release_numbers(release)
+    for older in older_releases(name):
+        if numbers in ReleaseRange(_EVER, release_numbers(older)):
+            return _ours(f"{name}@{older}")
+    return _ours(name)
+
+
+@cache
+def _ours(key: str) -> Definition:
+    for folder in _FOLDERS:
+        file = folder / f"{key}.json"
+        if file.is_file():
+            return read_definition(file.read_text("utf-8"), file.name)
+    raise KeyError(key)
 
 
 def read_definition(text: str, where: str) -> Definition:
-    """A file of any release; what follows the object is ignored, as Kafka's own reader does.
+    """A file of any release, read as tolerantly as Kafka's own reader does.
 
-    2.8 has one with brackets too many. Raises DefinitionError, which names ``where``.
+    What follows the object is ignored (2.8 has a file with brackets too many), and so is a comma
+    behind the last one of a list. Raises DefinitionError, which names ``where``.
     """
+    plain = _LAST_COMMA.sub("", _COMMENT_LINE.sub("", text)).lstrip()
     try:
-        raw, _ = json.JSONDecoder().raw_decode(_COMMENT_LINE.sub("", text).lstrip())
+        raw, _ = json.JSONDecoder().raw_decode(plain)
     except json.JSONDecodeError as error:
         raise DefinitionError(f"{where}: not JSON: {error}") from error
     _mend(raw)
@@ -61,13 +83,20 @@ def _listeners(names: list[str] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(sorted(set(names) - {"zkBroker"}))
 
 
-def _mend(raw: dict[str, Any]) -> None:
-    """2.8 to 3.2 write some booleans as text, which Kafka's own reader takes."""
-    for field in [*raw.get("fields", []), *raw.get("commonStructs", [])]:
-        for key in ("ignorable", "mapKey"):
-            if field.get(key) in ("true", "false"):
-                field[key] = field[key] == "true"
+def _mend(raw: Any) -> None:
+    """A few releases from 2.8 to 4.2 write booleans as text, which Kafka's own reader takes."""
+    if not isinstance(raw, dict):
+        return
+    for field in [*_list(raw, "fields"), *_list(raw, "commonStructs")]:
         _mend(field)
+    for key in ("ignorable", "mapKey"):
+        if raw.get(key) in ("true", "false"):
+            raw[key] = raw[key] == "true"
+
+
+def _list(raw: dict[str, Any], key: str) -> list[Any]:
+    found = raw.get(key)
+    return found if isinstance(found, list) else []
 
 
 def _mark(struct: str, fields: list[dict[str, Any]], marks: dict[tuple[str, str], Marks]) -> None:

@@ -12,7 +12,7 @@ from harness.codec.drift.definition import Definition, read_definition
 from harness.codec.drift.errors import DriftError
 from harness.codec.errors import DefinitionError
 
-_FOLDER = PurePosixPath("common/message")
+_FOLDERS = ("message", "metadata")  # common/message in most jars, common/metadata in one
 _VERSION_FILES = ("kafka/kafka-version.properties", "META-INF/MANIFEST.MF")
 _VERSION = re.compile(r"^(?:version=|Implementation-Version: *)(\d+(?:\.\d+)+)", re.MULTILINE)
 
@@ -27,7 +27,7 @@ class Definitions:
 
 
 def read_definitions(path: Path, release: str | None = None) -> Definitions:
-    """All definitions in a jar (``common/message/*.json``) or directly in a folder.
+    """All definitions in a jar (``common/message/*.json`` in most) or directly in a folder.
 
     The release is the jar's own unless given. Raises DriftError when there is nothing to read, or
     when no one says the release.
@@ -36,7 +36,7 @@ def read_definitions(path: Path, release: str | None = None) -> Definitions:
     if not texts:
         raise DriftError(
             f"{path}: no message definitions inside; name a kafka-clients jar of 2.2 or later "
-            f"(it has {_FOLDER}/*.json), or a folder of such files"
+            "(it has common/message/*.json), or a folder of such files"
         )
     found = release or own_release
     if found is None:
@@ -50,8 +50,8 @@ def _read(release: str, texts: dict[str, str]) -> Definitions:
         try:
             definition = read_definition(text, name)
             found.messages[definition.spec.name] = definition
-        except (DefinitionError, TypeError, AttributeError, KeyError) as error:
-            found.unreadable[name] = str(error) or type(error).__name__
+        except DefinitionError as error:
+            found.unreadable[name] = str(error)
     return found
 
 
@@ -73,7 +73,7 @@ def _jar(path: Path) -> tuple[dict[str, str], str | None]:
 def _names(archive: zipfile.ZipFile) -> Iterator[str]:
     for name in sorted(archive.namelist()):
         path = PurePosixPath(name)
-        if path.parent == _FOLDER and path.suffix == ".json":
+        if path.parent.name in _FOLDERS and path.suffix == ".json":
             yield name
 
 

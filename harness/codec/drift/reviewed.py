@@ -8,7 +8,7 @@ message itself.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -81,21 +81,24 @@ class Review:
 
 
 def review(
-    found: Iterable[Difference],
+    found: Collection[Difference],
     release: tuple[int, ...],
     both: Mapping[str, frozenset[int]],
     entries: Iterable[Reviewed],
 ) -> Review:
-    """Hold differences against the list; ``both``: versions that both have, by message of ours."""
+    """Hold differences against the list.
+
+    ``both``: the versions that both have, by message of ours, for every message compared.
+    """
     open_: dict[Key, set[int]] = {}
     for one in found:
         open_.setdefault(_key(one), set()).update(one.versions)
     good: list[tuple[Difference, str]] = []
     stale: list[tuple[Difference, str]] = []
     for entry in entries:
-        if release not in entry.releases:
+        if release not in entry.releases or entry.key[0] not in both:
             continue
-        wanted = entry.expected(both.get(entry.key[0], frozenset()))
+        wanted = entry.expected(both[entry.key[0]])
         here = open_.get(entry.key, set())
         missing = tuple(v for v in wanted.versions if v not in here)
         seen = tuple(v for v in wanted.versions if v in here)
@@ -104,7 +107,8 @@ def review(
         if seen:
             good.append((replace(wanted, versions=seen), entry.reason))
         here.difference_update(seen)
-    left = [Difference(*key, tuple(sorted(rest))) for key, rest in open_.items() if rest]
+    left = [one for one in found if not one.versions]  # of the whole message; cannot be listed
+    left += [Difference(*key, tuple(sorted(rest))) for key, rest in open_.items() if rest]
     return Review(tuple(good), tuple(sorted(left)), tuple(stale))
 
 

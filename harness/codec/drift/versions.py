@@ -8,6 +8,8 @@ from harness.codec.definition import MessageSpec
 from harness.codec.drift.compare import Difference
 from harness.codec.first_releases import FirstRelease, first_releases
 
+RPC_TYPES = ("request", "response")
+
 
 def version_differences(
     ours: MessageSpec, theirs: MessageSpec | None, release: tuple[int, ...]
@@ -18,7 +20,7 @@ def version_differences(
     """
     there = set(theirs.valid) if theirs else set()
     found = [_difference(ours, "version", "absent", "there", there - set(ours.valid))]
-    if ours.api_key is None:
+    if ours.type not in RPC_TYPES or ours.api_key is None:
         newest = max(there, default=-1)
         gone = {version for version in ours.valid if version <= newest} - there
         return _some([*found, _difference(ours, "version", "there", "absent", gone)])

@@ -7,6 +7,8 @@ import click
 from harness.commands.lazy_group import LazyGroup
 
 _COMMANDS = {
+    "list": ("harness.commands.codec.list", "list_command"),
+    "describe": ("harness.commands.codec.describe", "describe_command"),
     "decode": ("harness.commands.codec.decode", "decode_command"),
     "encode": ("harness.commands.codec.encode", "encode_command"),
     "transcode": ("harness.commands.codec.transcode", "transcode_command"),

@@ -29,21 +29,41 @@ def decode_command(data: str, as_json: bool, **options: Any) -> None:
       codec decode --api Fetch --version 12 --kind response HEX
       codec decode --kind request --with-header HEX     any request: its header says which
       codec decode --name ConsumerProtocolSubscription --version 1 HEX
+      codec decode --kind records HEX                   batches and message sets
     """
     asked = Asked(**options)
     raw = read_bytes(data)
     try:
-        parts = _parts_in(asked, raw)
+        if asked.is_records:
+            _show_records(raw, as_json)
+        else:
+            _show(_parts_in(asked, raw), raw, as_json)
     except CodecError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(f"{type(error).__name__}: {error}") from error
+
+
+def _show(parts: list[Part], raw: bytes, as_json: bool) -> None:
+    """Raises CodecError, after the tree where that was asked for."""
     traced, problem = _trace(parts, raw)
-    if problem is None and as_json:
-        click.echo(json.dumps(_json_form(parts, traced), indent=2))
-        return
     if not as_json:
         _print_tree(parts, traced, raw)
     if problem is not None:
-        raise click.ClickException(f"{type(problem).__name__}: {problem}")
+        raise problem
+    if as_json:
+        click.echo(json.dumps(_json_form(parts, traced), indent=2))
+
+
+def _show_records(raw: bytes, as_json: bool) -> None:
+    """Raises the CodecError of the first batch that is damaged, after the tree."""
+    from harness.codec.records.value_form import records_value
+    from harness.codec.records_text import records_lines
+
+    if not as_json:
+        for text in records_lines(raw, 0, len(raw), 0):
+            click.echo(text)
+    value = records_value(raw)
+    if as_json:
+        click.echo(json.dumps(value, indent=2))
 
 
 def _parts_in(asked: Asked, raw: bytes) -> list[Part]:

@@ -17,7 +17,7 @@ from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
 from harness.conformance.suggestion import did_you_mean
 
-KINDS = ("request", "response", "request_header", "response_header", "data")
+KINDS = ("request", "response", "request_header", "response_header", "data", "records")
 F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = (
     click.option("--api", metavar="NAME|KEY", help="The API, such as Fetch or 1."),
@@ -60,6 +60,15 @@ class Asked:
     def header_tells(self) -> bool:
         """A whole request of any API: which one it is stands in its header."""
         return self.kind == "request" and self.with_header and not (self.api or self.name)
+
+    @property
+    def is_records(self) -> bool:
+        """Batches and message sets. Raises click.UsageError when a message is named too."""
+        if self.kind != "records":
+            return False
+        if self.api or self.name or self.version is not None or self.with_header or self.release:
+            raise click.UsageError("--kind records says it all: leave the other options out")
+        return True
 
     def parts(self) -> list[Part]:
         """What follows each other in the bytes. Raises click.UsageError, says what to do."""

@@ -138,7 +138,7 @@ def test_a_header_of_no_api_is_told() -> None:
     [
         (["decode", "--api", "Nope", "--version", "0", "00"], "no API 'Nope'"),
         (["decode", "--api", "Fecth", "--version", "0", "00"], 'did you mean "Fetch"?'),
-        (["decode", "--api", "95", "--version", "0", "00"], "no API with key 95"),
+        (["decode", "--api", "95", "--version", "0", "00"], "no API '95'"),
         (["decode", "--name", "FetchRequst", "--version", "0", "00"], '"FetchRequest"?'),
         (["decode", "--api", "Fetch", "00"], "Give --version N"),
         (["decode", "--api", "Fetch", "--version", "19", "00"], "versions 0-18, not 19"),
@@ -199,3 +199,11 @@ def test_wrong_usage_of_records(words: list[str], said: str) -> None:
     ended = _codec(*words)
     assert ended.exit_code == 2
     assert said in " ".join(ended.output.split())
+
+
+@pytest.mark.parametrize("command", ["decode", "encode", "transcode"])
+def test_the_examples_of_the_help_keep_their_lines(command: str) -> None:
+    said = _codec(command, "--help").output
+    assert "\\b" not in said
+    shown = [line for line in said.splitlines() if line.startswith(("    codec ", '  {"kind"'))]
+    assert shown

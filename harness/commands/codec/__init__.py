@@ -20,4 +20,4 @@ _COMMANDS = {
 
 @click.command(cls=LazyGroup, lazy=_COMMANDS)
 def codec() -> None:
-    """Decode and encode Kafka messages."""
+    """Kafka's messages: what there is, what bytes say, and back to bytes."""

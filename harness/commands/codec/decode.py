@@ -20,10 +20,11 @@ from harness.commands.codec.message_options import Asked, Part, message_options,
 @click.option("--json", "as_json", is_flag=True, help="Print the form that codec encode takes.")
 @click.argument("data", metavar="HEX|-|FILE", default="-")
 def decode_command(data: str, as_json: bool, **options: Any) -> None:
-    r"""Say what bytes mean: a tree with offset, hex and value of every field.
+    """Say what bytes mean, field by field.
 
-    The bytes are given as HEX digits, on standard input (-) or in a FILE, as hex digits or as they
-    are. Bytes that are wrong are told with their place, after the tree up to there; exit code 1.
+    Prints a tree with offset, hex and value of every field. The bytes are given as HEX digits, on
+    standard input (-) or in a FILE, as hex digits or as they are. Bytes that are wrong are told
+    with their place, after the tree up to there; exit code 1.
 
     \b
       codec decode --api Fetch --version 12 --kind response HEX

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from harness.codec.apis import APIS, Api, api_for_key, api_of
+from harness.codec.apis import APIS, Api, api_of
 from harness.codec.describe import changes, layout_lines
 from harness.codec.docstring import message_head
 from harness.codec.first_releases import first_releases
@@ -25,8 +25,9 @@ from harness.conformance.suggestion import did_you_mean
 def describe_command(
     name: str, version: int | None, kind: str | None, source: bool, release: str | None
 ) -> None:
-    """Show the layout of NAME at VERSION, or without VERSION what each version changed.
+    """Show the layout of a message, or its history.
 
+    At VERSION field by field, in the order of the wire; without VERSION what each one changed.
     NAME is an API (Fetch), a message (FetchResponse) or any other schema
     (ConsumerProtocolSubscription).
     """
@@ -44,8 +45,8 @@ def describe_command(
 
 def _classes(name: str, kind: str | None, release: str | None) -> list[type[Message]]:
     by_name = {api.name.lower(): api for api in APIS.values()}
-    api = api_for_key(int(name)) if name.isdecimal() and int(name) in APIS else None
-    api = api or by_name.get(name.lower())
+    by_key = {str(api.key): api for api in APIS.values()}
+    api = by_key.get(name) or by_name.get(name.lower())
     if api is not None:
         kinds = [kind] if kind else ["request", "response"]
         return [class_at(f"{api.name}{one.title()}", release) for one in kinds]

@@ -19,10 +19,11 @@ from harness.commands.codec.message_options import Asked, Part, message_options
 @message_options
 @click.argument("text", metavar="JSON|-|FILE", default="-")
 def encode_command(text: str, **options: Any) -> None:
-    r"""Make the bytes of a message, in hex, from the JSON that codec decode --json prints.
+    """Make the bytes of a message from JSON.
 
-    Fields that are left out take their default. With --with-header the JSON holds "header" and
-    "body"; of a request the header may then say which it is.
+    Takes what codec decode --json prints, and prints hex. Fields that are left out take their
+    default. With --with-header the JSON holds "header" and "body"; of a request the header may
+    then say which it is.
 
     \b
       codec encode --api Metadata --version 4 '{"topics": [{"name": "t"}]}'

@@ -22,7 +22,7 @@ _SCHEMA_HEADINGS = ("type", "name", "versions", "flexible", "other layouts up to
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--all", "with_schemas", is_flag=True, help="The schemas of no API too.")
 def list_command(as_json: bool, with_schemas: bool) -> None:
-    """List the APIs by key: versions, the first flexible one, the first release of each."""
+    """List the APIs: versions, first flexible one, first releases."""
     if as_json:
         click.echo(json.dumps([*_api_rows(), *(_schema_rows() if with_schemas else [])]))
         return

@@ -12,7 +12,7 @@ import click
 
 from harness.codec.apis import APIS, Api, api_for_key
 from harness.codec.dictionary_form import require_version
-from harness.codec.errors import UnknownApiError, UnsupportedVersionError
+from harness.codec.errors import UnsupportedVersionError
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
 from harness.conformance.suggestion import did_you_mean
@@ -132,16 +132,13 @@ def class_at(name: str, release: str | None) -> type[Message]:
 
 
 def _api(word: str) -> Api:
-    if word.isdecimal():
-        try:
-            return api_for_key(int(word))
-        except UnknownApiError as error:
-            raise click.UsageError(f"{error}; codec list shows all") from error
     by_name = {api.name.lower(): api for api in APIS.values()}
-    if word.lower() not in by_name:
+    by_key = {str(api.key): api for api in APIS.values()}
+    found = by_key.get(word) or by_name.get(word.lower())
+    if found is None:
         near = did_you_mean(word, [api.name for api in APIS.values()])
         raise click.UsageError(f"no API {word!r}{near}; codec list shows all")
-    return by_name[word.lower()]
+    return found
 
 
 def read_bytes(word: str) -> bytes:

@@ -38,7 +38,10 @@ __all__ = [
 ]
 T = TypeVar("T")
 NEVER_NULL = frozenset({*INT_RANGES, "bool", "float64", "uuid"})
-MESSAGE_TYPES = ("request", "response", "header", "data", "coordinator-key", "coordinator-value")
+MESSAGE_TYPES = (
+    *("request", "response", "header", "data", "metadata"),
+    *("coordinator-key", "coordinator-value"),
+)
 _COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
 _TAKEN = frozenset({"spec", "message_spec", "unknown_tagged_fields"})  # attributes of every struct
 _MESSAGE_KEYS = frozenset(

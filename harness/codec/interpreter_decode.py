@@ -177,7 +177,7 @@ class Reader:
             elif any(field.tag == tag for field in own.struct.fields):
                 raise self.fail(f"tag {tag} is not valid at this version")
             else:
-                made.unknown_tagged_fields[tag] = self.take(size)
+                self.unknown_tag(made, tag, size)
 
     def known_tag(self, made: Struct, slot: Slot, size: int) -> None:
         outer, stop = self.end, self.offset + size
@@ -187,6 +187,9 @@ class Reader:
         if self.offset != stop and not self.tolerant:
             raise self.fail(f"tag {slot.field.tag}: {stop - self.offset} of {size} bytes not used")
         setattr(made, slot.field.name, value)
+
+    def unknown_tag(self, made: Struct, tag: int, size: int) -> None:
+        made.unknown_tagged_fields[tag] = self.take(size)
 
     def uvarint(self) -> int:
         try:

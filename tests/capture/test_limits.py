@@ -91,33 +91,33 @@ def test_the_end_of_the_capture_in_a_frame() -> None:
 
 
 def test_memory_of_a_stream_that_is_no_kafka() -> None:
-    peak, follower = peak_of(stream(CLIENT, bytes(range(256)) * 256, 500))
+    peak, follower = peak_of(stream(CLIENT, bytes(range(256)) * 256, 200))
     assert peak < 4 * MIB
-    assert follower.totals.skipped_bytes == 500 * 65536
+    assert follower.totals.skipped_bytes == 200 * 65536
 
 
 def test_memory_behind_a_hole_that_nobody_confirms() -> None:
     data = frame(encode_request(HeartbeatRequest(group_id="g" * 1000), 4, 1, "c")) * 60
-    peak, follower = peak_of(stream(CLIENT, data, 300, hole_at=20))
+    peak, follower = peak_of(stream(CLIENT, data, 120, hole_at=20))
     assert peak < 6 * MIB
     assert follower.totals.lost_bytes == len(data)
-    assert follower.totals.requests == 60 * 299
+    assert follower.totals.requests == 60 * 119
 
 
 def test_memory_of_requests_that_are_never_answered() -> None:
     data = frame(encode_request(big_produce(-1, 50_000), 9, 1, "c"))
-    peak, follower = peak_of(stream(CLIENT, data, 1000))
+    peak, follower = peak_of(stream(CLIENT, data, 400))
     assert peak < 4 * MIB
-    assert follower.totals.requests == follower.totals.unanswered == 1000
+    assert follower.totals.requests == follower.totals.unanswered == 400
 
 
 def test_memory_of_many_connections() -> None:
     def openings() -> Iterator[Segment]:
-        for number in range(2000):
+        for number in range(800):
             client = Endpoint(number.to_bytes(4, "big"), 40000)
             talk = Conversation(client=client).open()
             yield from talk.request(big_produce(-1, 1000), 9, 1).segments
 
     peak, follower = peak_of(openings())
     assert peak < 6 * MIB
-    assert follower.totals.connections == follower.totals.requests == 2000
+    assert follower.totals.connections == follower.totals.requests == 800

@@ -133,7 +133,7 @@ def _shown(message: Message) -> Message:
     values = {field.name: getattr(message, field.name) for field in message.spec.fields}
     for name in hidden:
         values[name] = b"(%d bytes, not shown)" % len(values[name])
-    return type(message)(**values)
+    return type(message)(**values, unknown_tagged_fields=message.unknown_tagged_fields)
 
 
 def totals_object(totals: Totals, packets: Mapping[str, int]) -> dict[str, Any]:

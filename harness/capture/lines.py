@@ -60,7 +60,7 @@ def _head(event: Captured) -> list[str]:
         if event.direction == REQUEST:
             return ["request"]
         return [f"response to a request not captured, correlation id {event.correlation_id}"]
-    words = [f"{event.api.name} v{event.version} {event.direction} {event.correlation_id}"]
+    words = [f"{event.api.name} v{event.version} {event.direction} id {event.correlation_id}"]
     if event.direction == REQUEST and event.client_id is not None:
         words.append(f"client {event.client_id!r}")
     return words

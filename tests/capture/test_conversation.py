@@ -64,6 +64,12 @@ def test_the_side_that_is_asked_is_the_server(
     assert {(m.connection.client, m.connection.server) for m in found} == {ends}
 
 
+def test_a_syn_knows_better_than_the_port() -> None:
+    found = heard(beats(Conversation().open(), 1), CLIENT.port)
+    assert shown(found) == BEAT
+    assert found[0].connection.server == BROKER
+
+
 def test_a_syn_that_came_late_still_tells() -> None:
     talk = beats(Conversation().open(), 1, 2).close()
     first, second, *rest = talk.segments

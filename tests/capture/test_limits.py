@@ -120,4 +120,8 @@ def test_memory_of_many_connections() -> None:
 
     peak, follower = peak_of(openings())
     assert peak < 6 * MIB
+    events = list(Follower([BROKER.port], SMALL).events(openings()))
+    closed = [e for e in events if isinstance(e, Notice) and e.kind == "limit"]
+    assert len(closed) == 800 - SMALL.connections
+    assert "more than 50 connections" in closed[0].text
     assert follower.totals.connections == follower.totals.requests == 800

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from harness.capture.lines import object_of
 from harness.cli import main
 from harness.codec.frame import frame
 from harness.codec.messages import SaslAuthenticateRequest
@@ -167,3 +169,15 @@ def test_without_scapy_it_says_what_to_install() -> None:
     assert ended.returncode == 1
     assert "pip install 'kafka-conformance[capture]'" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_the_document_names_every_field() -> None:
+    text = (Path(__file__).parents[2] / "docs/capture.md").read_text("utf-8")
+    table = text.split("## JSON")[1].split("## With scapy")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    found = objects(PYTHON, "--verbose")[:-1]
+    alone = [s for s in segments(PYTHON) if s.source.port == port_of(PYTHON)]
+    (unmatched, *_) = messages(follow(alone, port_of(PYTHON))[0])
+    keys = {key for one in found for key in one} | set(object_of(unmatched))
+    assert named == keys - {"type"}

@@ -20,7 +20,7 @@ from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.codec import DecodeError
-from harness.codec.records.batch import RecordsError
+from harness.codec.records.errors import RecordsError
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.outcome import (
     register_broker_fault,

@@ -1189,6 +1189,50 @@ class ConfigRecord(Message):
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
+class ConnectAssignment(Message):
+    class ConnectorAssignment(Struct):
+        connector: str
+        tasks: list[int]
+        def __init__(
+            self,
+            *,
+            connector: str = ...,
+            tasks: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    error: int
+    leader: str
+    leader_url: str
+    config_offset: int
+    assignment: list[ConnectAssignment.ConnectorAssignment] | None
+    revoked: list[ConnectAssignment.ConnectorAssignment] | None
+    delay: int
+    def __init__(
+        self,
+        *,
+        error: int = ...,
+        leader: str = ...,
+        leader_url: str = ...,
+        config_offset: int = ...,
+        assignment: list[ConnectAssignment.ConnectorAssignment] | None = ...,
+        revoked: list[ConnectAssignment.ConnectorAssignment] | None = ...,
+        delay: int = ...,
+        unknown_tagged_fields: dict[int, bytes] | None = ...,
+    ) -> None: ...
+
+class ConnectWorkerState(Message):
+    url: str
+    config_offset: int
+    allocation: bytes | None
+    def __init__(
+        self,
+        *,
+        url: str = ...,
+        config_offset: int = ...,
+        allocation: bytes | None = ...,
+        unknown_tagged_fields: dict[int, bytes] | None = ...,
+    ) -> None: ...
+
 class ConsumerGroupCurrentMemberAssignmentKey(Message):
     group_id: str
     member_id: str
@@ -1733,6 +1777,15 @@ class ControllerRegistrationResponse(Message):
         throttle_time_ms: int = ...,
         error_code: int = ...,
         error_message: str | None = ...,
+        unknown_tagged_fields: dict[int, bytes] | None = ...,
+    ) -> None: ...
+
+class CooperativeStickyAssignorUserData(Message):
+    generation: int
+    def __init__(
+        self,
+        *,
+        generation: int = ...,
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 
@@ -6899,6 +6952,27 @@ class SnapshotHeaderRecord(Message):
         *,
         version: int = ...,
         last_contained_log_timestamp: int = ...,
+        unknown_tagged_fields: dict[int, bytes] | None = ...,
+    ) -> None: ...
+
+class StickyAssignorUserData(Message):
+    class TopicAssignment(Struct):
+        topic: str
+        partitions: list[int]
+        def __init__(
+            self,
+            *,
+            topic: str = ...,
+            partitions: list[int] = ...,
+            unknown_tagged_fields: dict[int, bytes] | None = ...,
+        ) -> None: ...
+    previous_assignment: list[StickyAssignorUserData.TopicAssignment]
+    generation: int
+    def __init__(
+        self,
+        *,
+        previous_assignment: list[StickyAssignorUserData.TopicAssignment] = ...,
+        generation: int = ...,
         unknown_tagged_fields: dict[int, bytes] | None = ...,
     ) -> None: ...
 

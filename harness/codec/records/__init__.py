@@ -9,21 +9,16 @@ from harness.codec.records.batch import (
     LOG_OVERHEAD_BYTES,
     TRANSACTIONAL,
     BatchHeader,
-    Header,
-    Record,
     RecordBatch,
-    RecordsError,
     decode_batches,
-    decode_record,
     encode_batch,
     encode_batch_around,
-    encode_record,
     split_batches,
 )
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.conversion import NoOldForm, down_convert, up_convert
+from harness.codec.records.errors import CorruptMessageError, RecordsError
 from harness.codec.records.message_set import (
-    CorruptMessageError,
     Message,
     NestingError,
     decode_message_set,
@@ -31,6 +26,7 @@ from harness.codec.records.message_set import (
     encode_message_set,
     split_message_set,
 )
+from harness.codec.records.record import Header, Record, decode_record, encode_record
 
 __all__ = [
     "BATCH_HEADER_BYTES",

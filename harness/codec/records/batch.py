@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 import google_crc32c
 
-from harness.codec.errors import CodecError
+from harness.codec.records.columns import BadRecord, Columns, read_columns
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, compress, decompress
-from harness.codec.varint import decode_varint, decode_varlong, encode_varlong
+from harness.codec.records.errors import CorruptMessageError, RecordsError
+from harness.codec.records.record import Record, encode_records
 
 BATCH_HEADER_BYTES = 61
 LOG_OVERHEAD_BYTES = 12  # base offset and length, which the length does not count
@@ -22,30 +23,6 @@ CRC_START = 21  # the checksum covers everything from the attributes on
 CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 _LIMIT_BYTES = 256 * 1024 * 1024
-
-
-class RecordsError(CodecError):
-    """Bytes that are no record batch; says at which offset."""
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """A record header (KIP-82)."""
-
-    key: str
-    value: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One record; deltas are relative to the batch. ``offset_delta`` None: its position."""
-
-    value: bytes | None = None
-    key: bytes | None = None
-    headers: Sequence[Header] = ()
-    timestamp_delta: int = 0
-    offset_delta: int | None = None
-    attributes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,29 +88,12 @@ class RecordBatch:
         return CODEC_NAMES[self.attributes & CODEC_MASK]
 
 
-def encode_record(record: Record, position: int) -> bytes:
-    """One record with its length; ``position`` is its offset delta unless it names one."""
-    delta = position if record.offset_delta is None else record.offset_delta
-    body = bytearray(struct.pack(">b", record.attributes))
-    body += encode_varlong(record.timestamp_delta) + encode_varlong(delta)
-    body += _nullable(record.key) + _nullable(record.value)
-    body += encode_varlong(len(record.headers))
-    for header in record.headers:
-        body += _nullable(header.key.encode()) + _nullable(header.value)
-    return encode_varlong(len(body)) + bytes(body)
-
-
-def _nullable(data: bytes | None) -> bytes:
-    return b"\x01" if data is None else encode_varlong(len(data)) + data
-
-
 def encode_batch(batch: RecordBatch, compression: str | None = None) -> bytes:
     """The bytes of a batch; ``compression`` by name overrides the codec bits of the attributes."""
     attributes = batch.attributes
     if compression is not None:
         attributes = attributes & ~CODEC_MASK | CODEC_IDS[compression]
-    payload = b"".join(encode_record(r, i) for i, r in enumerate(batch.records))
-    return encode_batch_around(replace(batch, attributes=attributes), payload)
+    return encode_batch_around(replace(batch, attributes=attributes), encode_records(batch.records))
 
 
 def encode_batch_around(batch: RecordBatch, payload: bytes) -> bytes:
@@ -142,27 +102,24 @@ def encode_batch_around(batch: RecordBatch, payload: bytes) -> bytes:
     deltas = [record.timestamp_delta for record in batch.records]
     body = compress(batch.attributes & CODEC_MASK, payload) if payload else payload
     length = BATCH_HEADER_BYTES - LOG_OVERHEAD_BYTES + len(body)
-    made = bytearray(
-        _HEADER.pack(
-            batch.base_offset,
-            _or(batch.batch_length, length),
-            batch.partition_leader_epoch,
-            batch.magic,
-            0,
-            batch.attributes,
-            _or(batch.last_offset_delta, count - 1),
-            batch.base_timestamp,
-            _or(batch.max_timestamp, batch.base_timestamp + max(deltas, default=0)),
-            batch.producer_id,
-            batch.producer_epoch,
-            batch.base_sequence,
-            _or(batch.record_count, count),
-        )
+    header = _HEADER.pack(
+        batch.base_offset,
+        _or(batch.batch_length, length),
+        batch.partition_leader_epoch,
+        batch.magic,
+        0,
+        batch.attributes,
+        _or(batch.last_offset_delta, count - 1),
+        batch.base_timestamp,
+        _or(batch.max_timestamp, batch.base_timestamp + max(deltas, default=0)),
+        batch.producer_id,
+        batch.producer_epoch,
+        batch.base_sequence,
+        _or(batch.record_count, count),
     )
-    made += body
-    crc = _or(batch.crc, google_crc32c.value(bytes(made[CRC_START:])))
-    made[CRC_START - 4 : CRC_START] = struct.pack(">I", crc)
-    return bytes(made)
+    covered = header[CRC_START:] + body
+    crc = _or(batch.crc, google_crc32c.value(covered))
+    return header[: CRC_START - 4] + struct.pack(">I", crc) + covered
 
 
 def _or(value: int | None, computed: int) -> int:
@@ -189,18 +146,55 @@ def decode_batches(data: bytes) -> list[RecordBatch]:
     return [_decode_batch(data, header, start) for header, start in split_batches(data)]
 
 
-def _decode_batch(data: bytes, header: BatchHeader, start: int) -> RecordBatch:
-    if header.magic != 2:
-        raise RecordsError(f"batch at byte {start}: magic {header.magic}, only 2 is read here")
+def read_payload(data: bytes, header: BatchHeader, start: int, limit_bytes: int) -> bytes:
+    """The records of the batch at ``start``, decompressed; its checksum is verified.
+
+    Raises CorruptMessageError, and CompressionError when the bytes are broken or grow beyond
+    ``limit_bytes``.
+    """
     stop = start + header.size_bytes
     crc = google_crc32c.value(bytes(data[start + CRC_START : stop]))
     if crc != header.crc:
-        raise RecordsError(f"batch at byte {start}: checksum {header.crc:#x}, computed {crc:#x}")
+        raise CorruptMessageError(
+            f"batch at byte {start}: checksum {header.crc:#x}, computed {crc:#x}", offset=start
+        )
     payload = bytes(data[start + BATCH_HEADER_BYTES : stop])
-    if payload:
-        payload = decompress(header.codec_id, payload, _LIMIT_BYTES)
+    return decompress(header.codec_id, payload, limit_bytes) if payload else payload
+
+
+def read_records_of(
+    payload: bytes,
+    header: BatchHeader,
+    start: int,
+    *,
+    base_offset: int = 0,
+    base_timestamp: int = 0,
+    bad_utf8: str = "strict",
+) -> Columns:
+    """What the records hold, see :func:`read_columns`; as many as promised, else RecordsError."""
+    try:
+        columns = read_columns(
+            payload, base_offset=base_offset, base_timestamp=base_timestamp, bad_utf8=bad_utf8
+        )
+    except BadRecord as error:
+        path = f"records[{error.position}]"
+        raise RecordsError(f"batch at byte {start}: {error}", offset=start, path=path) from error
+    count, found = header.record_count, len(columns.values)
+    if found != count:
+        raise RecordsError(
+            f"batch at byte {start}: {count} records promised, {found} found",
+            offset=start,
+            path="record_count",
+        )
+    return columns
+
+
+def _decode_batch(data: bytes, header: BatchHeader, start: int) -> RecordBatch:
+    if header.magic != 2:
+        raise RecordsError(f"batch at byte {start}: magic {header.magic}, only 2 is read here")
+    payload = read_payload(data, header, start, _LIMIT_BYTES)
     return RecordBatch(
-        records=_decode_records(payload, header.record_count, start),
+        records=_records(read_records_of(payload, header, start)),
         base_offset=header.base_offset,
         partition_leader_epoch=header.partition_leader_epoch,
         attributes=header.attributes,
@@ -216,52 +210,7 @@ def _decode_batch(data: bytes, header: BatchHeader, start: int) -> RecordBatch:
     )
 
 
-def _decode_records(payload: bytes, count: int, start: int) -> tuple[Record, ...]:
-    records = []
-    offset = 0
-    try:
-        while offset < len(payload):
-            record, offset = decode_record(payload, offset)
-            records.append(record)
-    except (IndexError, ValueError) as error:
-        raise RecordsError(
-            f"batch at byte {start}: record {len(records)} (byte {offset} of the records): {error}"
-        ) from error
-    if len(records) != count:
-        raise RecordsError(f"batch at byte {start}: {count} records promised, {len(records)} found")
-    return tuple(records)
-
-
-def decode_record(data: bytes, offset: int) -> tuple[Record, int]:
-    """(record, next offset). Raises IndexError or ValueError on bad bytes."""
-    length, offset = decode_varint(data, offset)
-    stop = offset + length
-    if length < 0 or stop > len(data):
-        raise ValueError(f"record length {length} with {len(data) - offset} bytes left")
-    attributes = data[offset] - 256 if data[offset] > 127 else data[offset]
-    timestamp_delta, offset = decode_varlong(data, offset + 1)
-    offset_delta, offset = decode_varint(data, offset)
-    key, offset = _read_nullable(data, offset, stop)
-    value, offset = _read_nullable(data, offset, stop)
-    count, offset = decode_varint(data, offset)
-    if not 0 <= count <= stop - offset:
-        raise ValueError(f"{count} headers with {stop - offset} bytes left")
-    headers = []
-    for _ in range(count):
-        name, offset = _read_nullable(data, offset, stop)
-        if name is None:
-            raise ValueError("a header without key")
-        header_value, offset = _read_nullable(data, offset, stop)
-        headers.append(Header(name.decode(), header_value))
-    if offset != stop:
-        raise ValueError(f"record of {length} bytes ends {stop - offset} bytes off")
-    return Record(value, key, tuple(headers), timestamp_delta, offset_delta, attributes), stop
-
-
-def _read_nullable(data: bytes, offset: int, stop: int) -> tuple[bytes | None, int]:
-    length, offset = decode_varint(data, offset)
-    if length == -1:
-        return None, offset
-    if length < 0 or offset + length > stop:
-        raise ValueError(f"length {length} with {stop - offset} bytes left in the record")
-    return data[offset : offset + length], offset + length
+def _records(columns: Columns) -> tuple[Record, ...]:
+    headers, attributes = columns.headers_of_all(), columns.attributes_of_all()
+    deltas = columns.timestamps, columns.offsets
+    return tuple(map(Record, columns.values, columns.keys, headers, *deltas, attributes))

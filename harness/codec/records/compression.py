@@ -24,7 +24,17 @@ _FIRST_BUFFER_BYTES = 64 * 1024
 
 
 class CompressionError(CodecError):
-    """The compressed bytes cannot be read, or would grow beyond the limit."""
+    """The compressed bytes cannot be read, or would grow beyond the limit.
+
+    ``offset`` and ``path`` as in RecordsError, where whoever knows them has set them.
+    """
+
+    offset: int | None = None
+    path = ""
+
+
+class LimitError(CompressionError):
+    """The bytes would grow beyond the caller's limit."""
 
 
 def compress(codec_id: int, data: bytes) -> bytes:
@@ -52,7 +62,7 @@ def _cramjam() -> Any:
 
 def _none(data: bytes, limit_bytes: int) -> bytes:
     if len(data) > limit_bytes:
-        raise CompressionError(f"more than {limit_bytes} bytes")
+        raise LimitError(f"more than {limit_bytes} bytes")
     return data
 
 
@@ -67,7 +77,7 @@ def _gunzip(data: bytes, limit_bytes: int) -> bytes:
         except zlib.error as error:
             raise CompressionError(f"gzip: {error}") from error
         if len(out) > limit_bytes:
-            raise CompressionError(f"gzip: more than {limit_bytes} bytes")
+            raise LimitError(f"gzip: more than {limit_bytes} bytes")
         if not member.eof:
             raise CompressionError("gzip: the data ends inside a member")
         rest = member.unused_data
@@ -117,7 +127,7 @@ def _raw_snappy(data: bytes, limit_bytes: int, made_bytes: int = 0) -> bytes:
     try:
         size = snappy.decompress_raw_len(data)
         if made_bytes + size > limit_bytes:
-            raise CompressionError(f"snappy: more than {limit_bytes} bytes")
+            raise LimitError(f"snappy: more than {limit_bytes} bytes")
         if size > _SNAPPY_LARGEST_RATIO * len(data):
             raise CompressionError(f"snappy: {len(data)} bytes cannot hold the {size} they promise")
         return bytes(snappy.decompress_raw(data))
@@ -145,12 +155,13 @@ def _growing(module: str) -> Callable[[bytes, int], bytes]:
         while True:
             buffer = bytearray(size)
             try:
-                return bytes(buffer[: into(data, buffer)])
+                size = into(data, buffer)
+                return bytes(memoryview(buffer)[:size])
             except _cramjam().DecompressionError as error:
                 if "whole buffer" not in str(error):
                     raise CompressionError(f"{module}: {error}") from error
                 if size >= limit_bytes:
-                    raise CompressionError(f"{module}: more than {limit_bytes} bytes") from error
+                    raise LimitError(f"{module}: more than {limit_bytes} bytes") from error
                 size = min(limit_bytes, size * 4)
 
     return read

@@ -11,17 +11,17 @@ from harness.codec.records.batch import (
     CODEC_MASK,
     CONTROL,
     LOG_APPEND_TIME,
-    Record,
     RecordBatch,
-    RecordsError,
     encode_batch,
 )
 from harness.codec.records.compression import CODEC_IDS
+from harness.codec.records.errors import RecordsError
 from harness.codec.records.message_set import (
     NO_TIMESTAMP,
     Message,
     encode_message_set,
 )
+from harness.codec.records.record import Record
 
 
 class NoOldForm(RecordsError):

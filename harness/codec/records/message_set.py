@@ -12,28 +12,26 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.codec.records.batch import CODEC_MASK, LOG_APPEND_TIME, RecordsError
+from harness.codec.records.batch import CODEC_MASK, LOG_APPEND_TIME
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, compress, decompress
+from harness.codec.records.errors import CorruptMessageError, RecordsError
 from harness.codec.records.lz4_header import with_right_checksum, with_wrong_checksum
 
 NO_TIMESTAMP = -1
 ENTRY_OVERHEAD_BYTES = 12  # offset and length, which the length does not count
 MESSAGE_OVERHEAD_BYTES = (14, 22)  # by magic: all but the bytes of key and value
 _ENTRY = struct.Struct(">qi")
+_MESSAGE = struct.Struct(">qiIbb")
 _MAGIC_AT = 16  # from the entry's start
 _LZ4, _ZSTD = CODEC_IDS["lz4"], CODEC_IDS["zstd"]
 _LIMIT_BYTES = 256 * 1024 * 1024
-
-
-class CorruptMessageError(RecordsError):
-    """Bytes that are no message at all: length, magic or checksum is wrong."""
 
 
 class NestingError(RecordsError):
     """Good messages that may not stand in each other like this."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Message:
     """One message; ``crc`` and ``length`` are computed unless they are set, as wrong as may be.
 
@@ -82,20 +80,22 @@ def wrapper_of(messages: Sequence[Message], compression: str) -> Message:
     """
     first, last, codec_id = messages[0], messages[-1], CODEC_IDS[compression]
     base_offset = first.offset if first.magic > 0 else 0
-    inner = b"".join(
-        encode_message(replace(message, offset=message.offset - base_offset))
-        for message in messages
-    )
-    packed = compress(codec_id, inner)
-    if codec_id == _LZ4 and first.magic == 0:
-        packed = with_wrong_checksum(packed)
+    inner = [replace(message, offset=message.offset - base_offset) for message in messages]
     return Message(
-        value=packed,
+        value=packed(inner, codec_id),
         timestamp=max(message.timestamp for message in messages),
         offset=last.offset,
         magic=first.magic,
         attributes=first.attributes & LOG_APPEND_TIME | codec_id,
     )
+
+
+def packed(inner: Sequence[Message], codec_id: int) -> bytes:
+    """The value of a wrapper around these messages, which stay as they are."""
+    found = compress(codec_id, b"".join(map(encode_message, inner)))
+    if codec_id == _LZ4 and inner[0].magic == 0:
+        return with_wrong_checksum(found)
+    return found
 
 
 def decode_message_set(
@@ -124,19 +124,23 @@ def split_message_set(data: bytes, *, tolerant: bool = False) -> list[Message]:
     found = []
     start = 0
     while start + ENTRY_OVERHEAD_BYTES <= len(data):
-        offset, length = _ENTRY.unpack_from(data, start)
+        _, length = _ENTRY.unpack_from(data, start)
         if length < MESSAGE_OVERHEAD_BYTES[0]:
             raise CorruptMessageError(f"message at byte {start}: impossible length {length}")
         stop = start + ENTRY_OVERHEAD_BYTES + length
         if stop > len(data):
             break
-        found.append(_read_message(data, start, stop, offset, tolerant))
+        found.append(read_message(data, start, stop, tolerant=tolerant))
         start = stop
     return found
 
 
-def _read_message(data: bytes, start: int, stop: int, offset: int, tolerant: bool) -> Message:
-    crc, magic, attributes = struct.unpack_from(">Ibb", data, start + ENTRY_OVERHEAD_BYTES)
+def read_message(data: bytes, start: int, stop: int, *, tolerant: bool = False) -> Message:
+    """The one message between ``start``, where its offset stands, and ``stop``.
+
+    Raises CorruptMessageError, and RecordsError for anything else.
+    """
+    offset, _, crc, magic, attributes = _MESSAGE.unpack_from(data, start)
     if magic not in (0, 1):
         raise CorruptMessageError(f"message at byte {start}: magic {magic}, here it is 0 or 1")
     computed = zlib.crc32(data[start + _MAGIC_AT : stop])
@@ -185,10 +189,10 @@ def open_wrapper(
         raise NestingError(f"{where}: zstd is for magic 2 only")
     if wrapper.value is None:
         raise NestingError(f"{where}: it has no value")
-    packed = wrapper.value
+    value = wrapper.value
     if wrapper.codec_id == _LZ4 and wrapper.magic == 0:
-        packed = with_right_checksum(packed)
-    payload = decompress(wrapper.codec_id, packed, limit_bytes)
+        value = with_right_checksum(value)
+    payload = decompress(wrapper.codec_id, value, limit_bytes)
     inner = split_message_set(payload, tolerant=tolerant)
     if not inner:
         raise NestingError(f"{where}: no message is inside")

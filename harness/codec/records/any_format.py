@@ -1,0 +1,115 @@
+"""One door for all formats: a run of bytes from a fetch response, a request or a segment.
+
+Message sets of magic 0 and 1 and batches of magic 2 may follow one another. The run may end
+inside a batch, and a damaged batch does not cost those behind it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from harness.codec.records.batch import LOG_OVERHEAD_BYTES
+from harness.codec.records.compression import CompressionError, LimitError
+from harness.codec.records.errors import CorruptMessageError, RecordsError
+from harness.codec.records.log_batch import LogBatch, read_batch, read_legacy
+from harness.codec.records.message_set import MESSAGE_OVERHEAD_BYTES
+
+_START = struct.Struct(">qi4xb")  # offset, length, (epoch or checksum), magic: alike in all
+_SMALLEST_LENGTH = MESSAGE_OVERHEAD_BYTES[0]
+_READERS = {0: read_legacy, 1: read_legacy, 2: read_batch}
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProblem:
+    """A batch, or a message of a message set, that could not be read.
+
+    ``position``: the byte where it begins; ``base_offset``: the offset that stands there;
+    ``size_bytes``: how many bytes were passed over for it.
+    """
+
+    position: int
+    base_offset: int
+    magic: int
+    size_bytes: int
+    error: RecordsError | CompressionError
+
+    def __str__(self) -> str:
+        return f"offset {self.base_offset}, byte {self.position}: {self.error}"
+
+
+@dataclass(slots=True)
+class RecordsReading:
+    """What was found, in order.
+
+    ``partial_bytes``: of a batch at the end that is cut, which a fetch response may have.
+    ``unread_bytes``: what was not looked at because a length is impossible or the limit was
+    reached; the last of ``problems`` is the reason.
+    """
+
+    batches: list[LogBatch] = field(default_factory=list)
+    problems: list[BatchProblem] = field(default_factory=list)
+    partial_bytes: int = 0
+    unread_bytes: int = 0
+
+
+def read_records(data: bytes, *, limit_bytes: int) -> RecordsReading:
+    """Every batch in ``data``; what is wrong is in the result and raises nothing.
+
+    ``limit_bytes``: how many bytes of records, decompressed, all batches may have together; a
+    batch that would exceed it ends the reading. A message of a message set that is not compressed
+    is a batch of its own, as in Kafka's reader.
+    """
+    reading = RecordsReading()
+    position, left_bytes = 0, limit_bytes
+    while position < len(data):
+        try:
+            found = _read_next(data, position, left_bytes)
+        except _Damage as damage:
+            reading.problems.append(damage.problem)
+            if not damage.problem.size_bytes:
+                reading.unread_bytes = len(data) - position
+                break
+            position += damage.problem.size_bytes
+            continue
+        if found is None:
+            reading.partial_bytes = len(data) - position
+            break
+        batch, used_bytes = found
+        reading.batches.append(batch)
+        position, left_bytes = position + batch.size_bytes, left_bytes - used_bytes
+    return reading
+
+
+class _Damage(Exception):
+    """What could not be read; a size of 0 bytes ends the reading."""
+
+    def __init__(self, problem: BatchProblem) -> None:
+        super().__init__()
+        self.problem = problem
+
+
+def _read_next(data: bytes, position: int, limit_bytes: int) -> tuple[LogBatch, int] | None:
+    """(batch, bytes of its records), None for one that is cut. Raises _Damage."""
+    if len(data) - position < _START.size:
+        return None
+    base_offset, length, magic = _START.unpack_from(data, position)
+    size_bytes = LOG_OVERHEAD_BYTES + length
+    reader = _READERS.get(magic)
+    try:
+        if length < _SMALLEST_LENGTH:
+            size_bytes = 0
+            raise _corrupt(position, f"impossible length {length}")
+        if position + size_bytes > len(data):
+            return None
+        if reader is None:
+            raise _corrupt(position, f"magic {magic}; there are 0, 1 and 2")
+        return reader(data, position, limit_bytes)
+    except LimitError as error:
+        raise _Damage(BatchProblem(position, base_offset, magic, 0, error)) from error
+    except (RecordsError, CompressionError) as error:
+        raise _Damage(BatchProblem(position, base_offset, magic, size_bytes, error)) from error
+
+
+def _corrupt(position: int, problem: str) -> CorruptMessageError:
+    return CorruptMessageError(f"batch at byte {position}: {problem}", offset=position)

@@ -1,0 +1,195 @@
+"""Many records of one shape, read at once.
+
+What producers batch is often alike: the same lengths, one record after the other. Then every
+field stands ``size`` bytes behind the one of the record before, and slices with that step do
+the work of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from struct import iter_unpack, unpack
+from typing import NamedTuple
+
+from harness.codec.varint import decode_varint, decode_varlong
+
+_WIDEST_OFFSET, _WIDEST_TIMESTAMP = 4, 8  # bytes; longer ones might not fit their type
+_MOST_BYTES_OF_HEADERS = 64
+_AT_A_TIME = 32  # records that one layout describes: fewer steps, and it is soon compiled
+_FLAGS = bytes(128) + b"\1" * 128  # which bytes of a varint say that another follows
+# The two-byte varints of 0, 1, 2, ... 8191 (those below 64 are never looked up).
+_FIRST_BYTES = bytes(range(128, 256, 2)) * 128
+_SECOND_BYTES = b"".join(bytes([byte]) * 64 for byte in range(128))
+_WITHOUT_FLAG = bytes(range(128)) * 2
+_SIGNS = bytes((0, 1)) * 128
+_FAR = 1 << 62
+
+
+class Shape(NamedTuple):
+    """A record and where things stand in it; places count from its start."""
+
+    start: int
+    size: int
+    same: tuple[int, ...]  # bytes that all records of the run must share
+    timestamp: range
+    offset: range
+    offset_delta: int
+    key: range | None
+    value: range | None
+
+
+class Run(NamedTuple):
+    """The fields of ``length`` records behind the one that gave the shape."""
+
+    length: int
+    offsets: Iterable[int] = ()
+    timestamps: Iterable[int] = ()
+    keys: Iterable[bytes | None] = ()
+    values: Iterable[bytes | None] = ()
+
+
+NO_RUN = Run(0)
+
+
+def shape_of(payload: bytes, start: int, stop: int) -> Shape | None:
+    """The shape of a good record, None for one that no run is made of."""
+    _, attributes = decode_varint(payload, start)
+    _, offset_at = decode_varlong(payload, attributes + 1)
+    offset_delta, key_length_at = decode_varint(payload, offset_at)
+    length, key_at = decode_varint(payload, key_length_at)
+    key = range(key_at - start, key_at + length - start) if length >= 0 else None
+    value_length_at = key_at + max(length, 0)
+    length, value_at = decode_varint(payload, value_length_at)
+    value = range(value_at - start, value_at + length - start) if length >= 0 else None
+    headers_at = value_at + max(length, 0)
+    places = chain(
+        range(start, attributes + 1),
+        range(key_length_at, key_at),
+        range(value_length_at, value_at),
+        range(headers_at, stop),
+    )
+    if (
+        stop - headers_at > _MOST_BYTES_OF_HEADERS
+        or key_length_at - offset_at > _WIDEST_OFFSET
+        or offset_at - attributes - 1 > _WIDEST_TIMESTAMP
+    ):
+        return None
+    return Shape(
+        start,
+        stop - start,
+        tuple(place - start for place in places),
+        range(attributes + 1 - start, offset_at - start),
+        range(offset_at - start, key_length_at - start),
+        offset_delta,
+        key,
+        value,
+    )
+
+
+def uniform_run(
+    payload: bytes, shape: Shape, most: int, base_offset: int, base_timestamp: int
+) -> Run:
+    """The records behind ``shape.start`` that have its shape, as many as there are up to ``most``.
+
+    Only good records are taken; a record that is not taken may still be good. The bases are added
+    to the deltas.
+    """
+    first = shape.start + shape.size
+    length = min((len(payload) - first) // shape.size, most)
+    for place in shape.same:
+        byte = payload[shape.start + place : shape.start + place + 1]
+        column = payload[first + place : first + length * shape.size : shape.size]
+        if column.count(byte) != length:
+            length -= len(column.lstrip(byte))
+    timestamps = _varints(payload, first, length, shape.size, shape.timestamp)
+    offsets = _varints(payload, first, len(timestamps[0]), shape.size, shape.offset)
+    length = len(offsets[0])
+    if not length:
+        return NO_RUN
+    stop = first + length * shape.size
+    keys, values = _contents(memoryview(payload)[first:stop], shape, length)
+    return Run(
+        length,
+        _offsets(offsets, shape.offset_delta + 1, length, base_offset),
+        _numbers([column[:length] for column in timestamps], base_timestamp),
+        keys,
+        values,
+    )
+
+
+def _varints(payload: bytes, first: int, length: int, size: int, places: range) -> list[bytes]:
+    """Their first bytes, second bytes and so on; fewer when one is not as long as the others."""
+    columns = []
+    for place in places:
+        column = payload[first + place : first + length * size : size]
+        flags = column.translate(_FLAGS)
+        flag = b"\0" if place == places[-1] else b"\1"
+        if flags.count(flag) != length:
+            length -= len(flags.lstrip(flag))
+        columns.append(column)
+    return [column[:length] for column in columns]
+
+
+def _contents(
+    records: memoryview, shape: Shape, length: int
+) -> tuple[Iterable[bytes | None], Iterable[bytes | None]]:
+    """Keys and values."""
+    layout, at, nulls = "", 0, [None] * length
+    for place in (shape.key, shape.value):
+        if place is not None:
+            layout += f"{place.start - at}x{len(place)}s"
+            at = place.stop
+    layout += f"{shape.size - at}x"
+    whole = length - length % _AT_A_TIME
+    found = list(
+        chain.from_iterable(iter_unpack(layout * _AT_A_TIME, records[: whole * shape.size]))
+    )
+    found += chain.from_iterable(iter_unpack(layout, records[whole * shape.size :]))
+    if shape.key is None:
+        return nulls, nulls if shape.value is None else found
+    return (found, nulls) if shape.value is None else (found[::2], found[1::2])
+
+
+def _offsets(columns: list[bytes], begin: int, length: int, base: int) -> Iterable[int]:
+    """Most often they follow one another, ``begin`` being the first delta."""
+    end = begin + length
+    if len(columns) == 1:
+        in_sequence = end <= 64 and columns[0] == bytes(range(2 * begin, 2 * end, 2))
+    else:
+        in_sequence = len(columns) == 2 and columns == [
+            _FIRST_BYTES[begin:end],
+            _SECOND_BYTES[begin:end],
+        ]
+    return range(base + begin, base + end) if in_sequence else _numbers(columns, base)
+
+
+def _numbers(columns: list[bytes], base: int) -> list[int]:
+    """Varints by their first bytes, second bytes and so on; ``base`` is added."""
+    length, first = len(columns[0]), columns[0]
+    if all(column.count(column[:1]) == length for column in columns):
+        return _one_by_one([column[:1] for column in columns], base) * length
+    if 0 <= base < _FAR and not first.translate(_SIGNS).count(1):
+        return _side_by_side(columns, base)
+    return _one_by_one(columns, base)
+
+
+def _one_by_one(columns: list[bytes], base: int) -> list[int]:
+    raws = [byte & 0x7F for byte in columns[0]]
+    for index, column in enumerate(columns[1:], 1):
+        shift = 7 * index
+        raws = [raw | (byte & 0x7F) << shift for raw, byte in zip(raws, column, strict=True)]
+    return [base + (raw >> 1 ^ -(raw & 1)) for raw in raws]
+
+
+def _side_by_side(columns: list[bytes], base: int) -> list[int]:
+    """None is negative: as parts of one large number, each 64 bits wide, no sum leaves its part."""
+    length = len(columns[0])
+    raws = 0
+    for index, column in enumerate(columns):
+        part = bytearray(8 * length)
+        part[::8] = column.translate(_WITHOUT_FLAG)
+        raws |= int.from_bytes(part, "little") << 7 * index
+    bases = int.from_bytes(base.to_bytes(8, "little") * length, "little")
+    sums = (raws >> 1) + bases
+    return list(unpack(f"<{length}q", sums.to_bytes(8 * length, "little")))

@@ -8,6 +8,7 @@ from harness.commands.lazy_group import LazyGroup
 
 _COMMANDS = {
     "decode": ("harness.commands.codec.decode", "decode_command"),
+    "drift": ("harness.commands.codec.drift", "drift_command"),
     "encode": ("harness.commands.codec.encode", "encode_command"),
     "transcode": ("harness.commands.codec.transcode", "transcode_command"),
     "errors": ("harness.commands.codec.errors", "errors_command"),

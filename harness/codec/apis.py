@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from harness.codec.api_table import API_TABLE
 from harness.codec.errors import UnknownApiError
 from harness.codec.messages import message_class
@@ -14,15 +12,25 @@ API_VERSIONS_KEY = 18
 CONTROLLED_SHUTDOWN_KEY = 7
 
 
-@dataclass(frozen=True, slots=True)
 class Api:
     """One API of the protocol and every version of it that was ever released."""
 
-    key: int
-    name: str
-    valid_versions: VersionRange
-    flexible_versions: VersionRange
-    unstable_versions: VersionRange  # never advertised unless a broker is told to
+    __slots__ = ("flexible_versions", "key", "name", "unstable_versions", "valid_versions")
+
+    def __init__(
+        self,
+        key: int,
+        name: str,
+        valid_versions: VersionRange,
+        flexible_versions: VersionRange,
+        unstable_versions: VersionRange,
+    ) -> None:
+        self.key, self.name = key, name
+        self.valid_versions, self.flexible_versions = valid_versions, flexible_versions
+        self.unstable_versions = unstable_versions  # never advertised unless a broker is told to
+
+    def __repr__(self) -> str:
+        return f"Api({self.key}, {self.name!r}, {self.valid_versions})"
 
     @property
     def request(self) -> type[Message]:
@@ -77,6 +85,6 @@ def api_named(name: str) -> Api:
 def api_of(cls: type[Message]) -> Api:
     """The API that a request or response class belongs to."""
     key = cls.message_spec.api_key
-    if key is None:
+    if key is None or cls.message_spec.type not in ("request", "response"):
         raise UnknownApiError(f"{cls.__name__} is neither a request nor a response")
     return api_for_key(key)

@@ -2,34 +2,46 @@
 
 The grammar (JSON with ``//`` comments) is the one Apache Kafka's own message generator reads;
 see the README beside its ``common/message`` definitions. A definition of ours holds every
-version that was ever released.
+version that was ever released. This is for people, tools and tests: a message is loaded from the
+compact form that is made of the definitions.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import uuid
-from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any, TypeVar
 
 from harness.codec.errors import DefinitionError
+from harness.codec.specs import (
+    INT_RANGES,
+    SCALARS,
+    ZERO_UUID,
+    FieldSpec,
+    MessageSpec,
+    StructSpec,
+)
 from harness.codec.versions import NO_VERSIONS, VersionRange
 
+__all__ = [
+    "INT_RANGES",
+    "MESSAGE_TYPES",
+    "NEVER_NULL",
+    "SCALARS",
+    "ZERO_UUID",
+    "FieldSpec",
+    "MessageSpec",
+    "StructSpec",
+    "parse_definition",
+    "snake_case",
+]
 T = TypeVar("T")
-ZERO_UUID = uuid.UUID(int=0)
-INT_RANGES = {
-    "int8": (-(2**7), 2**7 - 1),
-    "int16": (-(2**15), 2**15 - 1),
-    "uint16": (0, 2**16 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "uint32": (0, 2**32 - 1),
-    "int64": (-(2**63), 2**63 - 1),
-}
 NEVER_NULL = frozenset({*INT_RANGES, "bool", "float64", "uuid"})
-MESSAGE_TYPES = ("request", "response", "header", "data", "coordinator-key", "coordinator-value")
-SCALARS = frozenset({*INT_RANGES, "bool", "float64", "uuid", "string", "bytes", "records"})
+MESSAGE_TYPES = (
+    *("request", "response", "header", "data", "metadata"),
+    *("coordinator-key", "coordinator-value"),
+)
 _COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
 _TAKEN = frozenset({"spec", "message_spec", "unknown_tagged_fields"})  # attributes of every struct
 _MESSAGE_KEYS = frozenset(
@@ -44,50 +56,6 @@ _KNOWN_KEYS = frozenset(
         *("ignorable", "mapKey", "entityType", "flexibleVersions", "zeroCopy", "about", "fields"),
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class FieldSpec:
-    """One field; ``kind`` is a scalar's name, ``array`` or ``struct``."""
-
-    name: str  # snake_case, the attribute's name
-    kind: str
-    element: str  # of an array: a scalar's name or "struct"
-    struct: StructSpec | None  # of a struct or an array of structs
-    versions: VersionRange
-    nullable: VersionRange
-    tagged: VersionRange
-    tag: int
-    default: Any  # None where null; arrays and structs: see default_is_null
-    ignorable: bool
-    flexible: VersionRange | None  # overrides the message's (string and bytes only)
-
-    @property
-    def default_is_null(self) -> bool:
-        return self.default is None
-
-
-@dataclass(slots=True)
-class StructSpec:
-    """A named list of fields."""
-
-    name: str
-    versions: VersionRange
-    fields: list[FieldSpec] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class MessageSpec:
-    """A whole message: its root struct and the versions it exists in."""
-
-    name: str
-    type: str  # request, response, header, data
-    api_key: int | None
-    valid: VersionRange
-    flexible: VersionRange
-    unstable_highest: bool
-    root: StructSpec
-    structs: dict[str, StructSpec]  # all but the root, by name
 
 
 def snake_case(name: str) -> str:

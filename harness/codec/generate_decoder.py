@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import struct
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 from harness.codec.generate_default import fresh_default
 from harness.codec.layout import STRING_LIMIT_BYTES, Layout, Slot, minimum_bytes
 from harness.codec.source import Source, fixed_format, fixed_runs, layouts_of
-from harness.codec.structs import Message, Struct, default_of
+from harness.codec.specs import FieldSpec
+from harness.codec.structs import Message, Struct, bare, default_of, slot_of
 from harness.codec.varint import decode_uvarint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def generate_decoder(
@@ -46,11 +50,11 @@ class _DecoderOf:
     def write(self) -> None:
         name, source = self.owner.__name__, self.source
         source.names[name] = self.owner
-        source.names[f"new_{name}"] = self.owner.__new__
+        source.names[f"new_{name}"] = bare(self.owner)
         source.add(0, f"def read_{name}(b, p, e):")
-        source.add(1, f"m = new_{name}({name})", "m.unknown_tagged_fields = {}")
+        source.add(1, f"m = new_{name}()", "m._tags = None")
         for field in self.own.absent:
-            self.set_default(field.name)
+            self.set_default(field)
         for form, slots in fixed_runs(self.own.plain):
             if form:
                 self.fixed_run(form, slots)
@@ -60,9 +64,10 @@ class _DecoderOf:
             self.tagged_section()
         source.add(1, "return m, p")
 
-    def set_default(self, name: str) -> None:
-        made = fresh_default(self.source, default_of(self.owner, name))
-        self.source.add(1, f"m.{name} = {made}")
+    def set_default(self, field: FieldSpec) -> None:
+        lazy = field.default is ...
+        made = "..." if lazy else fresh_default(self.source, default_of(self.owner, field.name))
+        self.source.add(1, f"m.{slot_of(field)} = {made}")
 
     def fixed_run(self, form: str, slots: list[Slot]) -> None:
         unpack = self.source.packer(form, "unpack_from")
@@ -157,7 +162,7 @@ class _DecoderOf:
     def tagged_section(self) -> None:
         add = self.source.add
         for slot in self.own.tagged.values():
-            self.set_default(slot.field.name)
+            self.set_default(slot.field)
         add(1, "t = b[p]", "p += 1", "if t:")
         add(2, "if t > 127: t, p = uvarint(b, p - 1)", "last = -1", "for _ in range(t):")
         add(3, "tag, p = uvarint(b, p)", "size, p = uvarint(b, p)")

@@ -5,11 +5,14 @@ Most structs of tagged fields stand at their default, so both are asked for at e
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from harness.codec.source import Source
-from harness.codec.structs import Struct, default_of
+from harness.codec.structs import Struct, bare, default_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 
 _LITERALS = (int, str, type(None))  # bool is an int
 _makers: dict[type[Struct], Callable[..., Any]] = {}
@@ -44,9 +47,9 @@ def _constant(source: Source, default: Any) -> str:
 
 def _maker(cls: type[Struct]) -> Callable[..., Any]:
     source = Source()
-    source.names.update(cls=cls, new=cls.__new__)
+    source.names.update(cls=cls, new=bare(cls))
     source.add(0, "def make():")
-    source.add(1, "m = new(cls)", "m.unknown_tagged_fields = {}")
+    source.add(1, "m = new()", "m._tags = None")
     for field in cls.spec.fields:
         made = fresh_default(source, default_of(cls, field.name))
         source.add(1, f"m.{field.name} = {made}")
@@ -58,7 +61,7 @@ def _comparer(cls: type[Struct]) -> Callable[..., Any]:
     source = Source()
     source.names.update(cls=cls)
     source.add(0, "def is_default(m):")
-    source.add(1, "if type(m) is not cls or m.unknown_tagged_fields: return False")
+    source.add(1, "if type(m) is not cls or m._tags: return False")
     for field in cls.spec.fields:
         differs = differs_from_default(source, default_of(cls, field.name), f"m.{field.name}")
         source.add(1, f"if {differs}: return False")

@@ -7,13 +7,17 @@ that does not fit; the caller then asks the interpreter which field it is.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 
 from harness.codec.generate_default import differs_from_default
 from harness.codec.layout import STRING_LIMIT_BYTES, Layout, Slot
 from harness.codec.source import Malformed, Source, fixed_format, fixed_runs, layouts_of
 from harness.codec.structs import Message, Struct, default_of
 from harness.codec.varint import encode_uvarint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 _BYTES = (bytes, bytearray, memoryview)
 
@@ -22,6 +26,7 @@ def generate_encoder(cls: type[Message], version: int) -> Callable[[bytearray, M
     """The encoder of one message at one version."""
     source = Source()
     source.names.update(uvarint=encode_uvarint, BYTES=_BYTES, LISTS=(list, tuple), UUID=uuid.UUID)
+    source.names.update(NO_TAGS={})
     source.names.update(write_tags=_write_tags, require_unknown=_require_unknown)
     for owner, own in layouts_of(cls, version):
         _EncoderOf(source, owner, own).write()
@@ -50,7 +55,7 @@ class _EncoderOf:
         if self.own.flexible:
             self.tagged_section()
         else:
-            add(1, "if m.unknown_tagged_fields: raise Malformed")
+            add(1, "if m._tags: raise Malformed")
 
     def differs(self, name: str) -> str:
         return differs_from_default(self.source, default_of(self.owner, name), f"m.{name}")
@@ -124,7 +129,7 @@ class _EncoderOf:
     def tagged_section(self) -> None:
         add = self.source.add
         known = frozenset(field.tag for field in self.own.struct.fields if field.tag >= 0)
-        add(1, "u = m.unknown_tagged_fields")
+        add(1, "u = m._tags or NO_TAGS")
         add(1, f"if u: require_unknown(u, {self.source.constant('known', known)})")
         if self.own.tagged:
             add(1, "found = {**u}")

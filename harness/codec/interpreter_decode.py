@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import struct
 import uuid
-from collections.abc import Callable
-from typing import Any
 
-from harness.codec.definition import MessageSpec
 from harness.codec.errors import DecodeError
 from harness.codec.layout import (
     FIXED_FORMATS,
@@ -21,8 +18,14 @@ from harness.codec.layout import (
     layout,
     minimum_bytes,
 )
+from harness.codec.specs import MessageSpec
 from harness.codec.structs import Message, Struct
 from harness.codec.varint import decode_uvarint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Reader:
@@ -164,7 +167,7 @@ class Reader:
             elif any(field.tag == tag for field in own.struct.fields):
                 raise self.fail(f"tag {tag} is not valid at this version")
             else:
-                made.unknown_tagged_fields[tag] = self.take(size)
+                self.unknown_tag(made, tag, size)
 
     def known_tag(self, made: Struct, slot: Slot, size: int) -> None:
         outer, stop = self.end, self.offset + size
@@ -174,6 +177,9 @@ class Reader:
         if self.offset != stop and not self.tolerant:
             raise self.fail(f"tag {slot.field.tag}: {stop - self.offset} of {size} bytes not used")
         setattr(made, slot.field.name, value)
+
+    def unknown_tag(self, made: Struct, tag: int, size: int) -> None:
+        made.unknown_tagged_fields[tag] = self.take(size)
 
     def uvarint(self) -> int:
         try:

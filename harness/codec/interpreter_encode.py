@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import struct
 import uuid
-from typing import Any
 
-from harness.codec.definition import MessageSpec
 from harness.codec.errors import EncodeError
 from harness.codec.layout import FIXED_FORMATS, STRING_LIMIT_BYTES, Layout, Slot, layout
+from harness.codec.specs import MessageSpec
 from harness.codec.structs import Message, Struct, default_of
 from harness.codec.varint import encode_uvarint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Writer:

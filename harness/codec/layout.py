@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-
-from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
+from harness.codec.specs import FieldSpec, MessageSpec, StructSpec
 
 FIXED_FORMATS = {
     "bool": "?",
@@ -21,64 +18,52 @@ _FIXED_SIZES = {"?": 1, "b": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8}
 STRING_LIMIT_BYTES = 32767  # KIP-482: compact strings keep the limit of the int16 length
 
 
-@dataclass(frozen=True, slots=True)
 class Slot:
     """A field at one version."""
 
-    field: FieldSpec
-    compact: bool  # lengths as unsigned varint + 1
-    nullable: bool
+    __slots__ = ("compact", "field", "nullable")
+
+    def __init__(self, field: FieldSpec, compact: bool, nullable: bool) -> None:
+        self.field = field
+        self.compact = compact  # lengths as unsigned varint + 1
+        self.nullable = nullable
 
 
-@dataclass(frozen=True, slots=True)
 class Layout:
     """A struct at one version; ``absent`` fields cannot be carried by it."""
 
-    struct: StructSpec
-    version: int
-    flexible: bool
-    plain: tuple[Slot, ...]
-    tagged: dict[int, Slot]
-    absent: tuple[FieldSpec, ...]
+    __slots__ = ("absent", "flexible", "plain", "struct", "tagged", "version")
 
-
-@cache
-def _layout(message: _ById, struct: _ById, version: int) -> Layout:
-    spec, own = message.value, struct.value
-    assert isinstance(spec, MessageSpec)
-    assert isinstance(own, StructSpec)
-    flexible = version in spec.flexible
-    plain, tagged, absent = [], {}, []
-    for field in own.fields:
-        compact = flexible if field.flexible is None else version in field.flexible
-        slot = Slot(field, compact, version in field.nullable)
-        if version in field.tagged:
-            tagged[field.tag] = Slot(field, True, slot.nullable)
-        elif version in field.versions:
-            plain.append(slot)
-        else:
-            absent.append(field)
-    return Layout(own, version, flexible, tuple(plain), dict(sorted(tagged.items())), tuple(absent))
-
-
-class _ById:
-    """Specs are mutable while they are built, so they are cached by identity."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: MessageSpec | StructSpec) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other.value is self.value
+    def __init__(self, struct: StructSpec, version: int, flexible: bool) -> None:
+        self.struct, self.version, self.flexible = struct, version, flexible
+        self.plain: tuple[Slot, ...] = ()
+        self.tagged: dict[int, Slot] = {}
+        self.absent: tuple[FieldSpec, ...] = ()
 
 
 def layout(message: MessageSpec, struct: StructSpec, version: int) -> Layout:
     """The layout of ``struct``, which is part of ``message``, at ``version``."""
-    return _layout(_ById(message), _ById(struct), version)
+    key = (id(struct), version)  # by identity: specs are mutable while they are built
+    found = message.layouts.get(key)
+    if found is None:
+        found = message.layouts[key] = _layout(message, struct, version)
+    return found
+
+
+def _layout(message: MessageSpec, struct: StructSpec, version: int) -> Layout:
+    own = Layout(struct, version, version in message.flexible)
+    plain, tagged, absent = [], {}, []
+    for field in struct.fields:
+        compact = own.flexible if field.flexible is None else version in field.flexible
+        nullable = version in field.nullable
+        if version in field.tagged:
+            tagged[field.tag] = Slot(field, True, nullable)
+        elif version in field.versions:
+            plain.append(Slot(field, compact, nullable))
+        else:
+            absent.append(field)
+    own.plain, own.tagged, own.absent = tuple(plain), dict(sorted(tagged.items())), tuple(absent)
+    return own
 
 
 def minimum_bytes(message: MessageSpec, slot: Slot, version: int) -> int:

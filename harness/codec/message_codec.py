@@ -1,18 +1,21 @@
-"""The door: ``encode`` and ``decode`` for every loaded message."""
+"""The door: ``encode`` and ``decode`` for every message.
+
+Generators are imported with the first message, interpreters with the first error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 from harness.codec.errors import CodecError, DecodeError, UnsupportedVersionError
-from harness.codec.generate_decoder import generate_decoder
-from harness.codec.generate_encoder import generate_encoder
-from harness.codec.interpreter_decode import Reader
-from harness.codec.interpreter_encode import Writer
 from harness.codec.structs import Message
 
-M = TypeVar("M", bound=Message)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    M = TypeVar("M", bound=Message)
+
+
 _decoders: dict[tuple[type[Message], int, bool], Callable[[bytes, int, int], Any]] = {}
 _encoders: dict[tuple[type[Message], int], Callable[[bytearray, Message], None]] = {}
 
@@ -27,11 +30,15 @@ def encode(message: Message, version: int) -> bytes:
     write = _encoders.get((cls, version))
     if write is None:
         _require_version(cls, version)
+        from harness.codec.generate_encoder import generate_encoder
+
         write = _encoders[cls, version] = generate_encoder(cls, version)
     out = bytearray()
     try:
         write(out, message)
     except Exception as error:
+        from harness.codec.interpreter_encode import Writer
+
         Writer(message, version).write()  # raises the precise error
         raise CodecError(f"encoders of {cls.__name__} v{version} disagree") from error
     return bytes(out)
@@ -64,10 +71,14 @@ def decode_prefix(
     read = _decoders.get((cls, version, tolerant))
     if read is None:
         _require_version(cls, version)
+        from harness.codec.generate_decoder import generate_decoder
+
         read = _decoders[cls, version, tolerant] = generate_decoder(cls, version, tolerant)
     try:
         message, end = read(data, offset, len(data))
     except Exception as error:
+        from harness.codec.interpreter_decode import Reader
+
         Reader(cls, version, data, offset, tolerant).read()  # raises the precise error
         raise CodecError(f"decoders of {cls.__name__} v{version} disagree") from error
     return message, end

@@ -1,47 +1,51 @@
-"""All message classes, made from the definitions in ``schemas/`` when first asked for.
+"""All message classes, made from their definitions when first asked for.
 
-``messages.pyi`` beside this file tells editors and type checkers their fields; it is generated
-(``python -m harness.codec.stubs``) and CI checks that it is current.
+The definitions are the JSON files in ``schemas/`` and ``schemas/data/``. What is loaded is one line
+of ``schemas/compact.txt``; it is generated from them (``python -m harness.codec.stubs``; CI checks
+that it is current), as is ``messages.pyi``, which tells editors and type checkers the fields.
 
-A file ``NAME@2.7.json`` is a message as releases up to 2.7 spoke it, where a later release changed
+A definition ``NAME@2.7`` is a message as releases up to 2.7 spoke it, where a later release changed
 the bytes without a new version. It is a whole definition: all versions that those releases had.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-from typing import Any
+from harness.codec.compact_form import read_line
+from harness.codec.structs import build_message_class
 
-from harness.codec.definition import parse_definition
-from harness.codec.structs import Message, build_message_class
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-_SCHEMAS = files("harness.codec") / "schemas"
-_FOLDERS = (_SCHEMAS, _SCHEMAS / "data")  # requests, responses and headers; everything else
+    from harness.codec.structs import Message
 
-
-@cache
-def _definitions() -> dict[str, Any]:
-    """``NAME`` or ``NAME@RELEASE`` -> its file."""
-    found = [entry for folder in _FOLDERS if folder.is_dir() for entry in folder.iterdir()]
-    return {entry.name[:-5]: entry for entry in found if entry.name.endswith(".json")}
+_HERE = __file__.rpartition("messages.")[0]  # pathlib would take longer than all the rest
+_lines: dict[str, str] = {}
+_classes: dict[str, type[Message]] = {}
 
 
-@cache
+def _line_of_each() -> dict[str, str]:
+    """``NAME`` or ``NAME@RELEASE`` -> its definition."""
+    if not _lines:
+        with open(f"{_HERE}schemas/compact.txt", encoding="utf-8") as file:  # noqa: PTH123
+            for line in file.read().splitlines():
+                _lines[line.partition(" ")[0]] = line
+    return _lines
+
+
 def message_names() -> tuple[str, ...]:
-    """The names of all loaded definitions, sorted."""
-    return tuple(sorted(name for name in _definitions() if "@" not in name))
+    """The names of all definitions, sorted."""
+    return tuple(sorted(name for name in _line_of_each() if "@" not in name))
 
 
-@cache
 def older_releases(name: str) -> tuple[str, ...]:
     """The last releases that spoke an older layout of a message, oldest first; mostly none."""
-    found = [key.partition("@")[2] for key in _definitions() if key.startswith(f"{name}@")]
+    found = [key.partition("@")[2] for key in _line_of_each() if key.startswith(f"{name}@")]
     return tuple(sorted(found, key=_numbers))
 
 
 def message_class(name: str, release: str | None = None) -> type[Message]:
-    """The class of the message ``name``, such as ``FetchRequest``; KeyError when none is loaded.
+    """The class of the message ``name``, such as ``FetchRequest``; KeyError when there is none.
 
     ``release``: as this release of Apache Kafka spoke it (``2.7.2``), where that was different.
     """
@@ -59,10 +63,11 @@ def _numbers(release: str) -> tuple[int, ...]:
     return tuple(int(word) for word in release.split("."))
 
 
-@cache
 def _built(key: str) -> type[Message]:
-    file = _definitions()[key]
-    return build_message_class(parse_definition(file.read_text("utf-8"), file.name))
+    found = _classes.get(key)
+    if found is None:
+        found = _classes[key] = build_message_class(read_line(_line_of_each()[key]))
+    return found
 
 
 def __getattr__(name: str) -> Any:

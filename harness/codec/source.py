@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import linecache
 import struct
-from collections.abc import Callable, Iterator
-from typing import Any
 
-from harness.codec.definition import MessageSpec, StructSpec
 from harness.codec.layout import FIXED_FORMATS, Layout, Slot, layout
+from harness.codec.specs import MessageSpec, StructSpec
 from harness.codec.structs import Message, Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 
 class Malformed(Exception):
@@ -41,11 +43,21 @@ class Source:
     def compile(self, entry: str, title: str) -> Callable[..., Any]:
         """Run the source and hand out one function; tracebacks can show its lines."""
         text = "\n".join(self.lines) + "\n"
-        filename = f"<generated {title}>"
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        filename = f"generated {title}"
+        self.names.update(__name__=filename, __loader__=_Lines(text))
         exec(compile(text, filename, "exec"), self.names)  # noqa: S102  # our own source
         made: Callable[..., Any] = self.names[entry]
         return made
+
+
+class _Lines:
+    """What tracebacks ask for source; so nothing is split or kept in their cache until then."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_source(self, _name: str) -> str:
+        return self.text
 
 
 def layouts_of(cls: type[Message], version: int) -> Iterator[tuple[type[Struct], Layout]]:

@@ -2,51 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, TypeVar
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar, Generic, TypeVar
 
-from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
+    from harness.codec.specs import FieldSpec, MessageSpec, StructSpec
+
+    R_co = TypeVar("R_co", covariant=True)
 
 UNSET: Any = object()  # an argument that was not given; None means null
 _SHOWN_BYTES = 48
+_SHOWN_ELEMENTS = 32
 
 
-class Struct:
-    """Base of all message classes: keyword-only constructor, equality, readable repr.
+class _StructType(type):
+    """Makes structs from keyword arguments.
 
-    ``unknown_tagged_fields`` keeps tagged fields that the definition does not know, by tag.
+    The classes have no ``__init__``: calling ``type.__call__`` itself is how decoders make an
+    object whose fields they set all (``bare``), the quickest way that there is without C.
     """
 
-    __slots__ = ("unknown_tagged_fields",)
-    spec: ClassVar[StructSpec]
-    unknown_tagged_fields: dict[int, bytes]
+    __doc__ = type.__dict__["__doc__"]  # else help() takes the text above for that of a struct
 
-    def __init__(self, **values: Any) -> None:
-        self.unknown_tagged_fields = values.pop("unknown_tagged_fields", None) or {}
-        for name, make in _MAKERS[type(self)].items():
-            given = values.pop(name, UNSET)
-            setattr(self, name, make() if given is UNSET else given)
+    def __call__(cls, **values: Any) -> Any:
+        made = bare(cls)()
+        made._tags = values.pop("unknown_tagged_fields", None)
+        for name, slot, make in _FIELDS[cls]:
+            setattr(made, slot, values.pop(name) if name in values else make())
         if values:
             names = ", ".join(sorted(values))
-            raise TypeError(f"{type(self).__name__} has no field {names}")
+            raise TypeError(f"{cls.__name__} has no field {names}")
+        return made
+
+
+if TYPE_CHECKING:
+    _StructType = type  # type: ignore[assignment,misc]  # the stubs say how each class is made
+
+
+class Struct(metaclass=_StructType):
+    """Base of all message classes: keyword-only constructor, equality, readable repr.
+
+    ``unknown_tagged_fields`` keeps tagged fields that the definition does not know, by tag. Its
+    dict is made when it is first asked for: hardly any struct has such fields.
+    """
+
+    __slots__ = ("_tags",)
+    spec: ClassVar[StructSpec]
+    _tags: dict[int, bytes] | None
+    if TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None: ...
+
+    @property
+    def unknown_tagged_fields(self) -> dict[int, bytes]:
+        if self._tags is None:
+            self._tags = {}
+        return self._tags
+
+    @unknown_tagged_fields.setter
+    def unknown_tagged_fields(self, tags: dict[int, bytes]) -> None:
+        self._tags = tags
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, n) == getattr(other, n) for n in _MAKERS[type(self)]) and (
-            self.unknown_tagged_fields == other.unknown_tagged_fields
+        return all(getattr(self, f[0]) == getattr(other, f[0]) for f in _FIELDS[type(self)]) and (
+            (self._tags or {}) == (other._tags or {})
         )
 
     __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
-        """Only what differs from the default; long bytes are cut."""
+        """Only what differs from the default; long bytes and long lists are cut."""
         shown = [
             f"{name}={_short(getattr(self, name))}"
-            for name, make in _MAKERS[type(self)].items()
-            if getattr(self, name) != make()
+            for name in _MAKERS[type(self)]
+            if getattr(self, name) != default_of(type(self), name)
         ]
-        if self.unknown_tagged_fields:
-            shown.append(f"unknown_tagged_fields={self.unknown_tagged_fields!r}")
+        if self._tags:
+            shown.append(f"unknown_tagged_fields={self._tags!r}")
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -57,60 +92,127 @@ class Message(Struct):
     message_spec: ClassVar[MessageSpec]
 
 
-R_co = TypeVar("R_co", covariant=True)
+if TYPE_CHECKING:
+
+    class Request(Message, Generic[R_co]):
+        """Base of requests; its parameter is the class of the response (for type checkers)."""
+
+        __slots__ = ()
+else:
+
+    class Request(Message):
+        """Base of requests; its parameter is the class of the response (for type checkers)."""
+
+        __slots__ = ()
+
+        def __class_getitem__(cls, _response: object) -> type[Request]:
+            return cls
 
 
-class Request(Message, Generic[R_co]):
-    """Base of requests; its parameter is the class of the response (for type checkers)."""
-
-    __slots__ = ()
-
-
-_MAKERS: dict[type[Struct], dict[str, Any]] = {}
+_MAKERS: dict[type, dict[str, Callable[[], Any]]] = {}  # of each field: what makes its default
+_FIELDS: dict[type, list[tuple[str, str, Callable[[], Any]]]] = {}  # name, slot, what goes in
 
 
 def _short(value: Any) -> str:
     if isinstance(value, bytes) and len(value) > _SHOWN_BYTES:
         return f"{value[:_SHOWN_BYTES]!r}... ({len(value)} bytes)"
+    if isinstance(value, list) and len(value) > _SHOWN_ELEMENTS:
+        shown = ", ".join([_short(element) for element in value[:_SHOWN_ELEMENTS]])
+        return f"[{shown}, ... ({len(value)} elements)]"
     return repr(value)
+
+
+def bare(cls: type[Any]) -> Callable[[], Any]:
+    """A function that makes an object without any field: for who sets them all."""
+    made: Callable[[], Any] = type.__call__.__get__(cls)
+    return made
+
+
+def slot_of(field: FieldSpec) -> str:
+    """Where a struct keeps a field.
+
+    A struct that is not null by default has a property before its slot: the slot holds ``...``
+    until somebody asks for the default. Most stand at their default and are never looked at.
+    """
+    return f"_{field.name}" if field.default is ... else field.name
 
 
 def build_message_class(spec: MessageSpec) -> type[Message]:
     """The class of a message; its nested structs are attributes of it."""
-    nested = {name: _build(struct, Struct, spec.name) for name, struct in spec.structs.items()}
-    root = _build(spec.root, Request if spec.type == "request" else Message, "")
-    assert issubclass(root, Message)
+    nested: dict[str, type[Struct]] = {}
+    for name, struct in spec.structs.items():
+        nested[name] = _build(struct, Struct, spec.name, nested)
+    root: type[Any] = _build(spec.root, Request if spec.type == "request" else Message, "", nested)
     root.message_spec = spec
     for name, made in nested.items():
         setattr(root, name, made)
-    for made, struct in [(root, spec.root), *((nested[n], s) for n, s in spec.structs.items())]:
-        _MAKERS[made] = {f.name: _maker(f, nested) for f in struct.fields}
     return root
 
 
-def _build(spec: StructSpec, base: type[Struct], owner: str) -> type[Struct]:
-    body = {
-        "__slots__": tuple(f.name for f in spec.fields),
+def _build(
+    spec: StructSpec, base: type[Struct], owner: str, nested: dict[str, type[Struct]]
+) -> type[Struct]:
+    makers = {field.name: _maker(field, nested) for field in spec.fields}
+    body: dict[str, Any] = {
+        "__slots__": tuple([slot_of(field) for field in spec.fields]),
         "__module__": "harness.codec.messages",
         "__qualname__": f"{owner}.{spec.name}" if owner else spec.name,
         "spec": spec,
+        "__doc__": SchemaDocstring(),
     }
-    return type(spec.name, (base,), body)
+    for field in spec.fields:
+        if field.default is ...:
+            body[field.name] = _made_when_asked(slot_of(field), makers[field.name])
+    made: type[Any] = _StructType(spec.name, (base,), body)
+    _MAKERS[made] = makers
+    _FIELDS[made] = [
+        (f.name, slot_of(f), _nothing_yet if f.default is ... else makers[f.name])
+        for f in spec.fields
+    ]
+    return made
 
 
-def _maker(field: FieldSpec, nested: dict[str, type[Struct]]) -> Any:
+def _nothing_yet() -> Any:
+    return ...
+
+
+def _made_when_asked(slot: str, make: Callable[[], Any]) -> property:
+    def read(self: Struct) -> Any:
+        value = getattr(self, slot)
+        if value is ...:
+            value = make()
+            setattr(self, slot, value)
+        return value
+
+    def write(self: Struct, value: Any) -> None:
+        setattr(self, slot, value)
+
+    return property(read, write)
+
+
+def _maker(field: FieldSpec, nested: dict[str, type[Struct]]) -> Callable[[], Any]:
     """A function of no arguments that makes the field's default."""
     default = field.default
-    if field.default_is_null:
+    if default is None:
         return lambda: None
     if field.kind == "array":
         return list
     if field.kind == "struct":
         assert field.struct is not None
-        return nested[field.struct.name]
+        name = field.struct.name
+        return lambda: nested[name]()  # noqa: PLW0108  # it may still have to be made
     return lambda: default
 
 
 def default_of(cls: type[Struct], name: str) -> Any:
     """A fresh default of one field."""
     return _MAKERS[cls][name]()
+
+
+class SchemaDocstring:
+    """Stands as ``__doc__`` in the classes: made from the definition when somebody asks."""
+
+    def __get__(self, _instance: object, owner: type[Struct]) -> str:
+        from harness.codec.docstring import docstring_of
+
+        return docstring_of(owner)

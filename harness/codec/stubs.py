@@ -1,18 +1,24 @@
 """What is generated from the definitions.
 
-``messages.pyi`` is what editors and type checkers see of the messages; ``api_table.py`` saves
-reading 190 files to know which APIs there are. ``python -m harness.codec.stubs`` writes both, with
-``--check`` it only says whether they are current.
+``schemas/compact.txt`` is what messages are loaded from, ``messages.pyi`` what editors and type
+checkers see of them; ``api_table.py`` says which APIs there are without loading any.
+``python -m harness.codec.stubs`` writes all three, with ``--check`` it only says whether they are
+current.
 """
 
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 
-from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
-from harness.codec.messages import message_class, message_names
+from harness.codec.compact_form import compact_line
+from harness.codec.definition import FieldSpec, MessageSpec, StructSpec, parse_definition
+from harness.codec.errors import DefinitionError
 
+_SCHEMAS = Path(__file__).with_name("schemas")
+_FOLDERS = (_SCHEMAS, _SCHEMAS / "data")  # requests, responses and headers; everything else
+COMPACT = _SCHEMAS / "compact.txt"
 STUB = Path(__file__).with_name("messages.pyi")
 TABLE = Path(__file__).with_name("api_table.py")
 _PYTHON_TYPES = {"bool": "bool", "float64": "float", "uuid": "UUID", "string": "str"}
@@ -35,9 +41,29 @@ _TABLE_PREAMBLE = '''\
 API_TABLE: tuple[tuple[int, str, str, str, str], ...] = ('''
 
 
+@cache
+def definitions() -> dict[str, MessageSpec]:
+    """``NAME`` or ``NAME@RELEASE`` -> what its JSON file says, sorted.
+
+    Raises DefinitionError for a file that breaks the grammar or is not called as its message.
+    """
+    found: dict[str, MessageSpec] = {}
+    for file in (file for folder in _FOLDERS for file in folder.glob("*.json")):
+        spec = parse_definition(file.read_text("utf-8"), file.name)
+        if file.stem.partition("@")[0] != spec.name or file.stem in found:
+            raise DefinitionError(f"{file.name} defines {spec.name}, or there are two such files")
+        found[file.stem] = spec
+    return dict(sorted(found.items()))
+
+
+def compact_text() -> str:
+    """The whole compact form."""
+    return "".join(f"{compact_line(key, spec)}\n" for key, spec in definitions().items())
+
+
 def stub_text() -> str:
     """The whole stub file."""
-    classes = [_message(message_class(name).message_spec) for name in message_names()]
+    classes = [_message(spec) for key, spec in definitions().items() if "@" not in key]
     return "\n".join([_PREAMBLE, *classes])
 
 
@@ -91,7 +117,7 @@ def _scalar(kind: str) -> str:
 
 def table_text() -> str:
     """The whole table of APIs."""
-    specs = [message_class(name).message_spec for name in message_names()]
+    specs = [spec for key, spec in definitions().items() if "@" not in key]
     requests = sorted((s for s in specs if s.type == "request"), key=lambda spec: spec.api_key or 0)
     return "\n".join([_TABLE_PREAMBLE, *map(_row, requests), ")", ""])
 
@@ -105,7 +131,7 @@ def _row(spec: MessageSpec) -> str:
 def main(arguments: list[str]) -> int:
     """Write the files, or with ``--check`` exit 1 when one is stale."""
     stale = False
-    for file, text in ((STUB, stub_text()), (TABLE, table_text())):
+    for file, text in ((COMPACT, compact_text()), (STUB, stub_text()), (TABLE, table_text())):
         if arguments != ["--check"]:
             file.write_text(text, "utf-8")
             continue

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HIGHEST = 32767  # versions are int16
-_SPEC = re.compile(r"(\d+)(?:(\+)|-(\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
 class VersionRange:
     """All versions from ``lowest`` to ``highest``, both included; empty when lowest > highest."""
 
-    lowest: int
-    highest: int
+    __slots__ = ("highest", "lowest")
+
+    def __init__(self, lowest: int, highest: int) -> None:
+        self.lowest, self.highest = lowest, highest
 
     @classmethod
     def parse(cls, text: str) -> VersionRange:
         """Raises ValueError when ``text`` is none of the four forms."""
+        if not isinstance(text, str):
+            raise TypeError(f"not a version range: {text!r} is no text")
         if text == "none":
             return NO_VERSIONS
-        match = _SPEC.fullmatch(text)
-        if match is None:
+        first, dash, last = text.removesuffix("+").partition("-")
+        numbers = (first, last) if dash else (first,)
+        if not all(n.isascii() and n.isdecimal() for n in numbers) or (dash and text[-1] == "+"):
             raise ValueError(f"not a version range: {text!r} (write 3, 1-4, 2+ or none)")
-        low = int(match[1])
-        high = HIGHEST if match[2] else int(match[3] or low)
+        low = int(first)
+        high = HIGHEST if text[-1] == "+" else int(last or first)
         if low > high:
             raise ValueError(f"not a version range: {text!r} runs backwards")
         return cls(low, high)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, VersionRange):
+            return NotImplemented
+        return (self.lowest, self.highest) == (other.lowest, other.highest)
+
+    def __hash__(self) -> int:
+        return hash((self.lowest, self.highest))
+
+    def __repr__(self) -> str:
+        return f"VersionRange(lowest={self.lowest}, highest={self.highest})"
 
     def __contains__(self, version: object) -> bool:
         return isinstance(version, int) and self.lowest <= version <= self.highest

@@ -13,8 +13,8 @@ import click
 
 from harness.client.errors import BrokerMisbehaved
 from harness.codec.apis import APIS
+from harness.codec.dictionary_form import to_dict
 from harness.codec.header import encode_request
-from harness.codec.json_form import to_json
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 from harness.conformance.suggestion import did_you_mean
@@ -137,7 +137,7 @@ def _request_row(step: Step, names: OwnNames, can_start: bool) -> dict[str, obje
         "safety": step.safety,
         "to": sent_to,
         "why": why_harmless(name),
-        "request": to_json(request),
+        "request": to_dict(request, version),
         "hex": encode_request(request, version, 1).hex(),
     }
 

@@ -13,14 +13,13 @@ from uuid import UUID
 
 from harness.client.connection import Address, Connection
 from harness.codec.apis import api_named
-from harness.codec.json_form import to_json
+from harness.codec.dictionary_form import to_dict
 from harness.codec.messages import (
     DescribeConfigsRequest,
     ListConfigResourcesRequest,
     ListOffsetsRequest,
     MetadataRequest,
 )
-from harness.codec.structs import Message
 from harness.codec.versions import VersionRange
 from harness.conformance.snapshot_questions import Question, load_snapshot_questions
 from harness.sweep.requests import OwnNames, build
@@ -80,9 +79,9 @@ class _Asking:
         """All that stands in the table, topics first."""
         self._find_topics()
         for question in load_snapshot_questions():
-            answer = self._answer(question)
-            if answer is not None:
-                form = _pruned(to_json(answer), question.leave_out)
+            shown = self._answer(question)
+            if shown is not None:
+                form = _pruned(shown, question.leave_out)
                 yield question.section, frozenset(self._lines(form))
 
     def _find_topics(self) -> None:
@@ -96,12 +95,12 @@ class _Asking:
         self.topics = {n: len(t.partitions) for n, t in shown.items() if n not in self.internal}
         self.brokers = [broker.node_id for broker in answer.brokers]
 
-    def _answer(self, question: Question) -> Message | None:
+    def _answer(self, question: Question) -> dict[str, Any] | None:
         for form in reversed(question.requests):
             version = self.version(question.api, form.versions)
             if version is not None:
                 request = build(question.api, version, question.requests, _UNUSED)
-                return self.connection.ask(request, version)
+                return to_dict(self.connection.ask(request, version), version)
         return None
 
     def _lines(self, form: Mapping[str, Any]) -> Iterator[str]:

@@ -56,6 +56,7 @@ def test_every_cut_is_a_decode_error(cls: type[Message], version: int) -> None:
         with pytest.raises(DecodeError) as caught:
             decode(cls, version, raw[:size])
         _check_place(caught.value, cls, version, size)
+        assert caught.value.path
 
 
 @each_version

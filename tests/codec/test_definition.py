@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.codec import DefinitionError
 from harness.codec.definition import MessageSpec, parse_definition, snake_case
-from harness.codec.stubs import STUB, TABLE, stub_text, table_text
+from harness.codec.stubs import COMPACT, STUB, TABLE, compact_text, stub_text, table_text
 from harness.codec.versions import HIGHEST, NO_VERSIONS, VersionRange
 from tests.codec.all_kinds import ALL_KINDS, TEXT
 from tests.codec.values import QUICK, outcome
@@ -199,6 +199,7 @@ def test_no_version_ranges(text: str) -> None:
 
 
 def test_the_generated_files_are_current() -> None:
+    assert COMPACT.read_text("utf-8") == compact_text(), "run python -m harness.codec.stubs"
     assert STUB.read_text("utf-8") == stub_text(), "run python -m harness.codec.stubs"
     assert TABLE.read_text("utf-8") == table_text(), "run python -m harness.codec.stubs"
     command = [sys.executable, "-m", "harness.codec.stubs", "--check"]

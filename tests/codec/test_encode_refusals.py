@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.codec import EncodeError, UnsupportedVersionError, decode, encode
+from harness.codec.apis import APIS
 from harness.codec.interpreter_encode import Writer
 from harness.codec.messages import ApiVersionsRequest, FetchRequest, MetadataRequest
 from harness.codec.structs import Message, Struct
@@ -45,20 +46,36 @@ def refused(message: Message, version: int) -> EncodeError:
 
 @each_version
 def test_a_field_that_the_version_lacks(cls: type[Message], version: int) -> None:
-    """Refused when it is set and not ignorable, dropped when it is ignorable."""
+    """Refused when it is set and not ignorable, dropped when it is ignorable; null counts too."""
     message = rich(cls, version)
     raw = encode(message, version)
     for path, own, at in list(structs_in(message, version)):
         for field in at.absent:
             before = getattr(own, field.name)
-            setattr(own, field.name, rich_value(cls, field, cls.message_spec.valid.highest))
-            if field.ignorable:
-                assert encode(message, version) == raw
-            else:
-                error = refused(message, version)
-                assert error.path == path + field.name
-                assert "cannot carry" in str(error)
+            values = [rich_value(cls, field, cls.message_spec.valid.highest)]
+            if field.nullable and not field.default_is_null:
+                values.append(None)
+            for value in values:
+                setattr(own, field.name, value)
+                if field.ignorable:
+                    assert encode(message, version) == raw
+                else:
+                    error = refused(message, version)
+                    assert error.path == path + field.name
+                    assert "cannot carry" in str(error)
             setattr(own, field.name, before)
+
+
+def test_how_many_cases_that_is() -> None:
+    """Of requests and responses, so that the test above cannot become empty unseen."""
+    found = {True: 0, False: 0}
+    for api in APIS.values():
+        for cls in (api.request, api.response):
+            for version in cls.message_spec.valid:
+                for _, _, at in structs_in(rich(cls, version), version):
+                    for field in at.absent:
+                        found[field.ignorable] += 1
+    assert found == {False: 550, True: 660}
 
 
 @each_version

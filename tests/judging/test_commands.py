@@ -76,9 +76,6 @@ def test_a_profile_is_written_once_and_accepted(
         (["gate", "nowhere"], "no such folder"),
         (["requirements", "show", "PROD-999"], "PROD-999"),
         (["requirements", "list", "NOPE-*"], "no requirement matches"),
-        (["codec", "decode", "Nope", "0", "00"], "no message 'Nope'"),
-        (["codec", "decode", "MetadataRequest", "0", "zz"], "not hex"),
-        (["codec", "encode", "MetadataRequest", "0", "{"], "not JSON"),
         (["broker", "--setting", "nope=1"], "nope"),
     ],
 )
@@ -89,19 +86,6 @@ def test_wrong_usage_is_told_and_exits_2(
     ended = _invoke(*words)
     assert ended.exit_code == 2, ended.output
     assert said in " ".join(ended.output.split())
-
-
-def test_codec_both_ways() -> None:
-    encoded = _invoke("codec", "encode", "MetadataRequest", "4", '{"topics": [{"name": "t"}]}')
-    assert encoded.output.strip() == "00000001" + "000174" + "01"
-    decoded = _invoke("codec", "decode", "MetadataRequest", "4", encoded.output.strip())
-    assert json.loads(decoded.output)["topics"][0]["name"] == "t"
-
-
-def test_codec_names_the_broken_field() -> None:
-    ended = _invoke("codec", "decode", "MetadataRequest", "4", "00000001" + "0005")
-    assert ended.exit_code == 1
-    assert "MetadataRequest v4: topics[0].name at byte 4" in ended.output
 
 
 def test_requirements_show_and_coverage() -> None:

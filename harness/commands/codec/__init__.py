@@ -8,7 +8,11 @@ from harness.commands.lazy_group import LazyGroup
 
 _COMMANDS = {
     "decode": ("harness.commands.codec.decode", "decode_command"),
+    "encode": ("harness.commands.codec.encode", "encode_command"),
+    "transcode": ("harness.commands.codec.transcode", "transcode_command"),
+    "errors": ("harness.commands.codec.errors", "errors_command"),
     "encode": ("harness.commands.codec.decode", "encode_command"),
+    "pcap": ("harness.commands.codec.pcap", "pcap_command"),
 }
 
 

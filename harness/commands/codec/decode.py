@@ -1,76 +1,84 @@
-"""``kafka-conformance codec decode`` and ``encode``: bytes to JSON and back, by hand."""
+"""``kafka-conformance codec decode``: bytes by hand, to a tree or to JSON."""
 
 from __future__ import annotations
 
 import json
-import sys
+from typing import Any
 
 import click
 
-from harness.codec import CodecError, decode, decode_prefix, encode
-from harness.codec.apis import api_for_key
+from harness.codec.dictionary_form import to_dict
+from harness.codec.errors import CodecError
 from harness.codec.header import decode_request_header
-from harness.codec.json_form import from_json, to_json
-from harness.codec.messages import message_class, message_names
-from harness.codec.structs import Message
+from harness.codec.trace import Traced, trace
+from harness.codec.trace_text import trace_lines
+from harness.commands.codec.message_options import Asked, Part, message_options, read_bytes
 
 
 @click.command("decode")
-@click.argument("message", metavar="MESSAGE")
-@click.argument("version", type=int)
-@click.argument("data", metavar="HEX", default="-")
-def decode_command(message: str, version: int, data: str) -> None:
-    """Decode the body of MESSAGE at VERSION from HEX (- reads standard input) to JSON.
+@message_options
+@click.option("--json", "as_json", is_flag=True, help="Print the form that codec encode takes.")
+@click.argument("data", metavar="HEX|-|FILE", default="-")
+def decode_command(data: str, as_json: bool, **options: Any) -> None:
+    r"""Say what bytes mean: a tree with offset, hex and value of every field.
 
-    MESSAGE is a name such as FetchResponse; `request` decodes header and body of any request
-    (VERSION is then ignored, the header tells it).
+    The bytes are given as HEX digits, on standard input (-) or in a FILE, as hex digits or as they
+    are. Bytes that are wrong are told with their place, after the tree up to there; exit code 1.
+
+    \b
+      codec decode --api Fetch --version 12 --kind response HEX
+      codec decode --kind request --with-header HEX     any request: its header says which
+      codec decode --name ConsumerProtocolSubscription --version 1 HEX
     """
-    raw = _bytes(sys.stdin.read() if data == "-" else data)
+    asked = Asked(**options)
+    raw = read_bytes(data)
     try:
-        if message == "request":
-            click.echo(json.dumps(_request(raw), indent=2))
-        else:
-            click.echo(json.dumps(to_json(decode(_class(message), version, raw)), indent=2))
+        parts = _parts_in(asked, raw)
     except CodecError as error:
         raise click.ClickException(str(error)) from error
+    traced, problem = _trace(parts, raw)
+    if problem is None and as_json:
+        click.echo(json.dumps(_json_form(parts, traced), indent=2))
+        return
+    if not as_json:
+        _print_tree(parts, traced, raw)
+    if problem is not None:
+        raise click.ClickException(f"{type(problem).__name__}: {problem}")
 
 
-@click.command("encode")
-@click.argument("message", metavar="MESSAGE")
-@click.argument("version", type=int)
-@click.argument("text", metavar="JSON", default="-")
-def encode_command(message: str, version: int, text: str) -> None:
-    """Encode JSON (- reads standard input) as the body of MESSAGE at VERSION, in hex."""
-    try:
-        values = json.loads(sys.stdin.read() if text == "-" else text)
-    except json.JSONDecodeError as error:
-        raise click.UsageError(f"not JSON: {error}") from error
-    try:
-        click.echo(encode(from_json(_class(message), values), version).hex())
-    except CodecError as error:
-        raise click.ClickException(str(error)) from error
+def _parts_in(asked: Asked, raw: bytes) -> list[Part]:
+    if not asked.header_tells:
+        return asked.parts()
+    header, _ = decode_request_header(raw)
+    return asked.of_request(header.request_api_key, header.request_api_version)
 
 
-def _class(name: str) -> type[Message]:
-    if name not in message_names():
-        raise click.UsageError(f"no message {name!r}; there are: {', '.join(message_names())}")
-    return message_class(name)
+def _trace(parts: list[Part], raw: bytes) -> tuple[list[Traced], CodecError | None]:
+    """One tree a part, up to the first that is wrong."""
+    found: list[Traced] = []
+    offset = 0
+    for part in parts:
+        whole = part is parts[-1]
+        one = trace(part.cls, part.version, raw, offset, whole=whole)
+        found.append(one)
+        if one.error is not None:
+            return found, one.error
+        offset = one.root.stop
+    return found, None
 
 
-def _bytes(text: str) -> bytes:
-    try:
-        return bytes.fromhex("".join(text.split()))
-    except ValueError as error:
-        raise click.UsageError(f"not hex digits: {error}") from error
-
-
-def _request(raw: bytes) -> dict[str, object]:
-    header, start = decode_request_header(raw)
-    api = api_for_key(header.request_api_key)
-    body, end = decode_prefix(api.request, header.request_api_version, raw, start)
-    return {
-        "api": api.name,
-        "header": to_json(header),
-        "body": to_json(body),
-        "bytes_left_over": len(raw) - end,
+def _json_form(parts: list[Part], traced: list[Traced]) -> dict[str, Any]:
+    """The value alone, or header and body by name."""
+    forms = {
+        part.role: to_dict(one.message, part.version)
+        for part, one in zip(parts, traced, strict=True)
     }
+    return forms if len(forms) > 1 else next(iter(forms.values()))
+
+
+def _print_tree(parts: list[Part], traced: list[Traced], raw: bytes) -> None:
+    for part, one in zip(parts, traced, strict=False):
+        size = one.root.stop - one.root.offset
+        click.echo(f"{part.cls.__name__} v{part.version}, {size} bytes")
+        for text in trace_lines(one.root, raw):
+            click.echo(text)

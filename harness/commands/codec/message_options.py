@@ -1,0 +1,161 @@
+"""Which message the bytes are: the options that ``codec decode`` and ``codec encode`` share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from harness.codec.apis import APIS, Api, api_for_key
+from harness.codec.dictionary_form import require_version
+from harness.codec.errors import UnknownApiError, UnsupportedVersionError
+from harness.codec.messages import message_class, message_names
+from harness.codec.structs import Message
+from harness.conformance.suggestion import did_you_mean
+
+KINDS = ("request", "response", "request_header", "response_header", "data")
+F = TypeVar("F", bound=Callable[..., Any])
+_OPTIONS = (
+    click.option("--api", metavar="NAME|KEY", help="The API, such as Fetch or 1."),
+    click.option("--name", metavar="SCHEMA", help="A message by its own name, also of no API."),
+    click.option("--version", type=int, metavar="N", help="The version of the API or schema."),
+    click.option("--kind", type=click.Choice(KINDS), help="What it is; of an API: request."),
+    click.option("--with-header", is_flag=True, help="A header stands before the body."),
+    click.option("--release", metavar="R", help="As this release of Kafka spoke it, such as 2.7."),
+)
+
+
+def message_options(command: F) -> F:
+    """Add the options that say which message it is."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A message at one version: a body, or the header before it."""
+
+    role: str  # header, body
+    cls: type[Message]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options as they were given."""
+
+    api: str | None
+    name: str | None
+    version: int | None
+    kind: str | None
+    with_header: bool
+    release: str | None
+
+    @property
+    def header_tells(self) -> bool:
+        """A whole request of any API: which one it is stands in its header."""
+        return self.kind == "request" and self.with_header and not (self.api or self.name)
+
+    def parts(self) -> list[Part]:
+        """What follows each other in the bytes. Raises click.UsageError, says what to do."""
+        if self.version is None:
+            raise click.UsageError("which version? Give --version N")
+        if self.name:
+            return self._by_name(self.name, self.version)
+        if self.api:
+            return self._of_api(_api(self.api), self.kind or "request", self.version)
+        if self.kind in ("request_header", "response_header") and not self.with_header:
+            name = "RequestHeader" if self.kind == "request_header" else "ResponseHeader"
+            return [self._part("body", name, self.version)]
+        raise click.UsageError(
+            "which message? Give --api Fetch --version 12 --kind response, or --name SCHEMA; "
+            "--kind request --with-header reads both from the header"
+        )
+
+    def of_request(self, key: int, version: int) -> list[Part]:
+        """The parts of a request whose header names API and version; raises UnknownApiError."""
+        return self._of_api(api_for_key(key), "request", version)
+
+    def _of_api(self, api: Api, kind: str, version: int) -> list[Part]:
+        if kind not in KINDS[:4]:
+            raise click.UsageError(f"--kind {kind} belongs to no API: leave --api out")
+        side = kind.partition("_")[0]
+        body = self._part("body", f"{api.name}{side.title()}", version)
+        header_version = getattr(api, f"{side}_header_version")(version)
+        header = Part("header", message_class(f"{side.title()}Header"), header_version)
+        if kind.endswith("_header"):
+            return [header]
+        return [header, body] if self.with_header else [body]
+
+    def _by_name(self, name: str, version: int) -> list[Part]:
+        if self.api or self.kind not in (None, "data"):
+            raise click.UsageError("--name says it all: leave --api and --kind out")
+        if name not in message_names():
+            raise click.UsageError(f"no message {name!r}{did_you_mean(name, message_names())}")
+        part = self._part("body", name, version)
+        spec = part.cls.message_spec
+        if not self.with_header:
+            return [part]
+        if spec.api_key is None or spec.type not in ("request", "response"):
+            raise click.UsageError(f"{name} is of no API: no header stands before it")
+        return self._of_api(api_for_key(spec.api_key), spec.type, version)
+
+    def _part(self, role: str, name: str, version: int) -> Part:
+        cls = class_at(name, self.release)
+        try:
+            require_version(cls, version)
+        except UnsupportedVersionError as error:
+            raise click.UsageError(str(error)) from error
+        return Part(role, cls, version)
+
+
+def class_at(name: str, release: str | None) -> type[Message]:
+    """The class as that release spoke it; click.UsageError for what is no release."""
+    try:
+        return message_class(name, release)
+    except ValueError as error:
+        raise click.UsageError(f"--release {release} is no release, such as 2.7.2") from error
+
+
+def _api(word: str) -> Api:
+    if word.isdecimal():
+        try:
+            return api_for_key(int(word))
+        except UnknownApiError as error:
+            raise click.UsageError(f"{error}; codec list shows all") from error
+    by_name = {api.name.lower(): api for api in APIS.values()}
+    if word.lower() not in by_name:
+        near = did_you_mean(word, [api.name for api in APIS.values()])
+        raise click.UsageError(f"no API {word!r}{near}; codec list shows all")
+    return by_name[word.lower()]
+
+
+def read_bytes(word: str) -> bytes:
+    """HEX itself, or what stands in the file or (``-``) comes in: as hex digits or as they are."""
+    digits = _hex(word)
+    if digits is not None:
+        return digits
+    if word == "-":
+        raw = sys.stdin.buffer.read()
+    else:
+        try:
+            raw = Path(word).read_bytes()
+        except (OSError, ValueError) as error:
+            raise click.UsageError(f"neither hex digits nor a file: {word[:80]}") from error
+    try:
+        digits = _hex(raw.decode("ascii"))
+    except UnicodeDecodeError:
+        return raw
+    return raw if digits is None else digits
+
+
+def _hex(text: str) -> bytes | None:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return None

@@ -1,0 +1,89 @@
+"""Whatever the bytes are, the readers of framed data answer with a value or a typed error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.codec.data_framing import (
+    CLUSTER_METADATA,
+    OFFSETS,
+    REMOTE_LOG_METADATA,
+    SHARE_GROUP_STATE,
+    TRANSACTION_STATE,
+    CoordinatorLog,
+    read_assignment,
+    read_assignment_info,
+    read_connect_assignment,
+    read_connect_worker_state,
+    read_control_record,
+    read_cooperative_user_data,
+    read_principal,
+    read_producer_snapshot,
+    read_quorum_state,
+    read_sticky_user_data,
+    read_subscription,
+    read_subscription_info,
+    read_transaction_index,
+)
+from harness.codec.errors import CodecError, DecodeError, UnsupportedVersionError
+from tests.codec.data_vectors import vector, vector_names
+from tests.codec.values import QUICK, outcome
+
+Read = Callable[[bytes], object]
+
+
+def _value_of(log: CoordinatorLog, key: bytes) -> Read:
+    return lambda data: log.read_record(key, data)
+
+
+READERS: dict[str, Read] = {
+    "subscription": read_subscription,
+    "assignment": read_assignment,
+    "principal": read_principal,
+    "sticky": read_sticky_user_data,
+    "cooperative": read_cooperative_user_data,
+    "connect assignment": read_connect_assignment,
+    "connect state": read_connect_worker_state,
+    "streams assignment": read_assignment_info,
+    "streams subscription": read_subscription_info,
+    "control key": lambda data: read_control_record(data, b"\0\0\0\0\0\7"),
+    "COMMIT": lambda data: read_control_record(b"\0\0\0\1", data),
+    "LEADER_CHANGE": lambda data: read_control_record(b"\0\0\0\2", data),
+    "KRAFT_VOTERS": lambda data: read_control_record(b"\0\0\0\6", data),
+    "offsets key": OFFSETS.read_key,
+    "GroupMetadata": _value_of(OFFSETS, vector("GroupMetadata4.key")),
+    "OffsetCommit": _value_of(OFFSETS, vector("OffsetCommit4.key")),
+    "TransactionLog": _value_of(TRANSACTION_STATE, vector("TransactionLog.key")),
+    "ShareSnapshot": _value_of(SHARE_GROUP_STATE, vector("ShareSnapshot.key")),
+    "metadata": CLUSTER_METADATA.read,
+    "metadata of 2.8": lambda data: CLUSTER_METADATA.read(data, "2.8.2"),
+    "remote": REMOTE_LOG_METADATA.read,
+    "txnindex": read_transaction_index,
+    "snapshot": read_producer_snapshot,
+    "quorum": lambda data: read_quorum_state(data.decode("latin-1")),
+}
+SEEDS = [
+    vector(name, release)
+    for release in ("4.4.0", "3.9.2", "2.8.2")
+    for name in vector_names(release)
+    if not name.startswith("quorum")
+]
+
+
+@pytest.mark.parametrize("name", READERS)
+@QUICK
+@given(data=st.data())
+def test_a_value_or_a_typed_error(name: str, data: st.DataObject) -> None:
+    raw = bytearray(data.draw(st.sampled_from(SEEDS) | st.binary(max_size=40)))
+    for _ in range(data.draw(st.integers(0, 3))):
+        start = data.draw(st.integers(0, len(raw)))
+        raw[start : start + data.draw(st.integers(0, 4))] = data.draw(st.binary(max_size=5))
+    found = outcome(lambda: READERS[name](bytes(raw)), CodecError)
+    if isinstance(found, CodecError):
+        assert isinstance(found, DecodeError | UnsupportedVersionError)
+    if isinstance(found, DecodeError):
+        assert 0 <= found.offset <= len(raw)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 import click
 
 from harness.commands.lazy_group import LazyGroup
@@ -24,7 +22,7 @@ _COMMANDS = {
 @click.command(
     cls=LazyGroup, lazy=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(version("kafka-conformance"), prog_name="kafka-conformance")
+@click.version_option(package_name="kafka-conformance", prog_name="kafka-conformance")
 def main() -> None:
     """Judge whether a broker really speaks Kafka.
 

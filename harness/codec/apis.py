@@ -85,6 +85,6 @@ def api_named(name: str) -> Api:
 def api_of(cls: type[Message]) -> Api:
     """The API that a request or response class belongs to."""
     key = cls.message_spec.api_key
-    if key is None:
+    if key is None or cls.message_spec.type not in ("request", "response"):
         raise UnknownApiError(f"{cls.__name__} is neither a request nor a response")
     return api_for_key(key)

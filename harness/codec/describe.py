@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
 from harness.codec.field_text import default_text, has_plain_default, type_text
 from harness.codec.layout import Slot, layout
+from harness.codec.specs import FieldSpec, MessageSpec, StructSpec
 
 _NAME_COLUMN, _TYPE_COLUMN = 44, 34
 

@@ -13,9 +13,9 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from harness.codec.definition import INT_RANGES
 from harness.codec.errors import EncodeError, UnsupportedVersionError
 from harness.codec.layout import Layout, Slot, layout
+from harness.codec.specs import INT_RANGES
 from harness.codec.structs import Message, Struct
 
 M = TypeVar("M", bound=Message)

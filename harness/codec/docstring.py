@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from harness.codec.field_text import default_text, type_text
 
 if TYPE_CHECKING:
-    from harness.codec.definition import FieldSpec, MessageSpec, StructSpec
+    from harness.codec.specs import FieldSpec, MessageSpec, StructSpec
     from harness.codec.structs import Struct
 
 
 def docstring_of(cls: type[Struct]) -> str:
     """The docstring of a message or of a struct in it."""
     spec = getattr(cls, "message_spec", None)
-    head = _message_head(spec) if spec else _struct_head(cls.spec)
+    head = message_head(spec) if spec else _struct_head(cls.spec)
     return "\n".join([head, "", "Fields:", *_field_lines(cls.spec), *_UNKNOWN])
 
 
@@ -29,10 +29,12 @@ _UNKNOWN = (
 )
 
 
-def _message_head(spec: MessageSpec) -> str:
+def message_head(spec: MessageSpec) -> str:
+    """A sentence: what it is, its versions, the flexible ones."""
     what = f"{spec.name}: {spec.type}"
     if spec.api_key is not None:
-        what += f" of API key {spec.api_key}"
+        is_of_api = spec.type in ("request", "response")
+        what += f" of API key {spec.api_key}" if is_of_api else f" of record type {spec.api_key}"
     flexible = f"flexible from {spec.flexible.lowest}" if spec.flexible else "never flexible"
     unstable = f", {spec.valid.highest} unstable" if spec.unstable_highest else ""
     return f"{what}, versions {spec.valid}{unstable}, {flexible}."

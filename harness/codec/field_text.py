@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.codec.definition import INT_RANGES, ZERO_UUID, FieldSpec
+from harness.codec.specs import INT_RANGES, ZERO_UUID, FieldSpec
 
 _MADE_OF_PARTS = {"array": "empty", "struct": "all at their defaults"}
 _PLAIN_LIMIT = 9999  # larger numbers are limits of a type or bit masks: said in hex too

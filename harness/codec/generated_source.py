@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -22,4 +21,6 @@ def encoder_source(cls: type[Message], version: int) -> str:
 
 
 def _source_of(made: Callable[..., Any]) -> str:
-    return "".join(linecache.getlines(made.__code__.co_filename))
+    names = made.__globals__
+    source: str = names["__loader__"].get_source(names["__name__"])
+    return source

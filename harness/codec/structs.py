@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 UNSET: Any = object()  # an argument that was not given; None means null
 _SHOWN_BYTES = 48
+_SHOWN_ELEMENTS = 32
 
 
 class _StructType(type):
@@ -21,6 +22,8 @@ class _StructType(type):
     The classes have no ``__init__``: calling ``type.__call__`` itself is how decoders make an
     object whose fields they set all (``bare``), the quickest way that there is without C.
     """
+
+    __doc__ = type.__dict__["__doc__"]  # else help() takes the text above for that of a struct
 
     def __call__(cls, **values: Any) -> Any:
         made = bare(cls)()
@@ -71,7 +74,7 @@ class Struct(metaclass=_StructType):
     __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
-        """Only what differs from the default; long bytes are cut."""
+        """Only what differs from the default; long bytes and long lists are cut."""
         shown = [
             f"{name}={_short(getattr(self, name))}"
             for name in _MAKERS[type(self)]
@@ -113,6 +116,9 @@ _FIELDS: dict[type, list[tuple[str, str, Callable[[], Any]]]] = {}  # name, slot
 def _short(value: Any) -> str:
     if isinstance(value, bytes) and len(value) > _SHOWN_BYTES:
         return f"{value[:_SHOWN_BYTES]!r}... ({len(value)} bytes)"
+    if isinstance(value, list) and len(value) > _SHOWN_ELEMENTS:
+        shown = ", ".join([_short(element) for element in value[:_SHOWN_ELEMENTS]])
+        return f"[{shown}, ... ({len(value)} elements)]"
     return repr(value)
 
 

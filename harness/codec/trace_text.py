@@ -12,6 +12,7 @@ from harness.codec.trace import UNREAD, TracedField
 _HEX_BYTES = 10
 _TEXT_CHARACTERS = 100
 _HEX_COLUMN = 2 * _HEX_BYTES + 2
+_NO_BATCHES = ("unaligned_records",)  # of FetchSnapshot: a slice that begins anywhere
 _ERROR_NAMES = {code.value: code.name for code in ErrorCode}
 
 
@@ -27,16 +28,21 @@ def trace_lines(root: TracedField, data: bytes) -> Iterator[str]:
 def _lines(node: TracedField, data: bytes, depth: int) -> Iterator[str]:
     own_stop = node.inner[0].offset if node.inner else node.stop
     yield line(node.offset, data[node.offset : own_stop], depth, _said(node))
+    if node.type == "records" and node.name not in _NO_BATCHES and isinstance(node.value, bytes):
+        from harness.codec.records_text import records_lines
+
+        yield from records_lines(data, node.stop - len(node.value), node.stop, depth + 1)
     for inner in node.inner:
         yield from _lines(inner, data, depth + 1)
 
 
-def line(offset: int, raw: bytes, depth: int, said: str) -> str:
-    """One line of the tree: where, which bytes, what they say."""
+def line(offset: int | None, raw: bytes, depth: int, said: str) -> str:
+    """One line of the tree: where (if it has a place of its own), which bytes, what they say."""
     shown = raw.hex()
     if len(raw) > _HEX_BYTES:
         shown = raw[:_HEX_BYTES].hex() + ".."
-    return f"{offset:>8}  {shown:<{_HEX_COLUMN}}  {'  ' * depth}{said}"
+    where = "" if offset is None else offset
+    return f"{where:>8}  {shown:<{_HEX_COLUMN}}  {'  ' * depth}{said}"
 
 
 def _said(node: TracedField) -> str:

@@ -17,13 +17,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.codec.apis import api_for_key
-from harness.codec.definition import INT_RANGES
 from harness.codec.dictionary_form import to_dict
 from harness.codec.errors import CodecError
 from harness.codec.message_codec import decode, encode
 from harness.codec.messages import message_class, message_names
+from harness.codec.specs import INT_RANGES
 from harness.codec.structs import Message
 
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+_read = json.JSONDecoder(parse_constant=_no_constant).decode
 _write = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _SHOWN_CHARACTERS = 60
 _INT16 = INT_RANGES["int16"]
@@ -69,7 +75,7 @@ def error_form(error: Exception) -> dict[str, Any]:
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
-        asked = json.loads(line.decode(), parse_constant=_no_constant)
+        asked = _read(line.decode())
     except RecursionError as error:
         raise BadLineError("not JSON: nested too deeply") from error
     except ValueError as error:  # also of bytes that are no UTF-8, and of endless numbers
@@ -77,10 +83,6 @@ def _parsed(line: bytes) -> dict[str, Any]:
     if not isinstance(asked, dict):
         raise BadLineError(f"a JSON object expected, not {type(asked).__name__}")
     return asked
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _of_type(asked: Mapping[str, Any], key: str, wanted: type) -> Any:

@@ -28,6 +28,7 @@ PLANTS = {
     "suites": ("suites/protocol", "import harness.reference_broker"),
     "tests": ("harness/commands", "import tests.defects"),
     "scapy": ("harness/proxies", "import scapy"),
+    "capture": ("harness/capture", "import harness.client"),
 }
 
 

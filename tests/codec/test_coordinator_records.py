@@ -93,6 +93,54 @@ def test_transactions() -> None:
         assert TRANSACTION_STATE.value_bytes(value, version) == raw
 
 
+BY_HAND = "2.4.1"  # before Kafka had definitions of these
+WRITTEN_BY_HAND: dict[str, tuple[CoordinatorLog, str, int, Message]] = {
+    "OffsetCommit1": (
+        OFFSETS,
+        "OffsetCommit",
+        1,
+        OffsetCommitValue(offset=5, metadata="m", commit_timestamp=6, expire_timestamp=7),
+    ),
+    "OffsetCommit1never": (
+        OFFSETS,
+        "OffsetCommit",
+        1,
+        OffsetCommitValue(offset=5, metadata="m", commit_timestamp=6),
+    ),
+    "OffsetCommit3": (
+        OFFSETS,
+        "OffsetCommit",
+        3,
+        OffsetCommitValue(offset=5, leader_epoch=2, metadata="m", commit_timestamp=6),
+    ),
+    "TransactionLog0": (
+        TRANSACTION_STATE,
+        "TransactionLog",
+        0,
+        TransactionLogValue(
+            producer_id=1,
+            producer_epoch=2,
+            transaction_timeout_ms=3,
+            transaction_status=1,
+            transaction_partitions=[
+                TransactionLogValue.PartitionsSchema(topic="t", partition_ids=[0])
+            ],
+            transaction_last_update_timestamp_ms=4,
+            transaction_start_timestamp_ms=5,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_BY_HAND)
+def test_a_release_before_the_definitions(name: str) -> None:
+    log, key, version, wanted = WRITTEN_BY_HAND[name]
+    raw = vector(f"{name}.value", BY_HAND)
+    found = log.read_record(vector(f"{key}.key", BY_HAND), raw, release=BY_HAND)
+    assert (found.value_version, repr(found.value)) == (version, repr(wanted))
+    assert log.value_bytes(wanted, version) == raw
+
+
 def test_an_older_release_has_its_own_value() -> None:
     """Of 4.4 the tags are unknown to 3.9, and kept."""
     key = TRANSACTION_STATE.read_key(vector("TransactionLog.key"))

@@ -19,7 +19,7 @@ from harness.codec.header import (
     encode_response,
 )
 from harness.codec.message_codec import decode
-from harness.codec.messages import MetadataRequest, RequestHeader
+from harness.codec.messages import MetadataRequest, RequestHeader, message_class
 from tests.codec.values import QUICK, outcome, rich
 
 each_api = pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
@@ -110,6 +110,8 @@ def test_apis_by_key_name_and_class() -> None:
         api_named("Fetsh")
     with pytest.raises(UnknownApiError, match="RequestHeader is neither"):
         api_of(RequestHeader)
+    with pytest.raises(UnknownApiError, match="PartitionRecord is neither"):
+        api_of(message_class("PartitionRecord"))  # its number is a record type's
 
 
 def test_unstable_versions() -> None:

@@ -21,7 +21,7 @@ from harness.codec.data_framing import (
     subscription_info_bytes,
 )
 from harness.codec.messages import SubscriptionInfoData
-from tests.codec.data_vectors import vector
+from tests.codec.data_vectors import vector, vector_names
 from tests.codec.values import QUICK, outcome
 
 RELEASE = "3.9.2"
@@ -54,6 +54,28 @@ def test_assignment_info(version: int) -> None:
     assert read_assignment_info(raw) == wanted
     assert assignment_info_bytes(wanted) == raw
     assert assignment_info_bytes(wanted._replace(topics={})) == raw
+
+
+OLD = [(at, name) for at in ("0.10.1.1", "2.4.1") for name in vector_names(at)]
+
+
+@pytest.mark.parametrize(
+    ("release", "name"), [(at, name) for at, name in OLD if name.startswith("streams.")]
+)
+def test_releases_before_the_schema(release: str, name: str) -> None:
+    """Up to 2.4 the subscription was written by hand too, and the newest version was 5."""
+    raw = vector(name, release)
+    if name.startswith("streams.assignment"):
+        made = read_assignment_info(raw)
+        assert made.commonly_supported_version == (5 if made.version >= 3 else -1)
+        assert made.standby_tasks == assignment(made.version).standby_tasks
+        assert assignment_info_bytes(made) == raw
+    else:
+        found = read_subscription_info(raw)
+        assert found.latest_supported_version == (5 if found.version >= 3 else -1)
+        assert found.message is not None
+        assert len(found.message.standby_tasks) == (0 if name.endswith("null") else 1)
+        assert subscription_info_bytes(found.message) == raw
 
 
 @versions

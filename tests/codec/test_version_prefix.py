@@ -53,6 +53,11 @@ def test_assignment(version: int) -> None:
     assert version_prefixed_bytes(wanted, version) == raw
 
 
+@pytest.mark.parametrize("name", ["subscription0", "subscription1", "assignment0", "assignment1"])
+def test_what_2_4_wrote_by_hand(name: str) -> None:
+    assert vector(name, "2.4.1") == vector(name)
+
+
 def test_a_newer_subscription_is_read_as_the_newest_known() -> None:
     raw = vector("subscription3")
     newer = b"\0\x09" + raw[2:] + b"what version 9 adds"

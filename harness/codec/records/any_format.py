@@ -9,10 +9,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from harness.codec.errors import CodecError
 from harness.codec.records.batch import LOG_OVERHEAD_BYTES
-from harness.codec.records.compression import LimitError
-from harness.codec.records.errors import CorruptMessageError
+from harness.codec.records.compression import CompressionError, LimitError
+from harness.codec.records.errors import CorruptMessageError, RecordsError
 from harness.codec.records.log_batch import LogBatch, read_batch, read_legacy
 from harness.codec.records.message_set import MESSAGE_OVERHEAD_BYTES
 
@@ -33,7 +32,7 @@ class BatchProblem:
     base_offset: int
     magic: int
     size_bytes: int
-    error: CodecError
+    error: RecordsError | CompressionError
 
     def __str__(self) -> str:
         return f"offset {self.base_offset}, byte {self.position}: {self.error}"
@@ -108,7 +107,7 @@ def _read_next(data: bytes, position: int, limit_bytes: int) -> tuple[LogBatch, 
         return reader(data, position, limit_bytes)
     except LimitError as error:
         raise _Damage(BatchProblem(position, base_offset, magic, 0, error)) from error
-    except CodecError as error:
+    except (RecordsError, CompressionError) as error:
         raise _Damage(BatchProblem(position, base_offset, magic, size_bytes, error)) from error
 
 

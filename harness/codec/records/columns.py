@@ -143,7 +143,7 @@ def _read(payload: bytes, columns: Columns, base_offset: int, base_timestamp: in
 def _read_until_alike(  # noqa: C901, PLR0912, PLR0915
     payload: bytes, offset: int, next_try: int, columns: Columns, base: int, base_timestamp: int
 ) -> tuple[int, int]:
-    """(start, stop) of the last one read: there are ``next_try``, and two of one size, or no more."""
+    """(start, stop) of the last one: there are ``next_try``, and two of one size, or no more."""
     second, end, position, start, stop = _SECOND, len(payload), len(columns.values), 0, offset
     add_offset, add_timestamp = columns.offsets.append, columns.timestamps.append
     add_key_and_value = columns.keys.append, columns.values.append

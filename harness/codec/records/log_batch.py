@@ -30,7 +30,7 @@ from harness.codec.records.message_set import (
     read_message,
 )
 
-_KNOWN_ATTRIBUTES = (CODEC_MASK, CODEC_MASK | LOG_APPEND_TIME, 0x7F)  # by magic
+KNOWN_ATTRIBUTES = (CODEC_MASK, CODEC_MASK | LOG_APPEND_TIME, 0x7F)  # by magic
 _INT64 = 1 << 63
 _FAR = 1 << 62  # a base so far out that a delta may lead beyond 64 bits
 
@@ -94,7 +94,7 @@ class LogBatch:
     def unused_attributes(self) -> int:
         """The bits without meaning in this format, where they stand."""
         width = 0xFFFF if self.magic > 1 else 0xFF
-        return self.attributes & width & ~_KNOWN_ATTRIBUTES[self.magic]
+        return self.attributes & width & ~KNOWN_ATTRIBUTES[self.magic]
 
 
 def timestamp_type_of(magic: int, attributes: int) -> str:

@@ -31,7 +31,7 @@ class NestingError(RecordsError):
     """Good messages that may not stand in each other like this."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Message:
     """One message; ``crc`` and ``length`` are computed unless they are set, as wrong as may be.
 
@@ -80,20 +80,22 @@ def wrapper_of(messages: Sequence[Message], compression: str) -> Message:
     """
     first, last, codec_id = messages[0], messages[-1], CODEC_IDS[compression]
     base_offset = first.offset if first.magic > 0 else 0
-    inner = b"".join(
-        encode_message(replace(message, offset=message.offset - base_offset))
-        for message in messages
-    )
-    packed = compress(codec_id, inner)
-    if codec_id == _LZ4 and first.magic == 0:
-        packed = with_wrong_checksum(packed)
+    inner = [replace(message, offset=message.offset - base_offset) for message in messages]
     return Message(
-        value=packed,
+        value=packed(inner, codec_id),
         timestamp=max(message.timestamp for message in messages),
         offset=last.offset,
         magic=first.magic,
         attributes=first.attributes & LOG_APPEND_TIME | codec_id,
     )
+
+
+def packed(inner: Sequence[Message], codec_id: int) -> bytes:
+    """The value of a wrapper around these messages, which stay as they are."""
+    found = compress(codec_id, b"".join(map(encode_message, inner)))
+    if codec_id == _LZ4 and inner[0].magic == 0:
+        return with_wrong_checksum(found)
+    return found
 
 
 def decode_message_set(
@@ -187,10 +189,10 @@ def open_wrapper(
         raise NestingError(f"{where}: zstd is for magic 2 only")
     if wrapper.value is None:
         raise NestingError(f"{where}: it has no value")
-    packed = wrapper.value
+    value = wrapper.value
     if wrapper.codec_id == _LZ4 and wrapper.magic == 0:
-        packed = with_right_checksum(packed)
-    payload = decompress(wrapper.codec_id, packed, limit_bytes)
+        value = with_right_checksum(value)
+    payload = decompress(wrapper.codec_id, value, limit_bytes)
     inner = split_message_set(payload, tolerant=tolerant)
     if not inner:
         raise NestingError(f"{where}: no message is inside")

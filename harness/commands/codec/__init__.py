@@ -11,6 +11,8 @@ _COMMANDS = {
     "encode": ("harness.commands.codec.encode", "encode_command"),
     "transcode": ("harness.commands.codec.transcode", "transcode_command"),
     "errors": ("harness.commands.codec.errors", "errors_command"),
+    "encode": ("harness.commands.codec.decode", "encode_command"),
+    "pcap": ("harness.commands.codec.pcap", "pcap_command"),
 }
 
 

@@ -1,0 +1,4 @@
+"""Packet captures: TCP put together again, Kafka's frames in it, requests with their responses.
+
+The only room that knows scapy (extra ``capture``); it imports nothing of ours but the codec.
+"""

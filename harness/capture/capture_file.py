@@ -1,0 +1,75 @@
+"""Capture files as a stream of TCP segments: pcap and pcapng, gzipped too, through scapy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import IO, Any, cast
+
+from harness.capture.errors import CaptureError, ScapyMissing
+from harness.capture.segment import LINK_TYPES, NoSegment, Segment, read_segment
+
+PACKET_LIMIT_BYTES = 256 * 1024
+"""Loopback hands over 64 KiB at once, and more with large offloads."""
+_SECOND_NS = 1_000_000_000
+
+
+class CaptureFile:
+    """An open capture; iterate once. Only one packet is held at a time.
+
+    ``counts`` says how many packets were read and why some of them hold no segment.
+    """
+
+    def __init__(self, file: str | IO[bytes]) -> None:
+        """A path or an open binary file. Raises CaptureError, and ScapyMissing without scapy."""
+        self.counts: Counter[str] = Counter()
+        self._reader, self._read = _open(file)
+        self._last_ns = 0
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Raises CaptureError for a link type that is not known."""
+        try:
+            while (found := self._packet()) is not None:
+                self.counts["packets"] += 1
+                link_type, data, time_ns = found
+                try:
+                    yield read_segment(link_type, data, time_ns)
+                except NoSegment as reason:
+                    self.counts[reason.kind] += 1
+                except KeyError:
+                    known = ", ".join(f"{kind} ({name})" for kind, name in LINK_TYPES.items())
+                    raise CaptureError(
+                        f"link type {link_type} is not known here; these are: {known}"
+                    ) from None
+        finally:
+            self._reader.close()
+
+    def _packet(self) -> tuple[int, bytes, int] | None:
+        try:
+            data, about = self._read(PACKET_LIMIT_BYTES)
+        except EOFError:
+            return None
+        link_type = getattr(about, "linktype", None)
+        if link_type is None:
+            scale = 1 if self._reader.nano else 1000
+            return self._reader.linktype, data, about.sec * _SECOND_NS + about.usec * scale
+        if about.tshigh is not None:  # a simple packet block has no time: that of the one before
+            ticks = about.tshigh << 32 | about.tslow
+            self._last_ns = ticks * _SECOND_NS // about.tsresol
+        return link_type, data, self._last_ns
+
+
+def _open(file: str | IO[bytes]) -> tuple[Any, Callable[[int], Any]]:
+    try:
+        from scapy.error import Scapy_Exception
+        from scapy.utils import RawPcapReader
+    except ImportError:
+        raise ScapyMissing from None
+    name = file if isinstance(file, str) else getattr(file, "name", "the input")
+    try:
+        reader: Any = RawPcapReader(cast("str", file))  # open files too
+    except OSError as error:
+        raise CaptureError(f"cannot read {name}: {error.strerror or error}") from error
+    except Scapy_Exception as error:
+        raise CaptureError(f"{name} is neither pcap nor pcapng: {error}") from error
+    return reader, reader._read_packet  # its public way to read has no limit to set

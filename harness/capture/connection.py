@@ -1,0 +1,244 @@
+"""One TCP connection: both directions put in order, the server told from the client, frames read.
+
+What the server sent waits while something that the client sent is missing, so that a response is
+never read before its request.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from harness.capture.conversation import Conversation
+from harness.capture.events import ConnectionInfo, Event, Notice
+from harness.capture.frame_reader import Frame, FrameReader, Passed
+from harness.capture.frame_search import RequestSearch, ResponseSearch
+from harness.capture.limits import Limits
+from harness.capture.mentions import TopicNames
+from harness.capture.reassembly import Chunk, Reassembly
+from harness.capture.segment import ACK, FIN, RST, SYN, Endpoint, Segment
+from harness.capture.tls import is_tls
+
+Identify = Callable[[Endpoint, Endpoint], ConnectionInfo]
+"""(client, server) -> the connection, numbered; called once it is known who is who."""
+
+
+class Connection:
+    """Feed its segments in the order of the capture; take events.
+
+    ``server``: which end it is, where that is known beforehand.
+    """
+
+    def __init__(
+        self,
+        ends: tuple[Endpoint, Endpoint],
+        server: Endpoint | None,
+        names: TopicNames,
+        limits: Limits,
+        identify: Identify,
+    ) -> None:
+        self._ends, self._names, self._limits, self._identify = ends, names, limits, identify
+        self._streams = {end: Reassembly(limits) for end in ends}
+        self._from_start = dict.fromkeys(ends, False)  # whether its SYN was seen
+        self._first_seq: dict[Endpoint, int] = {}
+        self._held: list[Segment] | None = []  # until it is known where both streams begin
+        self._server = server
+        self._early: list[tuple[Endpoint, Chunk]] = []  # until it is known who the server is
+        self._early_bytes = 0
+        self._probes = {end: (RequestSearch(limits), bytearray()) for end in ends}
+        self._late: deque[Chunk] = deque()  # of the server, while the client's stream waits
+        self._readers: dict[Endpoint, FrameReader] = {}
+        self.conversation: Conversation | None = None
+        self.encrypted = False
+        self.spoke = False
+        self._ended: set[Endpoint] = set()
+        self.last_ns = 0
+
+    @property
+    def over(self) -> bool:
+        """Both sides have said that they will send no more, or one has broken it off."""
+        return len(self._ended) == 2 and not any(s.blocked for s in self._streams.values())
+
+    @property
+    def repeated_bytes(self) -> int:
+        """How many bytes were sent again."""
+        return sum(stream.repeated_bytes for stream in self._streams.values())
+
+    def is_another(self, segment: Segment) -> bool:
+        """Whether this SYN begins a new connection between the same ports."""
+        if not segment.flags & SYN or self._held is not None:
+            return False
+        first = self._first_seq.get(segment.source)
+        return first is not None and first != (segment.seq + 1) % (1 << 32)
+
+    def feed(self, segment: Segment) -> list[Event]:
+        """The next captured segment between the two ends."""
+        self.last_ns = max(self.last_ns, segment.time_ns)
+        if self._held is None:
+            return self._feed(segment)
+        self._held.append(segment)
+        if segment.flags & SYN or len(self._held) >= self._limits.start_packets:
+            return self._release()
+        return []
+
+    def _release(self) -> list[Event]:
+        """Begin both streams, with the lowest number of those held where there was no SYN."""
+        held, self._held = self._held or [], None
+        for segment in held:
+            if segment.flags & SYN:
+                self._from_start[segment.source] = True
+                self._first_seq[segment.source] = (segment.seq + 1) % (1 << 32)
+                if self._server is None:
+                    answer = bool(segment.flags & ACK)
+                    self._server = segment.source if answer else segment.destination
+        for end in self._ends:
+            numbers = [s.seq for s in held if s.source == end and (s.payload or s.missing)]
+            if numbers and end not in self._first_seq:
+                lowest = min(numbers, key=lambda n: (n - numbers[0] + (1 << 31)) % (1 << 32))
+                self._first_seq[end] = lowest
+            if end in self._first_seq:
+                self._streams[end].begin(self._first_seq[end])
+        return [event for segment in held for event in self._feed(segment)]
+
+    def _feed(self, segment: Segment) -> list[Event]:
+        source, other = segment.source, segment.destination
+        if segment.flags & SYN:
+            self._first_seq.setdefault(source, (segment.seq + 1) % (1 << 32))
+            if not self._streams[source].begun:
+                self._from_start[source] = True
+            self._streams[source].begin(self._first_seq[source])
+        chunks: list[Chunk] = []
+        if segment.payload or segment.missing:
+            self.spoke = True
+            seq = segment.seq + 1 if segment.flags & SYN else segment.seq
+            self._first_seq.setdefault(source, seq)
+            stream = self._streams[source]
+            chunks = stream.feed(seq, segment.payload, segment.missing, segment.time_ns)
+        if segment.flags & FIN:
+            self._streams[source].finish_at(segment.seq + len(segment.payload) + segment.missing)
+            self._ended.add(source)
+        if segment.flags & RST:
+            self._ended.update(self._ends)
+        elif segment.flags & ACK:
+            self._streams[other].confirm(segment.ack)
+        events = self._chunks(source, chunks)
+        for end in self._ends:
+            events += self._chunks(end, self._streams[end].packet_passed(segment.time_ns))
+        return events
+
+    def _chunks(self, source: Endpoint, chunks: list[Chunk]) -> list[Event]:
+        if not chunks and not self._late:
+            return []
+        if self._server is None:
+            self._early += [(source, chunk) for chunk in chunks]
+            return self._decide(source, chunks)
+        if source == self._server:
+            self._late += chunks
+            return self._catch_up()
+        events = [event for chunk in chunks for event in self._read(source, chunk)]
+        return events + self._catch_up()
+
+    def _catch_up(self) -> list[Event]:
+        """Read what the server sent, unless the client's stream waits for something."""
+        assert self._server is not None
+        client = self._other(self._server)
+        events: list[Event] = []
+        while self._late and not self._streams[client].blocked:
+            events += self._read(self._server, self._late.popleft())
+        return events
+
+    def _other(self, end: Endpoint) -> Endpoint:
+        return self._ends[1] if end == self._ends[0] else self._ends[0]
+
+    # Who is the server?
+
+    def _decide(self, source: Endpoint, chunks: list[Chunk]) -> list[Event]:
+        """The side that sends requests is the client."""
+        search, buffer = self._probes[source]
+        for chunk in chunks:
+            if chunk.lost:
+                buffer.clear()
+                search.forget()
+            buffer += chunk.data
+            self._early_bytes += len(chunk.data)
+        if search.find(buffer, [], last=False) is not None:
+            self._server = self._other(source)
+            return self._replay()
+        while self._early_bytes > self._limits.search_bytes:
+            end, chunk = self._early.pop(0)
+            self._early_bytes -= len(chunk.data)
+            search, buffer = self._probes[end]
+            del buffer[: len(chunk.data)]
+            search.forget()
+        return []
+
+    def _replay(self) -> list[Event]:
+        early, self._early = self._early, []
+        self._probes.clear()
+        return [event for end, chunk in early for event in self._chunks(end, [chunk])]
+
+    # Frames
+
+    def _read(self, source: Endpoint, chunk: Chunk) -> list[Event]:
+        assert self._server is not None
+        if self.encrypted:
+            return []
+        if self.conversation is None:
+            self._converse(self._server)
+        assert self.conversation is not None
+        reader = self._readers[source]
+        if chunk.lost:
+            return self._events(source, reader.gap(chunk.lost, chunk.time_ns))
+        if not self.conversation.recognised and is_tls(chunk.data):
+            self.encrypted = True
+            return [Notice(self.conversation.info, chunk.time_ns, "tls", "TLS: cannot be read")]
+        return self._events(source, reader.feed(chunk.data, chunk.time_ns))
+
+    def _converse(self, server: Endpoint) -> None:
+        client = self._other(server)
+        info = self._identify(client, server)
+        self.conversation = Conversation(info, self._names, self._limits)
+        for end, search in (
+            (client, RequestSearch(self._limits)),
+            (server, ResponseSearch(self.conversation.pending, self._limits)),
+        ):
+            self._readers[end] = FrameReader(search, self._limits, in_step=self._from_start[end])
+
+    def _events(self, source: Endpoint, found: list[Frame | Passed]) -> list[Event]:
+        assert self.conversation is not None
+        events: list[Event] = []
+        for one in found:
+            if isinstance(one, Passed):
+                events += _notices(self.conversation.info, source, one)
+            elif source == self._server:
+                events += self.conversation.response(one)
+            else:
+                events += self.conversation.request(one)
+        return events
+
+    def finish(self) -> list[Event]:
+        """Nothing more will come."""
+        events = self._release() if self._held is not None else []
+        for end in sorted(self._ends, key=lambda end: end == self._server):  # the client first
+            events += self._chunks(end, self._streams[end].finish(self.last_ns))
+        if self._server is None:
+            for end, (search, buffer) in list(self._probes.items()):
+                if self._server is None and search.find(buffer, [], last=True) is not None:
+                    self._server = self._other(end)
+                    events += self._replay()
+        if self.conversation is None:
+            return events
+        for end in sorted(self._ends, key=lambda end: end == self._server):
+            events += self._events(end, self._readers[end].finish(self.last_ns))
+        return events + self.conversation.finish(self.last_ns)
+
+
+def _notices(info: ConnectionInfo, source: Endpoint, passed: Passed) -> list[Event]:
+    found: list[Event] = []
+    if passed.lost:
+        text = f"{passed.lost} bytes of {source} were not captured"
+        found.append(Notice(info, passed.time_ns, "lost", text, passed.lost))
+    if passed.skipped:
+        text = f"{passed.skipped} bytes of {source} passed over to the next frame"
+        found.append(Notice(info, passed.time_ns, "skipped", text, passed.skipped))
+    return found

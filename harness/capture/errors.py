@@ -1,0 +1,17 @@
+"""What can go wrong with a capture as a whole; damage inside it is reported, not raised."""
+
+from __future__ import annotations
+
+
+class CaptureError(Exception):
+    """A file that is no capture, or one that cannot be read: says which and why."""
+
+
+class ScapyMissing(CaptureError):
+    """The optional package that reads captures is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "reading captures needs scapy, which is not installed: "
+            "pip install 'kafka-conformance[capture]'"
+        )

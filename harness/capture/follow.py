@@ -1,0 +1,131 @@
+"""A whole capture: segments of many connections in, events of those that speak Kafka out."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Collection, Iterable, Iterator
+from typing import IO
+
+from harness.capture.capture_file import CaptureFile
+from harness.capture.connection import Connection
+from harness.capture.events import REQUEST, ConnectionInfo, Event, Notice, Totals
+from harness.capture.limits import LIMITS, Limits
+from harness.capture.mentions import TopicNames
+from harness.capture.segment import FIN, RST, SYN, Endpoint, Segment
+
+Key = tuple[Endpoint, Endpoint]
+_CLOSED_REMEMBERED = 4096  # late copies of their last packets begin no new connection
+_HELD_EVENTS = 256  # of a connection that has not yet shown that it speaks Kafka
+_NOTICE_TOTALS = {"lost": "lost_bytes", "skipped": "skipped_bytes", "unanswered": "unanswered"}
+
+
+class Follower:
+    """Iterate ``events``; ``totals`` count along and are whole at the end.
+
+    ``ports`` of servers: with them only their connections are read, and believed to be Kafka.
+    Without, a connection is told of once a request in it was understood.
+    """
+
+    def __init__(self, ports: Collection[int] = (), limits: Limits = LIMITS) -> None:
+        self._ports, self._limits = frozenset(ports), limits
+        self._names = TopicNames()
+        self._open: OrderedDict[Key, Connection] = OrderedDict()
+        self._held: dict[Key, deque[Event]] = {}
+        self._closed: OrderedDict[Key, None] = OrderedDict()
+        self._numbered = 0
+        self.totals = Totals()
+
+    def events(self, segments: Iterable[Segment]) -> Iterator[Event]:
+        """What the segments tell, as soon as it is known."""
+        for segment in segments:
+            yield from self._feed(segment)
+        while self._open:
+            yield from self._close(next(iter(self._open)))
+
+    def _feed(self, segment: Segment) -> Iterator[Event]:
+        source, destination = segment.source, segment.destination
+        if self._ports and not self._ports & {source.port, destination.port}:
+            return
+        key = (source, destination) if source < destination else (destination, source)
+        connection = self._open.get(key)
+        if connection is not None and connection.is_another(segment):
+            yield from self._close(key)
+            connection = None
+        if connection is None:
+            if not self._begins(key, segment):
+                return
+            if len(self._open) >= self._limits.connections:
+                yield from self._close(next(iter(self._open)))
+            connection = self._open[key] = self._connection(key)
+        self._open.move_to_end(key)
+        yield from self._tell(key, connection, connection.feed(segment))
+        if connection.over:
+            yield from self._close(key)
+
+    def _begins(self, key: Key, segment: Segment) -> bool:
+        if segment.flags & SYN:
+            return True
+        return key not in self._closed and not (segment.flags & (FIN | RST) and not segment.payload)
+
+    def _connection(self, key: Key) -> Connection:
+        servers = [end for end in key if end.port in self._ports]
+        server = servers[0] if len(servers) == 1 else None
+        return Connection(key, server, self._names, self._limits, self._identify)
+
+    def _identify(self, client: Endpoint, server: Endpoint) -> ConnectionInfo:
+        self._numbered += 1
+        return ConnectionInfo(self._numbered, client, server)
+
+    def _tell(self, key: Key, connection: Connection, events: list[Event]) -> Iterator[Event]:
+        """The events, or nothing as yet while it may be another protocol."""
+        sure = bool(self._ports) or connection.encrypted
+        sure = sure or (connection.conversation is not None and connection.conversation.recognised)
+        if not sure:
+            if events:
+                self._held.setdefault(key, deque(maxlen=_HELD_EVENTS)).extend(events)
+            return
+        for event in (*self._held.pop(key, ()), *events):
+            self._count(event)
+            yield event
+
+    def _close(self, key: Key) -> Iterator[Event]:
+        connection = self._open.pop(key)
+        yield from self._tell(key, connection, connection.finish())
+        self.totals.repeated_bytes += connection.repeated_bytes
+        self._held.pop(key, None)
+        conversation = connection.conversation
+        if connection.encrypted:
+            self.totals.encrypted_connections += 1
+        elif conversation is not None and (self._ports or conversation.recognised):
+            self.totals.connections += 1
+        elif connection.spoke:
+            self.totals.other_connections += 1
+        self._closed[key] = None
+        if len(self._closed) > _CLOSED_REMEMBERED:
+            self._closed.popitem(last=False)
+
+    def _count(self, event: Event) -> None:
+        totals = self.totals
+        if isinstance(event, Notice):
+            name = _NOTICE_TOTALS.get(event.kind)
+            if name is not None:
+                setattr(totals, name, getattr(totals, name) + event.count)
+            return
+        if event.token:
+            totals.tokens += 1
+        elif event.direction == REQUEST:
+            totals.requests += 1
+        else:
+            totals.responses += 1
+            totals.unmatched += event.request is None
+        totals.undecodable += event.problem is not None
+
+
+def read_capture(
+    file: str | IO[bytes], ports: Collection[int] = (), limits: Limits = LIMITS
+) -> Iterator[Event]:
+    """The events of a capture file; see ``Follower`` for ``ports``.
+
+    Raises CaptureError for a file that is no capture, ScapyMissing without scapy.
+    """
+    return Follower(ports, limits).events(CaptureFile(file))

@@ -1,0 +1,188 @@
+"""Where does a frame begin? Asked in the middle of a stream, of requests and of responses.
+
+A length and a header alone are found by chance; a body that decodes to its very last byte is not.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from harness.capture.limits import Limits
+from harness.codec import CodecError, decode
+from harness.codec.apis import APIS, Api
+from harness.codec.frame import LENGTH_BYTES
+from harness.codec.header import decode_request_header, decode_response
+
+_REQUEST_START = struct.Struct(">ihh")
+_TWO_INTS = struct.Struct(">ii")
+_LENGTH = struct.Struct(">i")
+SHORTEST_REQUEST = 8  # api key, version, correlation id
+SHORTEST_RESPONSE = 4
+_HIGHEST_KEY = max(APIS)
+_HIGHEST_VERSION = max(api.valid_versions.highest for api in APIS.values())
+_STEP = 64  # by which the ids of neighbours may differ: clients count over all connections
+_IDS_LOOKED_FOR = 64
+
+
+class PendingResponse(NamedTuple):
+    """What a response that is awaited looks like."""
+
+    correlation_id: int
+    api: Api
+    version: int
+
+
+def request_decodes(payload: bytes) -> bool:
+    """Whether these bytes are a request, from the first to the last."""
+    try:
+        header, body = decode_request_header(payload)
+        api = APIS[header.request_api_key]
+        decode(api.request, header.request_api_version, payload, body)
+    except CodecError:
+        return False
+    return True
+
+
+def response_decodes(payload: bytes, awaited: PendingResponse) -> bool:
+    """Whether these bytes are the response that is awaited."""
+    try:
+        decode_response(awaited.api, awaited.version, payload)
+    except CodecError:
+        return False
+    return True
+
+
+class RequestSearch:
+    """A request tells what it is; the header behind it must be one as well."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        high = limits.plausible_frame_bytes >> 24
+        self._pattern = re.compile(
+            rb"(?=[\x00-%b][\s\S]{3}\x00[\x00-%b]\x00[\x00-%b])"
+            % tuple(re.escape(bytes([n])) for n in (high, _HIGHEST_KEY, _HIGHEST_VERSION))
+        )
+        self.forget()
+
+    def forget(self) -> None:
+        self._unfinished: list[int] = []  # may begin a request whose end has not come
+        self._resume = 0
+
+    def find(
+        self,
+        buffer: bytearray,
+        starts: Sequence[int],  # noqa: ARG002
+        *,
+        last: bool,  # noqa: ARG002
+    ) -> int | None:
+        """See ``Search``; a request needs neither of them."""
+        candidates = [*self._unfinished]
+        candidates += (match.start() for match in self._pattern.finditer(buffer, self._resume))
+        self._unfinished = []
+        self._resume = max(0, len(buffer) - _REQUEST_START.size + 1)
+        for at in candidates:
+            end = at + LENGTH_BYTES + _LENGTH.unpack_from(buffer, at)[0]
+            if not self._may_begin(buffer, at):
+                continue
+            if end > len(buffer):
+                self._unfinished.append(at)
+            elif request_decodes(bytes(buffer[at + LENGTH_BYTES : end])) and self._may_begin(
+                buffer, end
+            ):
+                return at
+        return None
+
+    def _may_begin(self, buffer: bytearray, at: int) -> bool:
+        """Whether what is there so far could be the start of a request."""
+        if len(buffer) - at < _REQUEST_START.size:
+            return True
+        length, key, version = _REQUEST_START.unpack_from(buffer, at)
+        if not SHORTEST_REQUEST <= length <= self._limits.plausible_frame_bytes:
+            return False
+        api = APIS.get(key)
+        return api is not None and version in api.valid_versions
+
+
+class ResponseSearch:
+    """A response is known by the correlation id of a request that waits for it.
+
+    Those before it, of requests that were not captured, are found when packets begin with them and
+    they lead, length by length, to one that is known.
+    """
+
+    def __init__(self, pending: Callable[[], Iterable[PendingResponse]], limits: Limits) -> None:
+        self._pending, self._limits = pending, limits
+        self.forget()
+
+    def forget(self) -> None:
+        self._unfinished: list[tuple[int, PendingResponse]] = []
+        self._resume = 0
+
+    def find(self, buffer: bytearray, starts: Sequence[int], *, last: bool) -> int | None:
+        """See ``Search``."""
+        known = self._known(buffer)
+        if known is not None:
+            (number,) = _LENGTH.unpack_from(buffer, known + LENGTH_BYTES)
+            for start in starts:
+                if start < known and self._leads(buffer, start, known, number):
+                    return start
+            return known
+        if last:
+            for start in starts:
+                if self._leads(buffer, start, len(buffer), None):
+                    return start
+        return None
+
+    def _known(self, buffer: bytearray) -> int | None:
+        """The first response to a request that was captured."""
+        candidates = [*self._unfinished, *self._with_known_ids(buffer)]
+        self._unfinished = []
+        self._resume = max(0, len(buffer) - _TWO_INTS.size + 1)
+        for at, awaited in sorted(candidates, key=lambda one: one[0]):
+            (length,) = _LENGTH.unpack_from(buffer, at)
+            end = at + LENGTH_BYTES + length
+            if not SHORTEST_RESPONSE <= length <= self._limits.plausible_frame_bytes:
+                continue
+            if end > len(buffer):
+                self._unfinished.append((at, awaited))
+            elif response_decodes(
+                bytes(buffer[at + LENGTH_BYTES : end]), awaited
+            ) and self._may_begin(buffer, end):
+                return at
+        return None
+
+    def _with_known_ids(self, buffer: bytearray) -> list[tuple[int, PendingResponse]]:
+        found: list[tuple[int, PendingResponse]] = []
+        for _, awaited in zip(range(_IDS_LOOKED_FOR), self._pending(), strict=False):
+            wanted = _LENGTH.pack(awaited.correlation_id)
+            at = buffer.find(wanted, self._resume + LENGTH_BYTES)
+            while at >= 0:
+                found.append((at - LENGTH_BYTES, awaited))
+                at = buffer.find(wanted, at + 1)
+        return found
+
+    def _may_begin(self, buffer: bytearray, at: int) -> bool:
+        if len(buffer) - at < LENGTH_BYTES:
+            return True
+        (length,) = _LENGTH.unpack_from(buffer, at)
+        return bool(0 <= length <= self._limits.plausible_frame_bytes)
+
+    def _leads(self, buffer: bytearray, start: int, goal: int, last_id: int | None) -> bool:
+        """Whether frames with ascending ids fill the bytes from ``start`` to ``goal``."""
+        before: int | None = None
+        while start < goal:
+            if goal - start < _TWO_INTS.size:
+                return False
+            length, number = _TWO_INTS.unpack_from(buffer, start)
+            if length < SHORTEST_RESPONSE or (before is not None and not _follows(before, number)):
+                return False
+            before = number
+            start += LENGTH_BYTES + length
+        return start == goal and (last_id is None or before is None or _follows(before, last_id))
+
+
+def _follows(before: int, number: int) -> bool:
+    return 0 < (number - before) % (1 << 32) <= _STEP

@@ -1,0 +1,81 @@
+"""Records as text for people: the batches in a run of bytes, and the records in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.codec.records.any_format import BatchProblem, read_records
+from harness.codec.records.log_batch import LogBatch
+from harness.codec.trace_text import line
+
+LIMIT_BYTES = 64 * 1024 * 1024  # of decompressed records: beyond it nobody reads on
+_TEXT_CHARACTERS = 60
+
+
+def records_lines(data: bytes, start: int, stop: int, depth: int) -> Iterator[str]:
+    """A line a batch with offset and hex of its bytes, under it a line a record.
+
+    Damaged batches, and what is left of one that is cut, are told where they stand; the rest is
+    shown all the same. Records in a batch have no offset of their own: most are compressed.
+    """
+    reading = read_records(data[start:stop], limit_bytes=LIMIT_BYTES)
+    found: list[LogBatch | BatchProblem] = [*reading.batches, *reading.problems]
+    for one in sorted(found, key=lambda each: each.position):
+        at = start + one.position
+        raw = data[at : min(stop, at + (one.size_bytes or stop))]
+        if isinstance(one, BatchProblem):
+            yield line(at, raw, depth, f"batch not readable: {one.error}")
+        else:
+            yield line(at, raw, depth, _batch_text(one))
+            yield from _record_lines(one, depth + 1)
+    if reading.partial_bytes:
+        at = stop - reading.partial_bytes
+        said = f"the first {reading.partial_bytes} bytes of a batch that is cut"
+        yield line(at, data[at:stop], depth, said)
+
+
+def _batch_text(batch: LogBatch) -> str:
+    facts = [
+        f"batch magic {batch.magic}",
+        f"base_offset {batch.base_offset}",
+        f"{len(batch.records)} record{'' if len(batch.records) == 1 else 's'}",
+        batch.compression,
+        batch.timestamp_type,
+    ]
+    facts += ["transactional"] if batch.is_transactional else []
+    facts += ["control"] if batch.is_control else []
+    if batch.delete_horizon_ms is not None:
+        facts.append(f"delete_horizon_ms {batch.delete_horizon_ms}")
+    if batch.unused_attributes:
+        facts.append(f"unused attributes {batch.unused_attributes:#x}")
+    if batch.magic > 1:
+        facts.append(f"partition_leader_epoch {batch.partition_leader_epoch}")
+    if batch.producer_id >= 0:
+        facts.append(
+            f"producer {batch.producer_id} epoch {batch.producer_epoch} "
+            f"sequence {batch.base_sequence}"
+        )
+    return ", ".join(facts)
+
+
+def _record_lines(batch: LogBatch, depth: int) -> Iterator[str]:
+    for record in batch.records:
+        facts = [f"record {record.offset}"]
+        if batch.magic > 0:
+            facts.append(f"timestamp {record.timestamp}")
+        facts += [f"key {_shown(record.key)}", f"value {_shown(record.value)}"]
+        facts += [f"header {header.key!r} {_shown(header.value)}" for header in record.headers]
+        yield line(None, b"", depth, ", ".join(facts))
+
+
+def _shown(data: bytes | None) -> str:
+    """Text where it is text; else hex. Long ones are cut, and say how long they are."""
+    if data is None:
+        return "null"
+    try:
+        text = data[:_TEXT_CHARACTERS].decode("ascii")
+    except UnicodeDecodeError:
+        text = ""
+    shown = f'"{text}"' if text.isprintable() and (text or not data) else data[:20].hex()
+    is_cut = len(data) > (_TEXT_CHARACTERS if shown.startswith('"') else 20)
+    return f"{shown}.. ({len(data)} bytes)" if is_cut else shown

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from harness.capture.events import REQUEST, Captured, Event, Notice, Totals
+from harness.codec.dictionary_form import to_dict
 from harness.codec.errors import DecodeError
-from harness.codec.json_form import to_json
 from harness.codec.structs import Message
 
 _SECRETS = frozenset({"auth_bytes"})  # passwords of SASL: never shown
@@ -105,7 +105,7 @@ def object_of(event: Event, *, verbose: bool = False) -> dict[str, Any]:
         if event.api is None and not event.token:
             found["hex"] = event.payload.hex()
     if verbose:
-        found["value"] = None if event.message is None else _value(event.message, event.version)
+        found["value"] = _value(event.message, event.version)
     return found
 
 
@@ -119,9 +119,10 @@ def _problem(problem: Exception | None) -> dict[str, Any] | None:
     return {"type": kind, "message": str(problem), "field": field, "offset": offset}
 
 
-def _value(message: Message, version: int | None) -> dict[str, Any]:
-    del version
-    return to_json(_shown(message))
+def _value(message: Message | None, version: int | None) -> dict[str, Any] | None:
+    if message is None or version is None:
+        return None
+    return to_dict(_shown(message), version)
 
 
 def _shown(message: Message) -> Message:

@@ -11,7 +11,6 @@ _COMMANDS = {
     "encode": ("harness.commands.codec.encode", "encode_command"),
     "transcode": ("harness.commands.codec.transcode", "transcode_command"),
     "errors": ("harness.commands.codec.errors", "errors_command"),
-    "encode": ("harness.commands.codec.decode", "encode_command"),
     "pcap": ("harness.commands.codec.pcap", "pcap_command"),
 }
 

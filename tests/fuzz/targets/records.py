@@ -34,6 +34,7 @@ from harness.codec.records import (
 from harness.codec.records.any_format import RecordsReading, read_records
 from harness.codec.records.columns import BadRecord, Columns, read_columns
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, compress, decompress
+from harness.codec.records.value_form import records_bytes, records_value
 from harness.codec.records.walk import BadRecord as BadWalk
 from harness.codec.records.walk import walk_records
 from tests.fuzz.memory import check_memory, sampled
@@ -118,6 +119,16 @@ def _check_against_one_format(raw: bytes, reading: RecordsReading) -> None:
             ]
 
 
+def _values(raw: bytes) -> None:
+    """Plain values and back: the same bytes, or what is compressed as equal values."""
+    values = records_value(raw, limit_bytes=LIMIT_BYTES)
+    made = records_bytes(values)
+    if all(value.get("compression", "none") == "none" for value in values):
+        assert made == raw
+    else:
+        assert records_value(made, limit_bytes=2 * LIMIT_BYTES) == values
+
+
 def _columns(raw: bytes) -> None:
     """Many alike records read at once are what they are one by one."""
     columns, told = _at_once(raw)
@@ -159,8 +170,9 @@ READERS: tuple[Callable[[bytes], None], ...] = (
     _walk,
     _any_format,
     _columns,
+    _values,
 )
-SETS, TOLERANT_SETS, WALK, ANY_FORMAT, COLUMNS = range(1, 6)
+SETS, TOLERANT_SETS, WALK, ANY_FORMAT, COLUMNS, VALUES = range(1, 7)
 
 RECORDS = (
     Record(b"value", b"key", (Header("h", b"v"), Header("n", None)), timestamp_delta=5),
@@ -175,6 +187,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     for name in CODEC_IDS:
         raw = encode_batch(RecordBatch(RECORDS, base_offset=3, base_timestamp=99), name)
         yield f"batch-{name}", b"\0" + raw
+        yield f"values-{name}", bytes([VALUES]) + raw + raw[:40]
         yield f"batches-{name}", b"\0" + raw + raw + raw[:50]
         damaged = bytearray(raw)
         damaged[-1] ^= 1
@@ -186,7 +199,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
                 for m, time in zip(MESSAGES, times, strict=True)
             ]
             raw = encode_message_set(messages, name)
-            for reader in (SETS, TOLERANT_SETS, ANY_FORMAT):
+            for reader in (SETS, TOLERANT_SETS, ANY_FORMAT, VALUES):
                 yield f"set-{magic}-{name}-{reader}", bytes([reader]) + raw
     for attributes in (0x08, 0x10, 0x20, 0x30, 0x40, 0x80):
         batch = RecordBatch(RECORDS[:1], attributes=attributes, producer_id=7, producer_epoch=1)

@@ -242,7 +242,10 @@ def test_definitions_of_old_releases_can_be_read() -> None:
       {"name": "OldRequest", "type": "request", "apiKey": 1, "validVersions": "0-1",
        "deprecatedVersions": "0", "fields": [
         // another, with a brace }
-        {"name": "Flag", "type": "bool", "versions": "0+", "ignorable": "true", "mapKey": "false"},
+        /* and one of
+           two lines */
+        {"name": "Flag", "about": "// no comment, ] /* nor this", "type": "bool",
+         "versions": "0+", /* here, too */ "ignorable": "true", "mapKey": "false"}, // and here
        ]}
       ]}"""
     found = read_definition(text, "old")

@@ -11,12 +11,19 @@ from harness.codec.drift.check import check_drift
 from harness.codec.drift.kafka_jar import Definitions, read_definitions
 from harness.codec.first_releases import first_releases
 from harness.codec.releases import release_numbers
+from harness.targets.artifacts import fetch, pinned_artifacts, pinned_releases
 from harness.targets.client_jar import fetch_client_jar
 from harness.targets.pinned_file import DownloadError
 from tests.targets.kinds import not_run
 
 # 3.9.2 and 4.4.0 together know every version; the others spoke some of them with other bytes.
 RELEASES = ("2.4.1", "2.8.2", "3.9.2", "4.0.2", "4.3.1", "4.4.0")
+OTHER_JARS = frozenset(
+    {
+        *("kafka-group-coordinator", "kafka-metadata", "kafka-raft", "kafka-share-coordinator"),
+        *("kafka-storage", "kafka-transaction-coordinator"),
+    }
+)
 pytestmark = pytest.mark.kafka
 
 
@@ -77,3 +84,19 @@ def test_the_newest_and_the_last_of_the_third_know_all_versions() -> None:
     there = _versions("3.9.2")[0] | _versions("4.4.0")[0]
     assert there == {(key, version) for key, api in APIS.items() for version in api.valid_versions}
     assert len(there) == 368
+
+
+@pytest.mark.parametrize("release", pinned_releases())
+def test_what_is_no_rpc_is_as_reviewed(release: str) -> None:
+    """Records of coordinators, of the metadata log and of files are in other jars."""
+    pins = [pin for pin in pinned_artifacts()[release] if pin.artifact in OTHER_JARS]
+    assert len(pins) >= len(OTHER_JARS) - 1  # 3.9 has no jar of the share coordinator
+    try:
+        jars = fetch(pins)
+    except DownloadError as problem:
+        not_run(f"the jars of Kafka {release}: {problem}")
+        raise
+    for jar in jars:
+        report = check_drift(read_definitions(jar, release))
+        assert list(report.problems()) == [], jar.name
+        assert report.versions >= report.definitions > 0, jar.name

@@ -33,5 +33,7 @@ def test_nothing_is_taken_whose_checksum_differs(
     monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("KAFKA_CONFORMANCE_MAVEN_LOCAL", str(tmp_path / "local"))
     monkeypatch.setenv("KAFKA_CONFORMANCE_MAVEN_URL", "ftp://nowhere.invalid")
-    with pytest.raises(TargetError, match=r"cannot download org\.apache\.kafka:kafka-clients:2\.4\.1"):
+    with pytest.raises(
+        TargetError, match=r"cannot download org\.apache\.kafka:kafka-clients:2\.4\.1"
+    ):
         fetch_client_jar("2.4.1")

@@ -17,8 +17,9 @@ from harness.codec.releases import ReleaseRange, release_numbers
 _SCHEMAS = files("harness.codec") / "schemas"
 _FOLDERS = (_SCHEMAS, _SCHEMAS / "data")
 _EVER = (0,)
-_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
-_COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
+_STRING = r'("(?:\\.|[^"\\])*")'
+_COMMENT = re.compile(_STRING + r"|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[\]}])")
 
 
 class Marks(NamedTuple):
@@ -61,10 +62,11 @@ def _ours(key: str) -> Definition:
 def read_definition(text: str, where: str) -> Definition:
     """A file of any release, read as tolerantly as Kafka's own reader does.
 
-    What follows the object is ignored (2.8 has a file with brackets too many), and so is a comma
-    behind the last one of a list. Raises DefinitionError, which names ``where``.
+    Comments of both kinds may stand anywhere. What follows the object is ignored (2.8 has a file
+    with brackets too many), and so is a comma behind the last one of a list.
+    Raises DefinitionError, which names ``where``.
     """
-    plain = _LAST_COMMA.sub("", _COMMENT_LINE.sub("", text)).lstrip()
+    plain = _LAST_COMMA.sub(_string, _COMMENT.sub(_string, text)).lstrip()
     try:
         raw, _ = json.JSONDecoder().raw_decode(plain)
     except json.JSONDecodeError as error:
@@ -81,6 +83,11 @@ def read_definition(text: str, where: str) -> Definition:
 def _listeners(names: list[str] | None) -> tuple[str, ...] | None:
     """Without zkBroker, which went away with ZooKeeper; sorted."""
     return None if names is None else tuple(sorted(set(names) - {"zkBroker"}))
+
+
+def _string(found: re.Match[str]) -> str:
+    """What looks like a comment inside a string stays."""
+    return found[1] or ""
 
 
 def _mend(raw: Any) -> None:

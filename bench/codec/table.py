@@ -36,7 +36,7 @@ class Target:
     work: str
     peer: str
     mean: float  # the geometric mean of the cases
-    least: float  # each case
+    least: float  # each case; 0: any
 
     def reached(self, results: Iterable[Result]) -> tuple[float, float, bool]:
         """(geometric mean, least, whether both are high enough)."""
@@ -83,7 +83,8 @@ def _table(results: list[Result]) -> list[str]:
 
 def _target_row(target: Target, results: list[Result]) -> str:
     mean, least, enough = target.reached(results)
-    wanted = f"{target.work} against {target.peer}: mean {target.mean}, each {target.least}"
+    each = f", each {target.least:.2f}" if target.least else ""
+    wanted = f"{target.work} against {target.peer}: mean {target.mean:.2f}{each}"
     return f"| {wanted} | {mean:.2f} | {least:.2f} | {'PASS' if enough else 'FAIL'} |"
 
 

@@ -1,209 +1,239 @@
 """Generated decoders: straight-line Python per (message, version).
 
 A generated decoder is ``decode(data, offset, end) -> (message, next offset)``. It raises anything
-at all on bad bytes; the caller then asks the interpreter what is wrong.
+at all on bad bytes; the caller then asks the interpreter what is wrong. Structs are read inline, in
+loops in loops; only those that contain themselves are functions. What stands behind a position that
+is beyond the end cannot be read, so a look at the very last position is enough.
+
+The names in generated code: ``b`` the bytes, ``p`` and ``q`` positions, ``e`` the end, ``n``
+lengths and counts (of compact ones: plus 1, as they stand there), ``t`` numbers of tagged fields.
 """
 
 from __future__ import annotations
 
 import struct
-import uuid
 
+from harness.codec.generate_decoder_steps import Steps
 from harness.codec.generate_default import fresh_default
-from harness.codec.layout import STRING_LIMIT_BYTES, Layout, Slot, minimum_bytes
-from harness.codec.source import Source, fixed_format, fixed_runs, layouts_of
-from harness.codec.specs import FieldSpec
-from harness.codec.structs import Message, Struct, bare, default_of, slot_of
-from harness.codec.varint import decode_uvarint
+from harness.codec.generated_runtime import Lazy
+from harness.codec.layout import Layout, Slot, layout, minimum_bytes
+from harness.codec.source import Source, fixed_format, variable
+from harness.codec.structs import bare, slot_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from harness.codec.specs import FieldSpec
+    from harness.codec.structs import Message, Struct
+
+_decoders: dict[tuple[type[Struct], int, bool], Callable[[bytes, int, int], Any]] = {}
+
 
 def generate_decoder(
     cls: type[Message], version: int, tolerant: bool = False
 ) -> Callable[[bytes, int, int], Any]:
     """The decoder of one message at one version; ``tolerant``: see ``decode_prefix``."""
-    source = Source()
-    source.names.update(uvarint=decode_uvarint, UUID=uuid.UUID)
-    for owner, own in layouts_of(cls, version):
-        _DecoderOf(source, cls, owner, own, tolerant).write()
-    return source.compile(f"read_{cls.__name__}", f"decoder of {cls.__name__} v{version}")
+    return struct_decoder(cls, cls, version, tolerant)
 
 
-class _DecoderOf:
-    """Writes the function that decodes one struct."""
+def struct_decoder(
+    root: type[Message], cls: type[Struct], version: int, tolerant: bool
+) -> Callable[[bytes, int, int], Any]:
+    """The decoder of one struct of a message; a struct that contains itself finds its own."""
+    key = (cls, version, tolerant)
+    if key not in _decoders:
+        _decoders[key] = _struct_decoder(root, cls, version, tolerant)
+    return _decoders[key]
 
-    def __init__(
-        self,
-        source: Source,
-        cls: type[Message],
-        owner: type[Struct],
-        own: Layout,
-        tolerant: bool,
-    ) -> None:
-        self.source, self.cls, self.owner, self.own = source, cls, owner, own
-        self.tolerant = tolerant
 
-    def write(self) -> None:
-        name, source = self.owner.__name__, self.source
-        source.names[name] = self.owner
-        source.names[f"new_{name}"] = bare(self.owner)
-        source.add(0, f"def read_{name}(b, p, e):")
-        source.add(1, f"m = new_{name}()", "m._tags = None")
-        for field in self.own.absent:
-            self.set_default(field)
-        for form, slots in fixed_runs(self.own.plain):
-            if form:
-                self.fixed_run(form, slots)
-            else:
-                self.varying(1, slots[0], f"m.{slots[0].field.name}")
-        if self.own.flexible:
-            self.tagged_section()
-        source.add(1, "return m, p")
+def _struct_decoder(
+    root: type[Message], cls: type[Struct], version: int, tolerant: bool
+) -> Callable[[bytes, int, int], Any]:
+    writer = DecoderWriter(root, version, tolerant)
+    title = f"{'tolerant ' if tolerant else ''}decoder of {cls.__qualname__} v{version}"
+    writer.source.add(0, "def read(b, p, e):")
+    steps = Steps(writer.source, 1, tolerant)
+    made = writer.struct(steps, cls)
+    steps.settle()
+    steps.add("if p > e: raise Malformed", f"return {made}, p")
+    return writer.source.compile("read", title)
 
-    def set_default(self, field: FieldSpec) -> None:
-        lazy = field.default is ...
-        made = "..." if lazy else fresh_default(self.source, default_of(self.owner, field.name))
-        self.source.add(1, f"m.{slot_of(field)} = {made}")
 
-    def fixed_run(self, form: str, slots: list[Slot]) -> None:
-        unpack = self.source.packer(form, "unpack_from")
-        targets = ", ".join(f"m.{slot.field.name}" for slot in slots)
-        self.source.add(1, f"{targets}, = {unpack}(b, p)")
-        self.source.add(1, f"p += {struct.calcsize('>' + form)}")
-        for slot in slots:
-            if slot.field.kind == "uuid":
-                self.source.add(1, f"m.{slot.field.name} = UUID(bytes=m.{slot.field.name})")
+class DecoderWriter:
+    """Writes the statements that read the structs of one message at one version."""
 
-    def varying(self, indent: int, slot: Slot, target: str, tagged: bool = False) -> None:
-        """Statements that read one field of varying width into ``target``."""
+    def __init__(self, root: type[Message], version: int, tolerant: bool) -> None:
+        self.root, self.version, self.tolerant = root, version, tolerant
+        self.source = Source()
+        self.inside: list[type[Struct]] = []  # the structs around the place that is being written
+
+    def layout_of(self, cls: type[Struct]) -> Layout:
+        return layout(self.root.message_spec, cls.spec, self.version)
+
+    def class_in(self, field: FieldSpec) -> type[Struct]:
+        assert field.struct is not None
+        found: type[Struct] = getattr(self.root, field.struct.name)
+        return found
+
+    def new(self, steps: Steps, cls: type[Struct]) -> str:
+        """A new object whose fields that are not in the run are at their default."""
+        make, own = f"new_{cls.__name__}", self.layout_of(cls)
+        self.source.names[make] = bare(cls)
+        name = self.source.fresh(variable(cls.__name__))
+        steps.add(f"{name} = {make}()", f"{name}._tags = None")
+        for field in (*own.absent, *(slot.field for slot in own.tagged.values())):
+            steps.add(f"{name}.{slot_of(field)} = {fresh_default(self.source, field)}")
+        return name
+
+    def struct(self, steps: Steps, cls: type[Struct]) -> str:
+        """Read a struct; the name of the object."""
+        own, name = self.layout_of(cls), self.new(steps, cls)
+        self.inside.append(cls)
+        for slot in own.plain:
+            self.field(steps, slot, f"{name}.{slot_of(slot.field)}")
+        if own.flexible:
+            steps.read("B", "t")
+            steps.flush()
+            steps.add(*self.tags(steps, cls, name))
+        self.inside.pop()
+        return name
+
+    def tags(self, steps: Steps, cls: type[Struct], name: str) -> list[str]:
+        """Statements for a struct that has tagged fields: most have none."""
+        from harness.codec.generate_decoder_tags import tags_decoder
+
+        root, version, tolerant = self.root, self.version, self.tolerant
+        read = f"read_tags_of_{cls.__name__}"
+        self.source.names[read] = Lazy(lambda: tags_decoder(root, cls, version, tolerant))
+        shift = f"; {steps.base} -= {steps.ahead}" if steps.ahead else ""
+        return [f"if t: {steps.base} = {read}(b, {steps.here()}, e, {name}, t){shift}"]
+
+    def field(self, steps: Steps, slot: Slot, target: str, tagged: bool = False) -> None:
+        """Read one field into ``target``; as a tagged one, null is written otherwise."""
         kind = slot.field.kind
-        if kind == "struct":
-            self.nested(indent, slot, target, tagged)
-            return
-        self.length(indent, "string" if kind == "string" else "bytes", slot.compact)
-        self.source.add(indent, "if n < 0:")
-        if slot.nullable:
-            if not self.tolerant:
-                self.source.add(indent + 1, "if n != -1: raise Malformed")
-            self.source.add(indent + 1, f"{target} = None")
+        form = fixed_format(kind)
+        if form:
+            steps.read(form, target)
+        elif kind == "struct":
+            self.nested(steps, slot, target, tagged)
+        elif kind == "array":
+            self.array(steps, slot, target)
         else:
-            self.source.add(indent + 1, "raise Malformed")
-        self.source.add(indent, "else:")
-        if kind == "array":
-            self.array(indent + 1, slot, target)
-        else:
-            self.run_of_bytes(indent + 1, kind, target)
+            steps.varying(target, slot.compact, slot.nullable, kind == "string")
 
-    def length(self, indent: int, kind: str, compact: bool) -> None:
-        """Statements that read a length or count into ``n``; negative means null."""
-        if compact:
-            self.source.add(indent, "n = b[p]", "if n < 128: p += 1")
-            self.source.add(indent, "else: n, p = uvarint(b, p)", "n -= 1")
-            return
-        form, width = ("h", 2) if kind == "string" else ("i", 4)
-        self.source.add(
-            indent, f"n, = {self.source.packer(form, 'unpack_from')}(b, p)", f"p += {width}"
-        )
-
-    def run_of_bytes(self, indent: int, kind: str, target: str) -> None:
-        self.source.add(indent, "q = p + n", "if q > e: raise Malformed")
-        if kind == "string":
-            self.source.add(indent, f"if n > {STRING_LIMIT_BYTES}: raise Malformed")
-            mode = "'utf-8', 'replace'" if self.tolerant else ""
-            self.source.add(indent, f"{target} = b[p:q].decode({mode})", "p = q")
-        else:
-            self.source.add(indent, f"{target} = b[p:q]", "p = q")
-
-    def array(self, indent: int, slot: Slot, target: str) -> None:
-        add, element = self.source.add, slot.field.element
-        smallest = minimum_bytes(self.cls.message_spec, slot, self.own.version)
-        add(indent, f"if n * {smallest} > e - p: raise Malformed")
-        form = fixed_format(element)
-        if form and element != "uuid":
-            self.source.names["unpack_many"] = struct.unpack_from
-            add(
-                indent,
-                f"{target} = list(unpack_many(f'>{{n}}{form}', b, p))",
-                f"p += n * {smallest}",
-            )
-            return
-        add(indent, "items = []", f"{target} = items", "for _ in range(n):")
-        if element == "struct":
-            assert slot.field.struct is not None
-            add(
-                indent + 1,
-                f"item, p = read_{slot.field.struct.name}(b, p, e)",
-                "items.append(item)",
-            )
-        elif element == "uuid":
-            add(indent + 1, "items.append(UUID(bytes=b[p:p + 16]))", "p += 16")
-        else:
-            self.length(indent + 1, element, slot.compact)
-            add(indent + 1, "if n < 0: raise Malformed")
-            self.run_of_bytes(indent + 1, element, "item")
-            add(indent + 1, "items.append(item)")
-
-    def nested(self, indent: int, slot: Slot, target: str, tagged: bool) -> None:
-        assert slot.field.struct is not None
-        read = f"{target}, p = read_{slot.field.struct.name}(b, p, e)"
+    def nested(self, steps: Steps, slot: Slot, target: str, tagged: bool) -> None:
+        cls = self.class_in(slot.field)
         if not slot.nullable:
-            self.source.add(indent, read)
+            steps.add(f"{target} = {self.one(steps, cls)}")
             return
+        steps.settle()
+        marker = self.source.fresh("n")
         if tagged:
-            self.source.add(indent, "n, p = uvarint(b, p)", f"if n == 0: {target} = None")
+            steps.add(f"{marker}, p = uvarint(b, p)", f"if not {marker}: {target} = None")
         else:
-            self.source.add(indent, "n = b[p]", "p += 1", f"if n > 127: {target} = None")
-        self.source.add(indent, f"else: {read}")
+            steps.add(f"{marker} = b[p]", "p += 1", f"if {marker} > 127: {target} = None")
+        steps.add("else:")
+        inner = Steps(self.source, steps.indent + 1, self.tolerant)
+        inner.add(f"{target} = {self.one(inner, cls)}")
+        inner.settle()
 
-    def tagged_section(self) -> None:
-        add = self.source.add
-        for slot in self.own.tagged.values():
-            self.set_default(slot.field)
-        add(1, "t = b[p]", "p += 1", "if t:")
-        add(2, "if t > 127: t, p = uvarint(b, p - 1)", "last = -1", "for _ in range(t):")
-        add(3, "tag, p = uvarint(b, p)", "size, p = uvarint(b, p)")
-        if not self.tolerant:
-            add(3, "if tag <= last: raise Malformed")
-        add(3, "last = tag", "stop = p + size")
-        if not self.tolerant:  # Kafka's readers do not look at the size of a tag that they know
-            add(3, "if stop > e: raise Malformed")
-        branch = "if"
-        for tag, slot in self.own.tagged.items():
-            add(3, f"{branch} tag == {tag}:")
-            self.tagged_value(slot)
-            add(4, "pass" if self.tolerant else "if p != stop: raise Malformed")
-            branch = "elif"
-        retired = [
-            f.tag for f in self.own.struct.fields if f.tag >= 0 and f.tag not in self.own.tagged
-        ]
-        if retired:
-            add(3, f"{branch} tag in {tuple(retired)}: raise Malformed")
-            branch = "elif"
-        keep = [
-            "if stop > e: raise Malformed",
-            "m.unknown_tagged_fields[tag] = b[p:stop]",
-            "p = stop",
-        ]
-        if branch == "if":
-            add(3, *keep)
+    def one(self, steps: Steps, cls: type[Struct]) -> str:
+        """Read one struct, inline unless we are inside of it; an expression for the object."""
+        if cls not in self.inside:
+            return self.struct(steps, cls)
+        steps.settle()
+        name = self.source.fresh(variable(cls.__name__))
+        steps.add(f"{name}, p = {self.function(cls)}(b, p, e)")
+        return name
+
+    def function(self, cls: type[Struct]) -> str:
+        """The name of a function that reads this struct."""
+        root, version, tolerant = self.root, self.version, self.tolerant
+        name = f"read_{cls.__name__}"
+        self.source.names[name] = Lazy(lambda: struct_decoder(root, cls, version, tolerant))
+        return name
+
+    def array(self, steps: Steps, slot: Slot, target: str) -> None:
+        name, bias = steps.length(slot.compact, text=False)
+        form = fixed_format(slot.field.element)
+        numbers = form if slot.field.element != "uuid" else ""
+        if slot.nullable:
+            steps.when_not_null(name, bias, text=False)
+            inner = Steps(self.source, steps.indent + 1, self.tolerant)
+            inner.base, inner.ahead = steps.base, steps.ahead
         else:
-            add(3, "else:")
-            add(4, *keep)
+            steps.require_length(name, bias, text=False)
+            inner = steps
+        if numbers:
+            inner.counted = (numbers, target, name, bias)
+        else:
+            inner.settle()
+            self.elements(inner, slot, target, name, bias)
+        if slot.nullable:
+            inner.settle()
+            steps.add("else:")
+            otherwise = Steps(self.source, steps.indent + 1, self.tolerant)
+            otherwise.base, otherwise.ahead = steps.base, steps.ahead
+            otherwise.add(f"{target} = None")
+            otherwise.settle()
+            steps.base, steps.ahead = "p", 0
 
-    def tagged_value(self, slot: Slot) -> None:
-        form = fixed_format(slot.field.kind)
-        target = f"m.{slot.field.name}"
-        if not form:
-            self.varying(4, slot, target, tagged=True)
+    def elements(self, steps: Steps, slot: Slot, target: str, name: str, bias: int) -> None:
+        """Read as many elements as ``name`` says, if they can be there."""
+        element = slot.field.element
+        count = f"{name} - 1" if bias else name
+        smallest = minimum_bytes(self.root.message_spec, slot, self.version)
+        cls = self.class_in(slot.field) if element == "struct" else None
+        if cls is not None and self.all_fixed(cls):
+            self.fixed_elements(steps, cls, target, count)
             return
-        width = struct.calcsize(">" + form)
-        if not self.tolerant:
-            self.source.add(4, f"if size != {width}: raise Malformed")
-        self.source.add(4, f"{target}, = {self.source.packer(form, 'unpack_from')}(b, p)")
-        if slot.field.kind == "uuid":
-            self.source.add(4, f"{target} = UUID(bytes={target})")
-        self.source.add(4, f"p += {width}")
+        times = f"({count}) * " if bias else f"{count} * "
+        needed = f"{times}{smallest}" if smallest > 1 else count
+        steps.add(f"if {needed} > e - p: raise Malformed")
+        if element == "uuid":
+            steps.add(f"q = p + {needed}", f"{target} = read_uuids(b, p, q)", "p = q")
+            return
+        items = self.source.fresh("items")
+        steps.add(f"{items} = {target} = []", f"for _ in range({count}):")
+        inner = Steps(self.source, steps.indent + 1, self.tolerant)
+        if cls is not None:
+            item = self.one(inner, cls)
+        else:
+            item = self.source.fresh("item")
+            inner.varying(item, slot.compact, False, element == "string")
+        inner.settle()
+        inner.add(f"{items}.append({item})")
+
+    def all_fixed(self, cls: type[Struct]) -> bool:
+        """Whether all structs of this class are of one size, as long as they have no tags."""
+        plain = self.layout_of(cls).plain
+        return bool(plain) and all(fixed_format(slot.field.kind) for slot in plain)
+
+    def fixed_elements(self, steps: Steps, cls: type[Struct], target: str, count: str) -> None:
+        """One ``iter_unpack`` for all; if any of them has tags, each is read by a function."""
+        own = self.layout_of(cls)
+        forms = "".join(fixed_format(slot.field.kind) for slot in own.plain)
+        size = struct.calcsize(">" + forms) + own.flexible
+        items = self.source.fresh("items")
+        steps.add(f"{items} = {target} = []", f"q = p + ({count}) * {size}")
+        steps.add("if q > e: raise Malformed")
+        branch = "if"
+        if own.flexible:
+            steps.add(f"if q > p and b[p + {size - 1}:q:{size}].strip(b'\\0'):")
+            read = f"read_each({self.function(cls)}, b, p, e, {count})"
+            self.source.add(steps.indent + 1, f"{target}, p = {read}")
+            branch = "elif"
+        steps.add(f"{branch} q > p:")
+        inner = Steps(self.source, steps.indent + 1, self.tolerant)
+        values = [self.source.fresh("v") for _ in own.plain]
+        unpack = self.source.packer(forms + "x" * own.flexible, "iter_unpack")
+        inner.add(f"for {', '.join(values)}, in {unpack}(b[p:q]):")
+        body = Steps(self.source, inner.indent + 1, self.tolerant)
+        made = self.new(body, cls)
+        for slot, value in zip(own.plain, values, strict=True):
+            found = f"uuid_of({value})" if slot.field.kind == "uuid" else value
+            body.add(f"{made}.{slot.field.name} = {found}")
+        body.add(f"{items}.append({made})")
+        inner.add("p = q")

@@ -1,60 +1,61 @@
 """Generated defaults: making a fresh one, and telling whether a value is one.
 
-Most structs of tagged fields stand at their default, so both are asked for at every element.
+Most fields of tagged sections stand at their default, so this is asked for at every element.
 """
 
 from __future__ import annotations
 
+from harness.codec.generated_runtime import Lazy
 from harness.codec.source import Source
-from harness.codec.structs import Struct, bare, default_of
+from harness.codec.structs import default_of, slot_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from harness.codec.specs import FieldSpec
+    from harness.codec.structs import Struct
 
-_LITERALS = (int, str, type(None))  # bool is an int
-_makers: dict[type[Struct], Callable[..., Any]] = {}
+_LITERALS = (int, str, bytes, type(None))  # bool is an int
 _comparers: dict[type[Struct], Callable[..., Any]] = {}
 
 
-def fresh_default(source: Source, default: Any) -> str:
-    """An expression that makes a value equal to ``default``, shared with nobody."""
-    if isinstance(default, Struct):
-        cls = type(default)
-        if cls not in _makers:
-            _makers[cls] = _maker(cls)
-        return f"{source.constant('make', _makers[cls])}()"
-    if isinstance(default, list):
-        return "[]"
-    return _constant(source, default)
+def fresh_default(source: Source, field: FieldSpec) -> str:
+    """An expression for what a slot holds whose field was not on the wire; shared with nobody."""
+    if field.made_when_asked:
+        return "..."
+    return "[]" if field.kind == "array" and field.default is not None else _constant(source, field)
 
 
-def differs_from_default(source: Source, default: Any, value: str) -> str:
-    """An expression that is true when ``value`` (an expression) is not equal to ``default``."""
-    if isinstance(default, Struct):
-        cls = type(default)
-        if cls not in _comparers:
-            _comparers[cls] = _comparer(cls)
-        return f"not {source.constant('is_default', _comparers[cls])}({value})"
-    return f"{value} != {_constant(source, default)}"
+def differs_from_default(source: Source, cls: type[Struct], owner: str, field: FieldSpec) -> str:
+    """An expression that is true when a field of ``owner`` (a name) is not at its default."""
+    value = f"{owner}.{slot_of(field)}"
+    if field.default is ...:
+        inner = type(default_of(cls, field.name))
+        if inner not in _comparers:
+            _comparers[inner] = Lazy(lambda: _comparer(inner))
+        is_default = f"is_default_{inner.__name__}"
+        source.names[is_default] = _comparers[inner]
+        return f"{value} is not ... and not {is_default}({value})"
+    if field.default is None:
+        return f"{value} is not None"
+    if field.kind == "array":
+        return (
+            f"{value} is not ... and {value} != []" if field.made_when_asked else f"{value} != []"
+        )
+    if field.kind == "uuid":  # comparing those is slow
+        default = _constant(source, field)
+        return f"{value} is not {default} and {value} != {default}"
+    return f"{value} != {_constant(source, field)}"
 
 
-def _constant(source: Source, default: Any) -> str:
-    return repr(default) if isinstance(default, _LITERALS) else source.constant("default", default)
-
-
-def _maker(cls: type[Struct]) -> Callable[..., Any]:
-    source = Source()
-    source.names.update(cls=cls, new=bare(cls))
-    source.add(0, "def make():")
-    source.add(1, "m = new()", "m._tags = None")
-    for field in cls.spec.fields:
-        made = fresh_default(source, default_of(cls, field.name))
-        source.add(1, f"m.{field.name} = {made}")
-    source.add(1, "return m")
-    return source.compile("make", f"default of {cls.__qualname__}")
+def _constant(source: Source, field: FieldSpec) -> str:
+    if isinstance(field.default, _LITERALS):
+        return repr(field.default)
+    name = f"default_{field.name}"
+    source.names[name] = field.default
+    return name
 
 
 def _comparer(cls: type[Struct]) -> Callable[..., Any]:
@@ -63,7 +64,7 @@ def _comparer(cls: type[Struct]) -> Callable[..., Any]:
     source.add(0, "def is_default(m):")
     source.add(1, "if type(m) is not cls or m._tags: return False")
     for field in cls.spec.fields:
-        differs = differs_from_default(source, default_of(cls, field.name), f"m.{field.name}")
+        differs = differs_from_default(source, cls, "m", field)
         source.add(1, f"if {differs}: return False")
     source.add(1, "return True")
     return source.compile("is_default", f"comparison of {cls.__qualname__}")

@@ -1,174 +1,182 @@
 """Generated encoders: straight-line Python per (message, version).
 
-A generated encoder is ``write(out: bytearray, message)``. It raises anything at all on a value
-that does not fit; the caller then asks the interpreter which field it is.
+A generated encoder is ``encode(message) -> bytes``. It raises anything at all on a value that does
+not fit; the caller then asks the interpreter which field it is. Structs are written inline, in
+loops in loops; only those that contain themselves are functions.
+
+The names in generated code: ``o`` the parts and ``add`` their append, ``s`` bytes, ``n`` lengths
+and counts (of compact ones: plus 1, as they are written).
 """
 
 from __future__ import annotations
 
-import uuid
-
 from harness.codec.generate_default import differs_from_default
-from harness.codec.layout import STRING_LIMIT_BYTES, Layout, Slot
-from harness.codec.source import Malformed, Source, fixed_format, fixed_runs, layouts_of
-from harness.codec.structs import Message, Struct, default_of
-from harness.codec.varint import encode_uvarint
+from harness.codec.generate_encoder_steps import Steps
+from harness.codec.generated_runtime import Lazy
+from harness.codec.layout import Layout, Slot, layout
+from harness.codec.source import Source, fixed_format, variable
+from harness.codec.structs import slot_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from harness.codec.specs import FieldSpec
+    from harness.codec.structs import Message, Struct
 
-_BYTES = (bytes, bytearray, memoryview)
+_encoders: dict[tuple[type[Struct], int], Callable[[Struct], bytes]] = {}
 
 
-def generate_encoder(cls: type[Message], version: int) -> Callable[[bytearray, Message], None]:
+def generate_encoder(cls: type[Message], version: int) -> Callable[[Struct], bytes]:
     """The encoder of one message at one version."""
-    source = Source()
-    source.names.update(uvarint=encode_uvarint, BYTES=_BYTES, LISTS=(list, tuple), UUID=uuid.UUID)
-    source.names.update(NO_TAGS={})
-    source.names.update(write_tags=_write_tags, require_unknown=_require_unknown)
-    for owner, own in layouts_of(cls, version):
-        _EncoderOf(source, owner, own).write()
-    return source.compile(f"write_{cls.__name__}", f"encoder of {cls.__name__} v{version}")
+    return struct_encoder(cls, cls, version)
 
 
-class _EncoderOf:
-    """Writes the function that encodes one struct."""
+def struct_encoder(
+    root: type[Message], cls: type[Struct], version: int
+) -> Callable[[Struct], bytes]:
+    """The encoder of one struct of a message; a struct that contains itself finds its own."""
+    key = (cls, version)
+    if key not in _encoders:
+        writer = EncoderWriter(root, version)
+        writer.begin("m")
+        steps = Steps(writer.source, 1)
+        writer.struct(steps, cls, "m")
+        _encoders[key] = writer.end(steps, f"encoder of {cls.__qualname__} v{version}")
+    return _encoders[key]
 
-    def __init__(self, source: Source, owner: type[Struct], own: Layout) -> None:
-        self.source, self.owner, self.own = source, owner, own
 
-    def write(self) -> None:
-        name, add = self.owner.__name__, self.source.add
-        self.source.names[name] = self.owner
-        add(0, f"def write_{name}(o, m):")
-        add(1, f"if type(m) is not {name}: raise Malformed")
-        for field in self.own.absent:
+class EncoderWriter:
+    """Writes the statements that write the structs of one message at one version."""
+
+    def __init__(self, root: type[Message], version: int) -> None:
+        self.root, self.version = root, version
+        self.source = Source()
+        self.inside: list[type[Struct]] = []  # the structs around the place that is being written
+
+    def begin(self, argument: str) -> None:
+        self.source.add(0, f"def encode({argument}):")
+        self.source.add(1, "o = []", "add = o.append")
+
+    def end(self, steps: Steps, title: str) -> Callable[[Struct], bytes]:
+        steps.flush()
+        steps.add("return b''.join(o)")
+        return self.source.compile("encode", title)
+
+    def layout_of(self, cls: type[Struct]) -> Layout:
+        return layout(self.root.message_spec, cls.spec, self.version)
+
+    def class_in(self, field: FieldSpec) -> type[Struct]:
+        assert field.struct is not None
+        found: type[Struct] = getattr(self.root, field.struct.name)
+        return found
+
+    def struct(self, steps: Steps, cls: type[Struct], name: str) -> None:
+        """Write the struct that a variable holds."""
+        own = self.layout_of(cls)
+        self.source.names[cls.__name__] = cls
+        steps.add(f"if type({name}) is not {cls.__name__}: raise Malformed")
+        for field in own.absent:
             if not field.ignorable:
-                add(1, f"if {self.differs(field.name)}: raise Malformed")
-        for form, slots in fixed_runs(self.own.plain):
-            if form:
-                self.fixed_run(form, slots)
-            else:
-                self.varying(1, slots[0], f"m.{slots[0].field.name}", "o")
-        if self.own.flexible:
-            self.tagged_section()
+                differs = differs_from_default(self.source, cls, name, field)
+                steps.add(f"if {differs}: raise Malformed")
+        self.inside.append(cls)
+        for slot in own.plain:
+            self.field(steps, slot, name)
+        if own.flexible:
+            self.tags(steps, cls, name, own)
         else:
-            add(1, "if m._tags: raise Malformed")
+            steps.add(f"if {name}._tags: raise Malformed")
+        self.inside.pop()
 
-    def differs(self, name: str) -> str:
-        return differs_from_default(self.source, default_of(self.owner, name), f"m.{name}")
+    def tags(self, steps: Steps, cls: type[Struct], name: str, own: Layout) -> None:
+        """The number of tagged fields: 0, which is replaced where there are any."""
+        from harness.codec.generate_encoder_tags import tags_encoder
 
-    def fixed_run(self, form: str, slots: list[Slot]) -> None:
-        values = []
-        for slot in slots:
-            value = f"m.{slot.field.name}"
-            self.require_type(1, slot.field.kind, value)
-            values.append(value + ".bytes" if slot.field.kind == "uuid" else value)
-        self.source.add(1, f"o += {self.source.packer(form, 'pack')}({', '.join(values)})")
+        steps.write("x", "")
+        steps.flush()
+        root, version = self.root, self.version
+        write = f"tags_of_{cls.__name__}"
+        self.source.names[write] = Lazy(lambda: tags_encoder(root, cls, version))
+        fields = [slot.field for slot in own.tagged.values()]
+        differs = [differs_from_default(self.source, cls, name, field) for field in fields]
+        steps.add(f"if {' or '.join([f'{name}._tags', *differs])}:")
+        steps.inner().add(f"o[-1] = o[-1][:-1] + {write}({name})")
 
-    def require_type(self, indent: int, kind: str, value: str) -> None:
-        """What packing alone would not see: any object has a truth value."""
-        wanted = {"uuid": "UUID", "bool": "bool"}.get(kind)
-        if wanted:
-            self.source.add(indent, f"if type({value}) is not {wanted}: raise Malformed")
-
-    def varying(self, indent: int, slot: Slot, value: str, out: str, tagged: bool = False) -> None:
-        """Statements that write one field of varying width to ``out``."""
-        add = self.source.add
-        add(indent, f"v = {value}", "if v is None:")
-        add(indent + 1, f"{out} += {_null(slot, tagged)!r}" if slot.nullable else "raise Malformed")
-        add(indent, "else:")
-        inner, kind = indent + 1, slot.field.kind
-        if kind == "struct":
-            assert slot.field.struct is not None
-            if slot.nullable:
-                add(inner, f"{out} += b'\\1'")
-            add(inner, f"write_{slot.field.struct.name}({out}, v)")
+    def field(self, steps: Steps, slot: Slot, owner: str, tagged: bool = False) -> None:
+        """Write one field of ``owner``; as a tagged one, a null struct is another byte."""
+        kind = slot.field.kind
+        value = f"{owner}.{slot.field.name}"
+        form = fixed_format(kind)
+        if form:
+            steps.write(form, value)
+        elif kind == "struct":
+            self.nested(steps, slot, value, tagged)
         elif kind == "array":
-            self.array(inner, slot, out)
+            self.array(steps, slot, owner)
         else:
-            self.run_of_bytes(inner, kind, slot.compact, out)
+            steps.varying(value, slot.compact, slot.nullable, kind == "string")
 
-    def run_of_bytes(self, indent: int, kind: str, compact: bool, out: str) -> None:
-        """Write ``v``, a string or bytes, with its length."""
-        if kind == "string":
-            self.source.add(indent, "v = v.encode()")
-            self.source.add(indent, f"if len(v) > {STRING_LIMIT_BYTES}: raise Malformed")
-        else:
-            self.source.add(indent, "if not isinstance(v, BYTES): raise Malformed")
-        self.length(indent, kind, compact, out)
-        self.source.add(indent, f"{out} += v")
-
-    def length(self, indent: int, kind: str, compact: bool, out: str) -> None:
-        if compact:
-            self.source.add(indent, "n = len(v) + 1")
-            self.source.add(indent, f"if n < 128: {out}.append(n)", f"else: {out} += uvarint(n)")
-        else:
-            form = "h" if kind == "string" else "i"
-            self.source.add(indent, f"{out} += {self.source.packer(form, 'pack')}(len(v))")
-
-    def array(self, indent: int, slot: Slot, out: str) -> None:
-        add, element = self.source.add, slot.field.element
-        add(indent, "if not isinstance(v, LISTS): raise Malformed")
-        self.length(indent, "array", slot.compact, out)
-        add(indent, "for v in v:")
-        form = fixed_format(element)
-        self.require_type(indent + 1, element, "v")
-        if element == "struct":
-            assert slot.field.struct is not None
-            add(indent + 1, f"write_{slot.field.struct.name}({out}, v)")
-        elif element == "uuid":
-            add(indent + 1, f"{out} += v.bytes")
-        elif form:
-            add(indent + 1, f"{out} += {self.source.packer(form, 'pack')}(v)")
-        else:
-            self.run_of_bytes(indent + 1, element, slot.compact, out)
-
-    def tagged_section(self) -> None:
-        add = self.source.add
-        known = frozenset(field.tag for field in self.own.struct.fields if field.tag >= 0)
-        add(1, "u = m._tags or NO_TAGS")
-        add(1, f"if u: require_unknown(u, {self.source.constant('known', known)})")
-        if self.own.tagged:
-            add(1, "found = {**u}")
-        for tag, slot in self.own.tagged.items():
-            add(1, f"if {self.differs(slot.field.name)}:", "    t = bytearray()")
-            self.tagged_value(slot, f"m.{slot.field.name}")
-            add(2, f"found[{tag}] = t")
-        found = "found" if self.own.tagged else "u"
-        add(1, f"if {found}: write_tags(o, {found})", "else: o.append(0)")
-
-    def tagged_value(self, slot: Slot, value: str) -> None:
-        form = fixed_format(slot.field.kind)
-        if not form:
-            self.varying(2, slot, value, "t", tagged=True)
+    def nested(self, steps: Steps, slot: Slot, value: str, tagged: bool) -> None:
+        cls = self.class_in(slot.field)
+        name = self.source.fresh(variable(cls.__name__))
+        if not slot.nullable:
+            steps.add(f"{name} = {value}")
+            self.one(steps, cls, name)
             return
-        self.require_type(2, slot.field.kind, value)
-        if slot.field.kind == "uuid":
-            self.source.add(2, f"t += {value}.bytes")
+        steps.flush()
+        steps.add(f"{name} = {value}")
+        null = b"\0" if tagged else b"\xff"
+        steps.add(f"if {name} is None: add({null!r})", "else:")
+        inner = steps.inner()
+        inner.write("b", "1")  # as int8 and as unsigned varint it is the same byte
+        self.one(inner, cls, name)
+        inner.flush()
+
+    def one(self, steps: Steps, cls: type[Struct], name: str) -> None:
+        """Write one struct, inline unless we are inside of it."""
+        if cls not in self.inside:
+            self.struct(steps, cls, name)
+            return
+        steps.flush()
+        root, version = self.root, self.version
+        write = f"write_{cls.__name__}"
+        self.source.names[write] = Lazy(lambda: struct_encoder(root, cls, version))
+        steps.add(f"add({write}({name}))")
+
+    def array(self, steps: Steps, slot: Slot, owner: str) -> None:
+        items, name = self.source.fresh("items"), self.source.fresh("n")
+        steps.add(f"{items} = {owner}.{slot_of(slot.field)}")
+        if slot.field.made_when_asked:
+            steps.add(f"if {items} is ...: {items} = []")
+        indent = steps.indent + slot.nullable
+        if slot.nullable:
+            steps.add(f"if {items} is None: {name}, {items} = {0 if slot.compact else -1}, ()")
+            steps.add("else:")
+        self.source.add(indent, f"if type({items}) is not list: require_list({items})")
+        self.source.add(indent, f"{name} = len({items})" + " + 1" * slot.compact)
+        if slot.field.element == "bool":
+            steps.add(f"require_bools({items})")
+        steps.length(name, slot.compact, "array")
+        form = fixed_format(slot.field.element)
+        if form and form != "16s":
+            steps.counted = (form, items, name, int(slot.compact))
         else:
-            self.source.add(2, f"t += {self.source.packer(form, 'pack')}({value})")
+            self.elements(steps, slot, items)
 
-
-def _require_unknown(tags: dict[int, bytes], known: frozenset[int]) -> None:
-    for tag, raw in tags.items():
-        if type(tag) is not int or tag in known or not isinstance(raw, _BYTES):
-            raise Malformed
-
-
-def _write_tags(out: bytearray, tags: dict[int, bytes]) -> None:
-    out += encode_uvarint(len(tags))
-    for tag in sorted(tags):
-        raw = tags[tag]
-        out += encode_uvarint(tag) + encode_uvarint(len(raw))
-        out += raw
-
-
-def _null(slot: Slot, tagged: bool) -> bytes:
-    if slot.field.kind == "struct":
-        return b"\0" if tagged else b"\xff"
-    if slot.compact:
-        return b"\0"
-    return b"\xff\xff" if slot.field.kind == "string" else b"\xff\xff\xff\xff"
+    def elements(self, steps: Steps, slot: Slot, items: str) -> None:
+        element = slot.field.element
+        inner = steps.inner()
+        if element == "struct":
+            cls = self.class_in(slot.field)
+            item = self.source.fresh(variable(cls.__name__))
+            steps.add(f"for {item} in {items}:")
+            self.one(inner, cls, item)
+        else:
+            item = self.source.fresh("item")
+            steps.add(f"for {item} in {items}:")
+            if element == "uuid":
+                inner.write("16s", item)
+            else:
+                inner.varying(item, slot.compact, False, element == "string")
+        inner.flush()

@@ -38,8 +38,13 @@ class Reader:
         data: bytes,
         offset: int = 0,
         tolerant: bool = False,
+        keep: bool = True,
     ) -> None:
-        """``tolerant``: see ``decode_prefix``."""
+        """``tolerant``: see ``decode_prefix``; without ``keep`` no element of an array is kept.
+
+        That is for who only wants to know what is wrong.
+        """
+        self.keep = keep
         self.cls, self.version, self.data, self.offset = cls, version, data, offset
         self.tolerant = tolerant
         self.spec: MessageSpec = cls.message_spec
@@ -107,7 +112,12 @@ class Reader:
             raise self.fail(
                 f"{count} elements cannot fit in the {self.end - self.offset} bytes that are left"
             )
-        return [self.at(f"[{index}]", self.element, slot) for index in range(count)]
+        found = []
+        for index in range(count):
+            element = self.at(f"[{index}]", self.element, slot)
+            if self.keep:
+                found.append(element)
+        return found
 
     def element(self, slot: Slot) -> Any:
         if slot.field.element != "struct":

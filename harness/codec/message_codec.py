@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _decoders: dict[tuple[type[Message], int, bool], Callable[[bytes, int, int], Any]] = {}
-_encoders: dict[tuple[type[Message], int], Callable[[bytearray, Message], None]] = {}
+_encoders: dict[tuple[type[Message], int], Callable[[Message], bytes]] = {}
 
 
 def encode(message: Message, version: int) -> bytes:
@@ -33,15 +33,13 @@ def encode(message: Message, version: int) -> bytes:
         from harness.codec.generate_encoder import generate_encoder
 
         write = _encoders[cls, version] = generate_encoder(cls, version)
-    out = bytearray()
     try:
-        write(out, message)
+        return write(message)
     except Exception as error:
         from harness.codec.interpreter_encode import Writer
 
         Writer(message, version).write()  # raises the precise error
         raise CodecError(f"encoders of {cls.__name__} v{version} disagree") from error
-    return bytes(out)
 
 
 def decode(cls: type[M], version: int, data: bytes, offset: int = 0) -> M:
@@ -75,13 +73,14 @@ def decode_prefix(
 
         read = _decoders[cls, version, tolerant] = generate_decoder(cls, version, tolerant)
     try:
-        message, end = read(data, offset, len(data))
-    except Exception as error:
-        from harness.codec.interpreter_decode import Reader
+        found: tuple[M, int] = read(data, offset, len(data))
+        return found
+    except Exception as error:  # noqa: BLE001  # told by the reader below, or raised again
+        cause = error.with_traceback(None)  # which would hold all that has been read
+    from harness.codec.interpreter_decode import Reader
 
-        Reader(cls, version, data, offset, tolerant).read()  # raises the precise error
-        raise CodecError(f"decoders of {cls.__name__} v{version} disagree") from error
-    return message, end
+    Reader(cls, version, data, offset, tolerant, keep=False).read()  # raises the precise error
+    raise CodecError(f"decoders of {cls.__name__} v{version} disagree") from cause
 
 
 def _require_version(cls: type[Message], version: int) -> None:

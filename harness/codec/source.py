@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import struct
 
-from harness.codec.layout import FIXED_FORMATS, Layout, Slot, layout
-from harness.codec.specs import MessageSpec, StructSpec
-from harness.codec.structs import Message, Struct
+from harness.codec import generated_runtime
+from harness.codec.layout import FIXED_FORMATS
+from harness.codec.varint import decode_uvarint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
-
-class Malformed(Exception):
-    """Raised by generated code; the interpreter then finds out what is wrong and where."""
+_RUNTIME = (
+    *("Malformed", "ONE_BYTE", "read_length", "read_nullable_length", "read_text_length"),
+    *("read_nullable_text_length", "write_length", "write_text_length", "uuid_of", "read_uuids"),
+    *("read_each", "require_list", "require_bools", "bytes_of", "uuid_bytes", "tagged_section"),
+)
 
 
 class Source:
@@ -23,10 +25,17 @@ class Source:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.names: dict[str, Any] = {"Malformed": Malformed}
+        self.names: dict[str, Any] = {name: getattr(generated_runtime, name) for name in _RUNTIME}
+        self.names["uvarint"] = decode_uvarint
+        self._counts: dict[str, int] = {}
 
     def add(self, indent: int, *lines: str) -> None:
         self.lines += [" " * 4 * indent + line for line in lines]
+
+    def fresh(self, prefix: str) -> str:
+        """A name that is not in use yet."""
+        count = self._counts[prefix] = self._counts.get(prefix, 0) + 1
+        return f"{prefix}{count}" if count > 1 else prefix
 
     def constant(self, prefix: str, value: Any) -> str:
         """A global name for ``value``."""
@@ -35,9 +44,17 @@ class Source:
         return name
 
     def packer(self, form: str, method: str) -> str:
-        """The bound method of a big-endian ``struct.Struct``: pack or unpack_from."""
+        """The bound method of a big-endian ``struct.Struct``: pack, unpack_from or iter_unpack."""
         name = f"{method}_{form.replace('?', 'bool')}"
-        self.names[name] = getattr(struct.Struct(">" + form), method)
+        if name not in self.names:
+            self.names[name] = getattr(struct.Struct(">" + form), method)
+        return name
+
+    def counted(self, form: str, rest: str, bias: int, method: str) -> str:
+        """A table of such methods by the number of elements: see ``Counted``."""
+        name = f"{method}_{bias}_n{form}{rest}".replace("?", "bool")
+        if name not in self.names:
+            self.names[name] = generated_runtime.Counted(form, rest, bias, method)
         return name
 
     def compile(self, entry: str, title: str) -> Callable[..., Any]:
@@ -60,38 +77,15 @@ class _Lines:
         return self.text
 
 
-def layouts_of(cls: type[Message], version: int) -> Iterator[tuple[type[Struct], Layout]]:
-    """Every struct that is reachable at this version, with its class; the root comes last."""
-    spec = cls.message_spec
-    seen: dict[str, StructSpec] = {}
-    _collect(spec, spec.root, version, seen)
-    for name, own in seen.items():
-        yield getattr(cls, name), layout(spec, own, version)
-    yield cls, layout(spec, spec.root, version)
+def source_of(function: Callable[..., Any]) -> str:
+    """The text that a generated function was compiled from."""
+    lines: _Lines = function.__globals__["__loader__"]
+    return lines.text
 
 
-def _collect(spec: MessageSpec, own: StructSpec, version: int, seen: dict[str, StructSpec]) -> None:
-    at = layout(spec, own, version)
-    for slot in (*at.plain, *at.tagged.values()):
-        inner = slot.field.struct
-        if inner is not None and inner.name not in seen:
-            seen[inner.name] = inner
-            _collect(spec, inner, version, seen)
-
-
-def fixed_runs(slots: tuple[Slot, ...]) -> Iterator[tuple[str, list[Slot]]]:
-    """Neighbouring fields of fixed width together: (struct format, slots); others alone with ''."""
-    run: list[Slot] = []
-    for slot in slots:
-        if fixed_format(slot.field.kind):
-            run.append(slot)
-            continue
-        if run:
-            yield "".join(fixed_format(s.field.kind) for s in run), run
-            run = []
-        yield "", [slot]
-    if run:
-        yield "".join(fixed_format(s.field.kind) for s in run), run
+def variable(name: str) -> str:
+    """A name for an object of the class ``name``."""
+    return "".join([f"_{c.lower()}" if c.isupper() else c for c in name]).lstrip("_")
 
 
 def fixed_format(kind: str) -> str:

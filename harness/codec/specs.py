@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import uuid
 
+from harness.codec.versions import HIGHEST
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -63,6 +65,18 @@ class FieldSpec:
     @property
     def default_is_null(self) -> bool:
         return self.default is None
+
+    @property
+    def made_when_asked(self) -> bool:
+        """Whether the default is made only when somebody asks for it.
+
+        So it is with structs, and with arrays that some versions lack or have tagged: most of them
+        stand at their default and are never looked at.
+        """
+        if self.default is None or self.kind not in ("array", "struct"):
+            return False
+        everywhere = self.versions.lowest == 0 and self.versions.highest == HIGHEST
+        return self.kind == "struct" or bool(self.tagged) or not everywhere
 
     def __repr__(self) -> str:
         return f"FieldSpec({self.name}: {self.kind} {self.versions})"

@@ -131,10 +131,10 @@ def bare(cls: type[Any]) -> Callable[[], Any]:
 def slot_of(field: FieldSpec) -> str:
     """Where a struct keeps a field.
 
-    A struct that is not null by default has a property before its slot: the slot holds ``...``
-    until somebody asks for the default. Most stand at their default and are never looked at.
+    A field that is made when asked for has a property before its slot, which holds ``...`` until
+    then.
     """
-    return f"_{field.name}" if field.default is ... else field.name
+    return f"_{field.name}" if field.made_when_asked else field.name
 
 
 def build_message_class(spec: MessageSpec) -> type[Message]:
@@ -161,12 +161,12 @@ def _build(
         "__doc__": SchemaDocstring(),
     }
     for field in spec.fields:
-        if field.default is ...:
+        if field.made_when_asked:
             body[field.name] = _made_when_asked(slot_of(field), makers[field.name])
     made: type[Any] = _StructType(spec.name, (base,), body)
     _MAKERS[made] = makers
     _FIELDS[made] = [
-        (f.name, slot_of(f), _nothing_yet if f.default is ... else makers[f.name])
+        (f.name, slot_of(f), _nothing_yet if f.made_when_asked else makers[f.name])
         for f in spec.fields
     ]
     return made

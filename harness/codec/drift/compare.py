@@ -168,8 +168,8 @@ class _Comparison:
         self.note(version, place, "default", _default(mine), _default(yours))
         self.note(version, place, "ignorable", mine.ignorable, yours.ignorable)
         self.note(version, place, "map key", marks.map_key, peers.map_key)
-        if marks.entity_type:
-            self.note(version, place, "entity type", marks.entity_type, peers.entity_type or "none")
+        self.note(version, place, "entity type", marks.entity_type, peers.entity_type)
+        self.note(version, place, "zero copy", marks.zero_copy, peers.zero_copy)
 
 
 def _join(place: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""A definition file with what the codec itself has no use for: map keys and entity types."""
+"""A definition file with what the codec itself has no use for, such as map keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Marks(NamedTuple):
     """What a field is, besides its bytes."""
 
     map_key: bool
-    entity_type: str  # "" where none is written
+    entity_type: str  # "none" where it has none
+    zero_copy: bool
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,11 @@ def read_definition(text: str, where: str) -> Definition:
     return Definition(spec, marks, _listeners(raw.get("listeners")))
 
 
-def _listeners(names: list[str] | None) -> tuple[str, ...] | None:
+def _listeners(names: Any) -> tuple[str, ...] | None:
     """Without zkBroker, which went away with ZooKeeper; sorted."""
-    return None if names is None else tuple(sorted(set(names) - {"zkBroker"}))
+    if not isinstance(names, list):
+        return None
+    return tuple(sorted({str(name) for name in names} - {"zkBroker"}))
 
 
 def _string(found: re.Match[str]) -> str:
@@ -109,6 +112,10 @@ def _list(raw: dict[str, Any], key: str) -> list[Any]:
 def _mark(struct: str, fields: list[dict[str, Any]], marks: dict[tuple[str, str], Marks]) -> None:
     for field in fields:
         key = (struct, snake_case(field["name"]))
-        marks[key] = Marks(field.get("mapKey", False), field.get("entityType", ""))
+        marks[key] = Marks(
+            field.get("mapKey", False),
+            field.get("entityType", "none"),
+            field.get("zeroCopy", False),
+        )
         if "fields" in field:
             _mark(field["type"].removeprefix("[]"), field["fields"], marks)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 
 import google_crc32c
 
@@ -212,6 +213,12 @@ def _decode_batch(data: bytes, header: BatchHeader, start: int) -> RecordBatch:
 
 
 def _records(columns: Columns) -> tuple[Record, ...]:
-    headers, attributes = columns.headers_of_all(), columns.attributes_of_all()
-    deltas = columns.timestamps, columns.offsets
-    return tuple(map(Record, columns.values, columns.keys, headers, *deltas, attributes))
+    fields = (
+        columns.values,
+        columns.keys,
+        columns.headers_of_all(),
+        columns.timestamps,
+        columns.offsets,
+        columns.attributes_of_all(),
+    )
+    return tuple(starmap(Record, zip(*fields, strict=False)))  # headers may have no end

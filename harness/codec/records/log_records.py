@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, starmap
 from typing import overload
 
 from harness.codec.records.columns import Columns
@@ -52,10 +52,19 @@ class LogRecords(Sequence[LogRecord]):
 
     def __iter__(self) -> Iterator[LogRecord]:
         own = self._columns
-        kind = [self._timestamp_type] * len(self)
-        fields: tuple[Iterable[int], ...] = (own.offsets, own.timestamps)
-        headers, attributes = own.headers_of_all(), own.attributes_of_all()
-        return map(LogRecord, *fields, kind, own.keys, own.values, headers, attributes)
+        return starmap(
+            LogRecord,
+            zip(
+                own.offsets,
+                own.timestamps,
+                [self._timestamp_type] * len(self),
+                own.keys,
+                own.values,
+                own.headers_of_all(),
+                own.attributes_of_all(),
+                strict=False,  # the last two may have no end
+            ),
+        )
 
     @overload
     def __getitem__(self, index: int) -> LogRecord: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from harness.codec.varint import decode_varint, decode_varlong, encode_varlong
 
@@ -58,16 +59,17 @@ def encode_records(records: Iterable[Record]) -> bytes:
     varints = _VARINTS
     for position, record in enumerate(records):
         key, value, delta = record.key, record.value, record.offset_delta
-        if value is None or record.headers or record.attributes:
+        if value is None or record.attributes:
             parts += _parts(record, position)
             continue
+        end = encode_headers(record.headers) if record.headers else b"\0"
         time = varints[record.timestamp_delta]
         place = varints[position if delta is None else delta]
         if key is None:
             start = b"\0%b%b\1%b" % (time, place, varints[len(value)])
         else:
             start = b"\0%b%b%b%b%b" % (time, place, varints[len(key)], key, varints[len(value)])
-        parts += (varints[len(start) + len(value) + 1], start, value, b"\0")
+        parts += (varints[len(start) + len(value) + len(end)], start, value, end)
     return b"".join(parts)
 
 
@@ -91,12 +93,25 @@ def encode_headers(headers: Sequence[Header]) -> bytes:
 
     Names that were no UTF-8 have their bytes again, see :func:`decode_record`.
     """
-    parts = [_VARINTS[len(headers)]]
+    varints = _VARINTS
+    parts = [varints[len(headers)]]
     for header in headers:
-        name = header.key.encode("utf-8", "surrogateescape")
-        parts += (_VARINTS[len(name)], name)
-        parts += (b"\1",) if header.value is None else (_VARINTS[len(header.value)], header.value)
+        value = header.value
+        if value is None:
+            parts += (_name(header.key), b"\1")
+        else:
+            parts += (_name(header.key), varints[len(value)], value)
     return b"".join(parts)
+
+
+@lru_cache(maxsize=256)
+def _name(key: str) -> bytes:
+    """With its length; the names are few."""
+    try:
+        name = key.encode()
+    except UnicodeEncodeError:
+        name = key.encode("utf-8", "surrogateescape")
+    return _VARINTS[len(name)] + name
 
 
 def decode_record(data: bytes, offset: int, *, bad_utf8: str = "strict") -> tuple[Record, int]:

@@ -8,6 +8,8 @@ read back what they wrote. Peers are called at their quickest public door and ar
 A round times every side once, many calls long, and the sides take turns in going first; what is
 shown is the median of the rounds, and the ratio of the medians: how many times quicker we are.
 
+``records`` reads and builds record batches; peers are kafka-python and aiokafka (in C).
+
 ``load`` starts fresh interpreters which import, make, encode and decode one message.
 
 Peers: kafka-python, kio, aiokafka (which has older versions only, and is compared at those).

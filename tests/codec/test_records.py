@@ -23,6 +23,7 @@ from harness.codec.records import (
     decode_batches,
     encode_batch,
     encode_batch_around,
+    encode_rows,
     split_batches,
 )
 from harness.codec.records.compression import CODEC_IDS
@@ -48,6 +49,18 @@ def test_records_come_back(codec: str, records: list[Record]) -> None:
         for at, record in enumerate(records)
     )
     assert (read.base_offset, read.base_timestamp, read.max_timestamp) == (7, 1000, 5)
+
+
+@settings(QUICK, max_examples=100)
+@given(records=RECORDS, compression=st.sampled_from([None, *CODECS]))
+def test_rows_become_the_same_batch(records: list[Record], compression: str | None) -> None:
+    rows = [(5 + record.timestamp_delta % 2**62, record.key, record.value) for record in records]
+    base = rows[0][0] if rows else 3
+    made = [Record(value, key, timestamp_delta=time - base) for time, key, value in rows]
+    batch = RecordBatch(made, base_offset=7, base_timestamp=base, producer_id=4)
+    given_header = RecordBatch(base_offset=7, base_timestamp=3, producer_id=4)
+    assert encode_rows(rows, given_header, compression) == encode_batch(batch, compression)
+    assert decode_batches(encode_rows(rows))[0].record_count == len(rows)
 
 
 def test_a_batch_byte_by_byte() -> None:

@@ -13,6 +13,7 @@ from harness.codec.records.batch import (
     decode_batches,
     encode_batch,
     encode_batch_around,
+    encode_rows,
     split_batches,
 )
 from harness.codec.records.compression import CompressionError
@@ -55,6 +56,7 @@ __all__ = [
     "encode_message",
     "encode_message_set",
     "encode_record",
+    "encode_rows",
     "split_batches",
     "split_message_set",
     "up_convert",

@@ -46,6 +46,8 @@ class _Varints(dict[int, bytes]):
 
 
 _VARINTS = _Varints()
+_END = 2048
+_SHORT = [encode_varlong(number) for number in range(_END)]  # a list is quicker than a dict
 
 
 def encode_record(record: Record, position: int) -> bytes:
@@ -56,20 +58,46 @@ def encode_record(record: Record, position: int) -> bytes:
 def encode_records(records: Iterable[Record]) -> bytes:
     """All records, one behind the other."""
     parts: list[bytes] = []
-    varints = _VARINTS
+    short, varints = _SHORT, _VARINTS
     for position, record in enumerate(records):
-        key, value, delta = record.key, record.value, record.offset_delta
+        key, value, place = record.key, record.value, record.offset_delta
         if value is None or record.attributes:
             parts += _parts(record, position)
             continue
         end = encode_headers(record.headers) if record.headers else b"\0"
-        time = varints[record.timestamp_delta]
-        place = varints[position if delta is None else delta]
-        if key is None:
-            start = b"\0%b%b\1%b" % (time, place, varints[len(value)])
-        else:
-            start = b"\0%b%b%b%b%b" % (time, place, varints[len(key)], key, varints[len(value)])
-        parts += (varints[len(start) + len(value) + len(end)], start, value, end)
+        delta, length = record.timestamp_delta, len(value)
+        if place is None:
+            place = position
+        start = b"\0%b%b%b%b" % (
+            short[delta] if 0 <= delta < _END else varints[delta],
+            short[place] if 0 <= place < _END else varints[place],
+            b"\1" if key is None else varints[len(key)] + key,
+            short[length] if length < _END else varints[length],
+        )
+        length += len(start) + len(end)
+        parts += (short[length] if length < _END else varints[length], start, value, end)
+    return b"".join(parts)
+
+
+def encode_rows_as_records(
+    rows: Iterable[tuple[int, bytes | None, bytes | None]], base_timestamp: int
+) -> bytes:
+    """Records of these (timestamp, key, value), without headers, numbered from 0."""
+    parts: list[bytes] = []
+    short, varints = _SHORT, _VARINTS
+    for position, (timestamp, key, value) in enumerate(rows):
+        if value is None:
+            parts += _parts(Record(None, key, (), timestamp - base_timestamp), position)
+            continue
+        delta, length = timestamp - base_timestamp, len(value)
+        start = b"\0%b%b%b%b" % (
+            short[delta] if 0 <= delta < _END else varints[delta],
+            short[position] if position < _END else varints[position],
+            b"\1" if key is None else varints[len(key)] + key,
+            short[length] if length < _END else varints[length],
+        )
+        length += len(start) + 1
+        parts += (short[length] if length < _END else varints[length], start, value, b"\0")
     return b"".join(parts)
 
 

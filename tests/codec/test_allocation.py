@@ -18,7 +18,7 @@ from harness.codec.records import (
 )
 from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint
-from tests.codec.values import CLASSES, rich
+from tests.codec.values import each_class, rich
 
 FIXED_LIES = [b"\x7f\xff\xff\xff", b"\x7f\xff"]
 COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]
@@ -41,7 +41,7 @@ def peak_bytes(call: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@each_class
 def test_a_lie_anywhere_allocates_no_more_than_the_input_allows(cls: type[Message]) -> None:
     for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
         raw = encode(rich(cls, version), version)

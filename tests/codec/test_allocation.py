@@ -60,7 +60,7 @@ def _peak_of_decoding(cls: type[Message], version: int, data: bytes) -> int:
     return peak_bytes(lambda: decode_prefix(cls, version, data))
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@each_class
 def test_a_large_input_that_is_no_message_is_not_multiplied(cls: type[Message]) -> None:
     """Every length and count that these bytes say is a lie; at most eight times their size."""
     for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:

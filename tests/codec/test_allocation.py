@@ -25,6 +25,7 @@ COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]
 FIXED_BYTES = 64 * 1024  # an error with its traceback, lines of source that it shows
 PER_INPUT_BYTE = 200  # an empty topic of 3 bytes becomes an object with a list and a dict
 LONG_BYTES = 400
+LARGE_BYTES, FILLED_WITH = 100_000, (b"\0", b"\x01", b"\x7f", b"\xff")
 
 
 def peak_bytes(call: Callable[[], object]) -> int:
@@ -57,6 +58,15 @@ def _with_lies(raw: bytes, lies: list[bytes]) -> list[bytes]:
 
 def _peak_of_decoding(cls: type[Message], version: int, data: bytes) -> int:
     return peak_bytes(lambda: decode_prefix(cls, version, data))
+
+
+@each_class
+def test_a_large_input_that_is_no_message_is_not_multiplied(cls: type[Message]) -> None:
+    """Every length and count that these bytes say is a lie; at most eight times their size."""
+    for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
+        for byte in FILLED_WITH:
+            data = byte * LARGE_BYTES
+            assert _peak_of_decoding(cls, version, data) <= 8 * len(data)
 
 
 DENSE: list[tuple[type[Message], int, bytes, bytes, int]] = [

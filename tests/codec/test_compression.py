@@ -6,6 +6,7 @@ import gzip
 import struct
 import subprocess
 import sys
+import time
 
 import cramjam
 import lz4.frame  # type: ignore[import-untyped]
@@ -59,6 +60,20 @@ def test_gzip_members_may_follow_one_another() -> None:
     assert decompress(1, data, 7) == b"one two"
     with pytest.raises(CompressionError, match="more than 6 bytes"):
         decompress(1, data, 6)
+
+
+def test_many_gzip_members_take_time_in_proportion() -> None:
+    """Each used to copy all that were behind it: hours for a message of a hundred megabytes."""
+    member = gzip.compress(b"a", mtime=0)
+    few, many = member * 2_000, member * 32_000
+    quick = min(_seconds(few) for _ in range(3))
+    assert _seconds(many) < 6 * 16 * quick
+
+
+def _seconds(data: bytes) -> float:
+    began = time.process_time()
+    assert len(decompress(1, data, LIMIT)) == len(data) // 21
+    return time.process_time() - began
 
 
 def test_snappy_is_read_in_both_framings() -> None:

@@ -8,6 +8,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -44,6 +45,8 @@ def main(
     unknown = [name for name in names if name not in SHARES]
     if unknown:
         raise click.UsageError(f"no target {unknown[0]!r}; there are {', '.join(SHARES)}")
+    if find_spec("atheris") is None:
+        raise click.UsageError("atheris is not installed: pip install -e '.[dev]', on Linux")
     whole = sum(SHARES[name] for name in names)
     with tempfile.TemporaryDirectory(prefix="fuzz-") as temporary:
         folder = (work or Path(temporary)).absolute()

@@ -21,6 +21,7 @@ _XERIAL_BLOCK_BYTES = 32 * 1024
 _SNAPPY_LARGEST_RATIO = 22  # the densest element makes 64 bytes out of 3
 _LZ4_MAGIC, _LZ4_INDEPENDENT = bytes.fromhex("04224d18"), 0x20  # the flag is in the byte behind
 _GZIP_WINDOW = 31  # zlib's code for a gzip wrapper
+_FIRST_PIECE_BYTES = 4096
 _FIRST_BUFFER_BYTES = 64 * 1024
 
 
@@ -69,22 +70,34 @@ def _none(data: bytes, limit_bytes: int) -> bytes:
 
 def _gunzip(data: bytes, limit_bytes: int) -> bytes:
     """Members may follow one another (RFC 1952)."""
-    out = bytearray()
-    rest = data
-    while rest:
-        member = zlib.decompressobj(_GZIP_WINDOW)
+    if not data:
+        raise CompressionError("gzip: empty")
+    out, view, at = bytearray(), memoryview(data), 0
+    while at < len(view):
+        at = _gunzip_member(view, at, out, limit_bytes)
+    return bytes(out)
+
+
+def _gunzip_member(view: memoryview, at: int, out: bytearray, limit_bytes: int) -> int:
+    """Add one member to ``out``; where it ends.
+
+    Piece by piece: zlib copies what it was given and did not use, and there may be thousands.
+    """
+    member = zlib.decompressobj(_GZIP_WINDOW)
+    step = _FIRST_PIECE_BYTES
+    while not member.eof:
+        piece = view[at : at + step]
+        if not piece:
+            raise CompressionError("gzip: the data ends inside a member")
         try:
-            out += member.decompress(rest, limit_bytes + 1 - len(out))
+            out += member.decompress(piece, limit_bytes + 1 - len(out))
         except zlib.error as error:
             raise CompressionError(f"gzip: {error}") from error
         if len(out) > limit_bytes:
             raise LimitError(f"gzip: more than {limit_bytes} bytes")
-        if not member.eof:
-            raise CompressionError("gzip: the data ends inside a member")
-        rest = member.unused_data
-    if not data:
-        raise CompressionError("gzip: empty")
-    return bytes(out)
+        at += len(piece) - len(member.unused_data)
+        step *= 4
+    return at
 
 
 def _gzip(data: bytes) -> bytes:

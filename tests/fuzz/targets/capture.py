@@ -98,11 +98,11 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         for begin in (0, 40):
             pieces = [
                 _piece(segment, port)
-                for segment in islice(segments(file), begin, begin + 60)
+                for segment in islice(segments(file), begin, begin + 30)
                 if len(segment.payload) < 1000
             ]
             for mode in (1, 2, 3):
-                yield f"{file.stem}-{begin}-{mode}", bytes([mode]) + b"".join(pieces)[:6000]
+                yield f"{file.stem}-{begin}-{mode}", bytes([mode]) + b"".join(pieces)[:2500]
         yield f"{file.stem}-file", b"\0" + file.read_bytes()[:3000]
 
 

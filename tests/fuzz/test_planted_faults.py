@@ -1,0 +1,59 @@
+"""Faults that are planted are noticed by the checks of a target: they can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.codec.interpreter_decode import Reader
+from harness.codec.records.columns import BadRecord
+from tests.fuzz.corpus import seed_inputs
+from tests.fuzz.targets import load_target
+
+
+def _text_lost(reader: Reader, length: int) -> str:
+    reader.take(length)
+    return ""
+
+
+def _untyped(*_: Any, **__: Any) -> Any:
+    raise IndexError("index out of range")
+
+
+def _always_bad(*_: Any, **__: Any) -> Any:
+    raise BadRecord(0, 0, "planted")
+
+
+# Target, what is replaced, by what, and what the check then says.
+PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
+    ("messages", "harness.codec.interpreter_decode.Reader.text", _text_lost, "interpreted"),
+    ("messages", "tests.fuzz.targets.messages.trace", _untyped, "index out of range"),
+    ("messages", "tests.fuzz.targets.messages.decode_prefix", _untyped, "index out of range"),
+    ("records", "tests.fuzz.targets.records.read_columns", _always_bad, "at once: .*planted"),
+    ("records", "tests.fuzz.targets.records.read_records", _untyped, "index out of range"),
+    ("records", "tests.fuzz.targets.records.records_bytes", lambda _: b"", None),
+    ("decompress", "tests.fuzz.targets.decompress.decompress", lambda *_: bytes(1 << 21), None),
+    ("transcode", "tests.fuzz.targets.transcode.transcode_line", lambda _: b"{}\n", None),
+    ("capture", "harness.capture.connection.Connection.feed", _untyped, "index out of range"),
+]
+
+
+@pytest.mark.parametrize(("name", "what", "fault", "told"), PLANTED, ids=lambda v: str(v)[:50])
+def test_a_planted_fault_is_noticed(
+    name: str,
+    what: str,
+    fault: Callable[..., Any],
+    told: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    check = load_target(name).check
+    monkeypatch.setattr(what, fault)
+    with pytest.raises((AssertionError, IndexError), match=told):
+        _check_all(name, check)
+
+
+def _check_all(name: str, check: Callable[[bytes], None]) -> None:
+    for _, data in seed_inputs(name):
+        check(data)

@@ -33,7 +33,7 @@ PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
     ("messages", "tests.fuzz.targets.messages.decode_prefix", _untyped, "index out of range"),
     ("records", "tests.fuzz.targets.records.read_columns", _always_bad, "at once: .*planted"),
     ("records", "tests.fuzz.targets.records.read_records", _untyped, "index out of range"),
-    ("records", "tests.fuzz.targets.records.records_bytes", lambda _: b""),
+    ("records", "tests.fuzz.targets.records.records_bytes", lambda _: b"", None),
     ("decompress", "tests.fuzz.targets.decompress.decompress", lambda *_: bytes(1 << 21), None),
     ("transcode", "tests.fuzz.targets.transcode.transcode_line", lambda _: b"{}\n", None),
     ("capture", "harness.capture.connection.Connection.feed", _untyped, "index out of range"),

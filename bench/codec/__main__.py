@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
-from bench.codec import load, messages
+from bench.codec import load, messages, records
 from bench.codec.table import as_json, markdown
 
-PARTS = {"messages": messages, "load": load}
+PARTS = {"messages": messages, "records": records, "load": load}
 
 
 def main(arguments: list[str]) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import IO, Any, cast
+from gzip import GzipFile
+from pathlib import Path
+from typing import IO, Any
 
 from harness.capture.errors import CaptureError, ScapyMissing
 from harness.capture.segment import LINK_TYPES, NoSegment, Segment, read_segment
@@ -12,6 +14,7 @@ from harness.capture.segment import LINK_TYPES, NoSegment, Segment, read_segment
 PACKET_LIMIT_BYTES = 256 * 1024
 """Loopback hands over 64 KiB at once, and more with large offloads."""
 _SECOND_NS = 1_000_000_000
+_GZIP = b"\x1f\x8b"
 
 
 class CaptureFile:
@@ -67,9 +70,15 @@ def _open(file: str | IO[bytes]) -> tuple[Any, Callable[[int], Any]]:
         raise ScapyMissing from None
     name = file if isinstance(file, str) else getattr(file, "name", "the input")
     try:
-        reader: Any = RawPcapReader(cast("str", file))  # open files too
+        opened: Any = Path(file).open("rb") if isinstance(file, str) else file  # noqa: SIM115
     except OSError as error:
         raise CaptureError(f"cannot read {name}: {error.strerror or error}") from error
-    except Scapy_Exception as error:
+    packed = hasattr(opened, "peek") and opened.peek(2)[:2] == _GZIP  # of a pipe, too
+    source: Any = GzipFile(fileobj=opened) if packed else opened
+    try:
+        reader: Any = RawPcapReader(source)  # it takes open files as well as names
+    except (Scapy_Exception, OSError, EOFError) as error:
+        source.close()
+        opened.close()
         raise CaptureError(f"{name} is neither pcap nor pcapng: {error}") from error
     return reader, reader._read_packet  # its public way to read has no limit to set

@@ -26,7 +26,7 @@ Identify = Callable[[Endpoint, Endpoint], ConnectionInfo]
 class Connection:
     """Feed its segments in the order of the capture; take events.
 
-    ``server``: which end it is, where that is known beforehand.
+    ``server``: which end it is, where that is known beforehand; a SYN knows better.
     """
 
     def __init__(
@@ -88,9 +88,8 @@ class Connection:
             if segment.flags & SYN:
                 self._from_start[segment.source] = True
                 self._first_seq[segment.source] = (segment.seq + 1) % (1 << 32)
-                if self._server is None:
-                    answer = bool(segment.flags & ACK)
-                    self._server = segment.source if answer else segment.destination
+                answer = bool(segment.flags & ACK)
+                self._server = segment.source if answer else segment.destination
         for end in self._ends:
             numbers = [s.seq for s in held if s.source == end and (s.payload or s.missing)]
             if numbers and end not in self._first_seq:

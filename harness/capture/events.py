@@ -56,7 +56,7 @@ class Notice:
 
     connection: ConnectionInfo
     time_ns: int
-    kind: str  # lost, skipped, tls, unanswered, limit, no_kafka
+    kind: str  # lost, skipped, tls, unanswered or limit
     text: str
     count: int = 0  # bytes, or requests
 

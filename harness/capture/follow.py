@@ -55,7 +55,7 @@ class Follower:
             if not self._begins(key, segment):
                 return
             if len(self._open) >= self._limits.connections:
-                yield from self._close(next(iter(self._open)))
+                yield from self._close_silent()
             connection = self._open[key] = self._connection(key)
         self._open.move_to_end(key)
         yield from self._tell(key, connection, connection.feed(segment))
@@ -87,6 +87,15 @@ class Follower:
         for event in (*self._held.pop(key, ()), *events):
             self._count(event)
             yield event
+
+    def _close_silent(self) -> Iterator[Event]:
+        """End the connection that was silent for longest, and say so."""
+        key, connection = next(iter(self._open.items()))
+        conversation = connection.conversation
+        yield from self._close(key)
+        if conversation is not None and conversation.recognised:
+            text = f"no longer followed: more than {self._limits.connections} connections at once"
+            yield Notice(conversation.info, connection.last_ns, "limit", text)
 
     def _close(self, key: Key) -> Iterator[Event]:
         connection = self._open.pop(key)

@@ -60,7 +60,7 @@ def _head(event: Captured) -> list[str]:
         if event.direction == REQUEST:
             return ["request"]
         return [f"response to a request not captured, correlation id {event.correlation_id}"]
-    words = [f"{event.api.name} v{event.version} {event.direction} {event.correlation_id}"]
+    words = [f"{event.api.name} v{event.version} {event.direction} id {event.correlation_id}"]
     if event.direction == REQUEST and event.client_id is not None:
         words.append(f"client {event.client_id!r}")
     return words
@@ -133,7 +133,7 @@ def _shown(message: Message) -> Message:
     values = {field.name: getattr(message, field.name) for field in message.spec.fields}
     for name in hidden:
         values[name] = b"(%d bytes, not shown)" % len(values[name])
-    return type(message)(**values)
+    return type(message)(**values, unknown_tagged_fields=message.unknown_tagged_fields)
 
 
 def totals_object(totals: Totals, packets: Mapping[str, int]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from harness.capture.limits import Limits
 
 _WRAP = 1 << 32
 _HALF = 1 << 31
+_LARGEST_WINDOW = 1 << 30  # RFC 7323, section 2.3
 
 
 class Chunk(NamedTuple):
@@ -74,7 +75,8 @@ class Reassembly:
             position = self._position(ack)
             if self._end is not None:
                 position = min(position, self._end)
-            self._confirmed = max(self._confirmed, position)
+            if position - self._next <= _LARGEST_WINDOW:  # more cannot be under way: nonsense
+                self._confirmed = max(self._confirmed, position)
 
     def feed(self, seq: int, payload: bytes, missing: int, time_ns: int) -> list[Chunk]:
         """What the payload of one segment completes; ``missing``: as in ``Segment``."""

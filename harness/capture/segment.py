@@ -1,7 +1,7 @@
 """One TCP segment, out of a captured packet of any usual link type.
 
-scapy needs about a quarter of a millisecond to dissect a packet as far as TCP; these few headers
-are therefore read here, a hundred times quicker. scapy's dissection is the judge in the tests.
+scapy needs about a third of a millisecond to dissect a packet as far as TCP; these few headers
+are therefore read here, some eighty times quicker. scapy's dissection is the judge in the tests.
 """
 
 from __future__ import annotations

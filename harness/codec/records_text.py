@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.codec.errors import CodecError
 from harness.codec.records.any_format import BatchProblem, read_records
 from harness.codec.records.log_batch import LogBatch
 from harness.codec.trace_text import line
@@ -65,7 +66,21 @@ def _record_lines(batch: LogBatch, depth: int) -> Iterator[str]:
             facts.append(f"timestamp {record.timestamp}")
         facts += [f"key {_shown(record.key)}", f"value {_shown(record.value)}"]
         facts += [f"header {header.key!r} {_shown(header.value)}" for header in record.headers]
+        facts += [_control_text(record.key, record.value)] if batch.is_control else []
         yield line(None, b"", depth, ", ".join(facts))
+
+
+def _control_text(key: bytes | None, value: bytes | None) -> str:
+    """What a record of a control batch says: ``COMMIT EndTxnMarker(coordinator_epoch=3)``."""
+    from harness.codec.data_framing import read_control_record
+
+    try:
+        found = read_control_record(key or b"", value)
+    except CodecError as error:
+        return f"not a control record: {error}"
+    if found.message is None:
+        return f"control type {found.type}, not known"
+    return f"{found.name} {found.message!r}"
 
 
 def _shown(data: bytes | None) -> str:

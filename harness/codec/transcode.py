@@ -5,9 +5,9 @@ In: ``{"kind": "request" | "response", "api_key", "version", "hex"}`` (a body wi
 ``{"kind": "data", "name", "version", "hex"}``, ``{"kind": "records", "hex"}``; ``"release"``
 selects what an older release spoke under the same version. Other keys are not looked at.
 
-Out: ``{"hex", "value"}``, the value in the form of ``dictionary_form``, or
-``{"error": {"type", "message", "field", "offset"}}``; field and offset are null where the error
-has none.
+Out: ``{"hex", "value"}``, the value in the form of ``dictionary_form``, of records in that of
+``records.value_form``; or ``{"error": {"type", "message", "field", "offset"}}``, field and offset
+null where the error has none.
 """
 
 from __future__ import annotations
@@ -153,12 +153,20 @@ def _data(asked: Mapping[str, Any], raw: bytes) -> dict[str, Any]:
     return _both_ways(asked, name, raw)
 
 
+def _records(_asked: Mapping[str, Any], raw: bytes) -> dict[str, Any]:
+    from harness.codec.records.value_form import records_bytes, records_value
+
+    value = records_value(raw)
+    return {"hex": records_bytes(value).hex(), "value": value}
+
+
 _KINDS: dict[str, Callable[[Mapping[str, Any], bytes], dict[str, Any]]] = {
     "request": _request,
     "response": _response,
     "request_header": _request_header,
     "response_header": _response_header,
     "data": _data,
+    "records": _records,
 }
 
 

@@ -96,6 +96,14 @@ def test_a_hole_that_was_not_confirmed_is_waited_for_longer() -> None:
     assert stream.packet_passed(2) == [Chunk(2, b"", 10), Chunk(1, b"later")]
 
 
+def test_a_confirmation_of_what_cannot_be_under_way_is_nonsense() -> None:
+    stream = Reassembly(LIMITS)
+    stream.begin(0)
+    stream.confirm(2**31 - 1)
+    assert not stream.blocked
+    assert joined(stream.feed(0, b"data", 0, 1)) == b"data"
+
+
 def test_too_much_behind_a_hole_ends_the_wait() -> None:
     stream = Reassembly(Limits(out_of_order_bytes=100))
     stream.begin(0)

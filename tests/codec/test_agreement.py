@@ -12,9 +12,7 @@ from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.interpreter_decode import Reader
 from harness.codec.interpreter_encode import Writer
 from harness.codec.structs import Message
-from tests.codec.values import CLASSES, QUICK, each_version, messages_at, outcome, rich
-
-each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+from tests.codec.values import QUICK, each_class, each_version, messages_at, outcome, rich
 
 
 @each_version

@@ -13,6 +13,7 @@ from harness.codec import encode
 from harness.codec.apis import APIS, Api
 from harness.codec.header import encode_request, encode_response
 from harness.codec.messages import ApiVersionsRequest
+from harness.codec.records import Record, RecordBatch, encode_batch
 from tests.codec.test_golden import FETCH_REQUEST_V12, raw
 from tests.codec.values import rich
 
@@ -137,7 +138,7 @@ def test_a_header_of_no_api_is_told() -> None:
     [
         (["decode", "--api", "Nope", "--version", "0", "00"], "no API 'Nope'"),
         (["decode", "--api", "Fecth", "--version", "0", "00"], 'did you mean "Fetch"?'),
-        (["decode", "--api", "95", "--version", "0", "00"], "no API with key 95"),
+        (["decode", "--api", "95", "--version", "0", "00"], "no API '95'"),
         (["decode", "--name", "FetchRequst", "--version", "0", "00"], '"FetchRequest"?'),
         (["decode", "--api", "Fetch", "00"], "Give --version N"),
         (["decode", "--api", "Fetch", "--version", "19", "00"], "versions 0-18, not 19"),
@@ -166,3 +167,43 @@ def test_json_that_is_not_the_form_names_the_field() -> None:
     assert ended.exit_code == 1
     assert "MetadataRequest v4: topics[0].name: string expected, not 5" in ended.stderr
     assert _codec(*words, '{"topics": [{"name": "t"}]}').output.strip() == METADATA_V4
+
+
+def test_records_both_ways() -> None:
+    batch = encode_batch(RecordBatch(records=[Record(value=b"v")], base_offset=7))
+    said = _decoded("--kind", "records", batch.hex())
+    assert "batch magic 2, base_offset 7, 1 record, none, CreateTime" in said
+    form = _decoded("--kind", "records", "--json", batch.hex())
+    assert json.loads(form)[0]["records"][0]["value"] == "76"
+    assert _codec("encode", "--kind", "records", form).output.strip() == batch.hex()
+
+
+def test_damaged_records_are_shown_and_told() -> None:
+    good = encode_batch(RecordBatch(records=[Record(value=b"v")]))
+    damaged = good[:-1] + bytes([good[-1] ^ 1])
+    ended = _codec("decode", "--kind", "records", (damaged + good).hex())
+    assert ended.exit_code == 1
+    assert "batch not readable: " in ended.stdout
+    assert 'value "v"' in ended.stdout
+    assert "CorruptMessageError: " in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["decode", "--kind", "records", "--api", "Fetch", "00"], "leave the other options out"),
+        (["encode", "--kind", "records", "{}"], "a list of batches"),
+    ],
+)
+def test_wrong_usage_of_records(words: list[str], said: str) -> None:
+    ended = _codec(*words)
+    assert ended.exit_code == 2
+    assert said in " ".join(ended.output.split())
+
+
+@pytest.mark.parametrize("command", ["decode", "encode", "transcode"])
+def test_the_examples_of_the_help_keep_their_lines(command: str) -> None:
+    said = _codec(command, "--help").output
+    assert "\\b" not in said
+    shown = [line for line in said.splitlines() if line.startswith(("    codec ", '  {"kind"'))]
+    assert shown

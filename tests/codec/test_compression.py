@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import struct
+import subprocess
+import sys
 
 import cramjam
+import lz4.frame  # type: ignore[import-untyped]
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,6 +75,66 @@ def test_lz4_blocks_are_independent() -> None:
     packed = compress(3, TEXT)
     assert packed[:4] == bytes.fromhex("04224d18")
     assert packed[4] & 0x20
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("block_size", [4, 5, 6, 7])
+@pytest.mark.parametrize("checksums", [False, True])
+@pytest.mark.parametrize("size_told", [False, True])
+def test_lz4_frames_of_every_kind(
+    linked: bool, block_size: int, checksums: bool, size_told: bool
+) -> None:
+    text = TEXT * 22  # more than one block of the largest size, or lz4 links nothing
+    frame = lz4.frame.compress(
+        text,
+        block_linked=linked,
+        block_size=block_size,
+        content_checksum=checksums,
+        block_checksum=checksums,
+        store_size=size_told,
+    )
+    if linked:
+        with pytest.raises(CompressionError, match="linked blocks"):
+            decompress(3, frame, LIMIT)
+    else:
+        assert decompress(3, frame, len(text)) == text
+
+
+@pytest.mark.parametrize("size_told", [False, True])
+def test_zstd_frames_that_tell_their_size_or_do_not(size_told: bool) -> None:
+    frame = zstandard.ZstdCompressor(write_content_size=size_told).compress(TEXT)
+    assert decompress(4, frame, LIMIT) == TEXT
+
+
+def test_snappy_streams_may_follow_one_another() -> None:
+    assert decompress(2, compress(2, TEXT) + compress(2, b"more"), LIMIT) == TEXT + b"more"
+
+
+WITHOUT_WHEEL = """
+import sys
+sys.modules["cramjam"] = None  # an import of it now fails
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records.any_format import read_records
+for codec in ("none", "gzip"):
+    data = encode_batch(RecordBatch([Record(b"v")]), codec)
+    print(read_records(data, limit_bytes=99).batches[0].records[0].value)
+data = data[:21] + b"\\0\\3" + data[23:]
+import struct, google_crc32c
+data = data[:17] + struct.pack(">I", google_crc32c.value(data[21:])) + data[21:]
+print(read_records(data, limit_bytes=99).problems[0].error)
+try:
+    encode_batch(RecordBatch([Record(b"v")]), "zstd")
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_missing_wheel_is_named_when_it_is_needed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_WHEEL], capture_output=True, text=True, check=True
+    )
+    said = "snappy, lz4 and zstd need the package cramjam: pip install cramjam"
+    assert done.stdout.splitlines() == ["b'v'", "b'v'", said, f"CompressionError {said}"]
 
 
 BLOCK = bytes(cramjam.snappy.compress_raw(b"block"))

@@ -96,6 +96,7 @@ def test_the_generated_source_can_be_read() -> None:
     encoder = encoder_source(FetchRequest, 12)
     for text in (decoder, encoder):
         compile(text, "generated", "exec")
-        for slot in layout_of(FetchRequest, FetchRequest.message_spec.root, 12).plain:
-            assert slot.field.name in text
+        own = layout_of(FetchRequest, FetchRequest.message_spec.root, 12)
+        for slot in (*own.plain, *own.tagged.values()):
+            assert f".{slot.field.name}" in text or f"._{slot.field.name}" in text
     assert decoder != encoder != encoder_source(FetchRequest, 13)

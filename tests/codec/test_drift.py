@@ -1,102 +1,24 @@
-"""Our definitions against the ones inside a released Kafka."""
+"""Every kind of difference between two definitions is seen, and told apart."""
 
 from __future__ import annotations
 
 import json
 import re
-import zipfile
 from collections.abc import Callable
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import pytest
 
-from harness.codec.definition import MessageSpec, parse_definition
-from harness.codec.messages import message_class, message_names
-from harness.targets.artifacts import fetch_release
-from tests.codec.drift import differences
+from harness.codec.drift.check import check_drift
+from harness.codec.drift.definition import Definition, our_definition, read_definition
+from harness.codec.drift.kafka_jar import Definitions
+from harness.codec.errors import DefinitionError
+from harness.codec.messages import message_names
 
-# Together these two releases know every version that was ever released.
-RELEASES = ("3.9.2", "4.4.0")
-NOW_IGNORABLE = "the name may be left out since a later version carries a topic id"
-EARLY_ACCESS = "version 0 was early access, stable only from 4.1"
-KNOWN_DRIFT: dict[tuple[str, str], str] = {
-    ("4.4.0", "RequestHeader"): "header v0, which has no client id, is gone in 4.0",
-    ("3.9.2", "OffsetCommitRequest"): NOW_IGNORABLE,
-    ("3.9.2", "OffsetCommitResponse"): NOW_IGNORABLE,
-    ("3.9.2", "OffsetFetchRequest"): NOW_IGNORABLE,
-    ("3.9.2", "OffsetFetchResponse"): NOW_IGNORABLE,
-    ("3.9.2", "ProduceRequest"): NOW_IGNORABLE,
-    ("3.9.2", "ProduceResponse"): NOW_IGNORABLE,
-    ("3.9.2", "TxnOffsetCommitRequest"): f"{NOW_IGNORABLE}; generationId has a longer name",
-    ("3.9.2", "TxnOffsetCommitResponse"): NOW_IGNORABLE,
-    ("3.9.2", "UpdateFeaturesResponse"): "results are gone in v2, and may be left out",
-    ("3.9.2", "VoteRequest"): "candidates are called replicas since pre-votes (KIP-996)",
-    ("3.9.2", "ShareFetchRequest"): EARLY_ACCESS,
-    ("3.9.2", "ShareFetchResponse"): EARLY_ACCESS,
-    ("3.9.2", "ShareAcknowledgeResponse"): EARLY_ACCESS,
-    ("3.9.2", "DeleteShareGroupStateRequest"): EARLY_ACCESS,
-    ("3.9.2", "InitializeShareGroupStateRequest"): EARLY_ACCESS,
-    ("3.9.2", "ReadShareGroupStateRequest"): EARLY_ACCESS,
-    ("3.9.2", "ReadShareGroupStateSummaryResponse"): "v0 gained a leader epoch in 4.1",
-}
-
-
-@pytest.fixture(scope="module", params=RELEASES)
-def release(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
-
-
-@pytest.fixture(scope="module")
-def kafkas_own(release: str) -> dict[str, MessageSpec]:
-    """Every definition in the release's client jar, by message name."""
-    (jar,) = [path for path in fetch_release(release) if path.name.startswith("kafka-clients-")]
-    with zipfile.ZipFile(jar) as archive:
-        names = [
-            name
-            for name in archive.namelist()
-            if name.startswith("common/message/") and name.endswith(".json")
-        ]
-        specs = [parse_definition(archive.read(name).decode(), name) for name in names]
-    return {spec.name: spec for spec in specs}
-
-
-def _drift(ours: MessageSpec, theirs: MessageSpec) -> list[str]:
-    """Differences in the versions that the release serves; it need not be the newest."""
-    newer = ("highest version", "latestVersionUnstable")
-    found = differences(ours, theirs)
-    if ours.valid.highest == theirs.valid.highest:
-        return found
-    return [line for line in found if not any(word in line for word in newer)]
-
-
-@pytest.mark.kafka
-def test_our_definitions_are_kafkas(release: str, kafkas_own: dict[str, MessageSpec]) -> None:
-    """Whatever differs is listed above with its reason, and what is listed does differ."""
-    both = [name for name in message_names() if name in kafkas_own]
-    found = {n: _drift(message_class(n).message_spec, kafkas_own[n]) for n in both}
-    listed = {name for at, name in KNOWN_DRIFT if at == release}
-    unlisted = {name: lines for name, lines in found.items() if lines and name not in listed}
-    assert unlisted == {}
-    assert {name for name, lines in found.items() if lines} == listed
-
-
-@pytest.mark.kafka
-def test_every_api_of_the_release_is_ours(release: str, kafkas_own: dict[str, MessageSpec]) -> None:
-    renamed = {"ListClientMetricsResourcesRequest": "ListConfigResourcesRequest"}
-    served = [spec for spec in kafkas_own.values() if spec.type == "request" and spec.valid]
-    for theirs in served:
-        ours = message_class(renamed.get(theirs.name, theirs.name)).message_spec
-        assert ours.api_key == theirs.api_key
-        assert set(theirs.valid) <= set(ours.valid), theirs.name
-
-
-@pytest.mark.kafka
-def test_every_definition_of_the_release_can_be_read(kafkas_own: dict[str, MessageSpec]) -> None:
-    requests = [spec for spec in kafkas_own.values() if spec.type == "request"]
-    assert len(requests) > 80
-    assert all(spec.name.removesuffix("Request") + "Response" in kafkas_own for spec in requests)
+NEWEST = "4.4.0"
+OTHER = "HeartbeatRequest"
 
 
 def loaded_text(name: str) -> dict[str, Any]:
@@ -116,77 +38,224 @@ Plant = Callable[[dict[str, Any]], object]
 PLANTS: dict[str, tuple[Plant, str]] = {
     "name": (
         lambda raw: _field(raw, "Responses").update(name="Answers"),
-        r"v0: FetchResponse: fields .*answers",
+        r"v0-18 responses: name: ours responses, theirs answers",
     ),
     "kind": (
         lambda raw: _field(raw, *PARTITION, "HighWatermark").update(type="int32"),
-        r"v0: PartitionData.high_watermark: kind is .'int64'.*, not .'int32'",
+        r"v0-18 responses\.partitions\.high_watermark: type: ours int64, theirs int32",
     ),
     "order": (
         lambda raw: _field(raw, *PARTITION)["fields"].reverse(),
-        r"v0: PartitionData: fields",
+        r"v0-3 responses\.partitions: order: ours partition_index, .*, theirs records, ",
     ),
     "nullable": (
         lambda raw: _field(raw, *PARTITION, "Records").update(nullableVersions="5+"),
-        r"v4: PartitionData.records: nullable is True, not False",
+        r"v0-4 responses\.partitions\.records: nullable: ours True, theirs False",
     ),
     "versions": (
         lambda raw: _field(raw, *PARTITION, "LogStartOffset").update(versions="6+"),
-        r"v5: PartitionData: fields",
+        r"v5 responses\.partitions\.log_start_offset: field: ours there, theirs absent",
     ),
     "tag": (
         lambda raw: (
             _field(raw, *PARTITION, "DivergingEpoch").update(tag=1),
             _field(raw, *PARTITION, "CurrentLeader").update(tag=0),
         ),
-        r"v12: PartitionData: fields",
+        r"v12-18 responses\.partitions\.diverging_epoch: name: .*theirs current_leader",
     ),
     "tagged versions": (
         lambda raw: _field(raw, "NodeEndpoints").update(taggedVersions="17+", versions="17+"),
-        r"v16: FetchResponse: fields",
+        r"v16 node_endpoints: field: ours tag 0, theirs absent",
     ),
     "default": (
         lambda raw: _field(raw, *PARTITION, "PreferredReadReplica").update(default="-2"),
-        r"v11: PartitionData.preferred_read_replica: default is -1, not -2",
+        r"v0-18 .*\.preferred_read_replica: default: ours -1, theirs -2",
     ),
     "ignorable": (
         lambda raw: _field(raw, "ThrottleTimeMs").update(ignorable=False),
-        r"v1: FetchResponse.throttle_time_ms: ignorable is True, not False",
+        r"v0-18 throttle_time_ms: ignorable: ours True, theirs False",
     ),
     "ignorable where absent": (
         lambda raw: _field(raw, "SessionId").update(ignorable=True),
-        r"v0: FetchResponse.session_id: absent, and ignorable or default differ",
+        r"v0-18 session_id: ignorable: ours False, theirs True",
     ),
     "flexible": (
         lambda raw: raw.update(flexibleVersions="13+"),
-        r"v12: FetchResponse: flexible is True, not False",
+        r"v12: flexible: ours True, theirs False",
     ),
     "flexible field": (
         lambda raw: _field(raw, "Responses", "Topic").update(flexibleVersions="none"),
-        r"v12: FetchableTopicResponse.topic: compact is True, not False",
+        r"v12 responses\.topic: compact: ours True, theirs False",
+    ),
+    "struct": (
+        lambda raw: _field(raw, *PARTITION).update(type="[]Partition"),
+        r"v0-18 responses\.partitions: struct: ours PartitionData, theirs Partition",
+    ),
+    "map key": (
+        lambda raw: _field(raw, "NodeEndpoints", "NodeId").update(mapKey=False),
+        r"v16-18 node_endpoints\.node_id: map key: ours True, theirs False",
+    ),
+    "entity type": (
+        lambda raw: _field(raw, "Responses", "Topic").pop("entityType"),
+        r"v0-18 responses\.topic: entity type: ours topicName, theirs none",
+    ),
+    "zero copy": (
+        lambda raw: _field(raw, *PARTITION, "Records").update(zeroCopy=True),
+        r"v0-18 responses\.partitions\.records: zero copy: ours False, theirs True",
+    ),
+    "new field": (
+        lambda raw: raw["fields"].append({"name": "New", "type": "int8", "versions": "18+"}),
+        r"v18 new: field: ours absent, theirs there",
+    ),
+    "lost field": (
+        lambda raw: raw["fields"].remove(_field(raw, "SessionId")),
+        r"v7-18 session_id: field: ours there, theirs absent",
+    ),
+    "lost tag": (
+        lambda raw: raw["fields"].remove(_field(raw, "NodeEndpoints")),
+        r"v16-18 node_endpoints: field: ours tag 0, theirs absent",
     ),
     "new version": (
         lambda raw: raw.update(validVersions="0-19"),
-        r"highest version is 18, not 19|version 19 is missing",
+        r"v19: version: ours absent, theirs there",
     ),
-    "stable": (lambda raw: raw.update(latestVersionUnstable=True), "latestVersionUnstable"),
-    "api key": (lambda raw: raw.update(apiKey=2), "api key is 1, not 2"),
+    "lost version": (
+        lambda raw: raw.update(validVersions="1-18"),
+        r"v0: version: ours there, theirs absent",
+    ),
+    "type of message": (
+        lambda raw: raw.update(type="data"),
+        r"v0-18: version: ours there, theirs absent",
+    ),
+    "name of message": (
+        lambda raw: raw.update(name="FetchAnswer"),
+        r"v0-18: message: ours FetchResponse, theirs FetchAnswer",
+    ),
+    "api key": (
+        lambda raw: raw.update(apiKey=2),
+        r"v0-18: version: ours there, theirs absent",
+    ),
+    "no definition": (lambda raw: raw.clear(), r"v0-18: version: ours there, theirs absent"),
 }
+OF_REQUESTS: dict[str, tuple[Plant, str]] = {
+    "unstable": (
+        lambda raw: raw.update(latestVersionUnstable=True),
+        r"v18: unstable: ours False, theirs True",
+    ),
+    "listeners": (
+        lambda raw: raw.update(listeners=["broker", "zkBroker"]),
+        r"v0-18: listeners: ours broker controller, theirs broker",
+    ),
+}
+
+
+@cache
+def _ours() -> dict[str, Definition]:
+    return {name: our_definition(name, NEWEST) for name in message_names()}
+
+
+def _unlisted(definitions: dict[str, Definition], release: str = NEWEST) -> list[str]:
+    return [str(one) for one in check_drift(Definitions(release, definitions), ()).review.unlisted]
+
+
+def _planted(name: str, plant: Plant) -> list[str]:
+    """What is found about this message when the definition of it is changed."""
+    raw = loaded_text(name)
+    plant(raw)
+    theirs = {OTHER: _ours()[OTHER]}  # all other messages are absent, which takes no time
+    if raw:
+        theirs[raw["name"]] = read_definition(json.dumps(raw), "planted")
+    return [line for line in _unlisted(theirs) if line.startswith(f"{name} ")]
+
+
+def test_ours_do_not_differ_from_ours() -> None:
+    assert _unlisted(_ours()) == []
 
 
 @pytest.mark.parametrize("what", PLANTS)
 def test_a_planted_difference_is_seen(what: str) -> None:
     plant, seen = PLANTS[what]
-    raw = loaded_text("FetchResponse")
-    ours = message_class("FetchResponse").message_spec
-    assert differences(ours, parse_definition(json.dumps(raw), "same")) == []
-    plant(raw)
-    found = differences(ours, parse_definition(json.dumps(raw), "planted"))
-    assert any(re.search(seen, line) for line in found), found
+    found = _planted("FetchResponse", plant)
+    assert any(re.fullmatch(f"FetchResponse {seen}.*", line) for line in found), found
 
 
-def test_older_versions_of_ours_are_no_difference() -> None:
-    raw = loaded_text("FetchResponse")
-    raw["validVersions"] = "4-18"
-    ours = message_class("FetchResponse").message_spec
-    assert differences(ours, parse_definition(json.dumps(raw), "newer only")) == []
+@pytest.mark.parametrize("what", OF_REQUESTS)
+def test_a_planted_difference_of_a_request_is_seen(what: str) -> None:
+    plant, seen = OF_REQUESTS[what]
+    assert [
+        re.fullmatch(f"FetchRequest {seen}", line) is not None
+        for line in _planted("FetchRequest", plant)
+    ] == [True]
+
+
+def test_a_field_between_the_same_neighbours_is_the_same_field() -> None:
+    """So a new name does not hide what else changed."""
+    change = {"name": "Watermark", "nullableVersions": "0+", "type": "string"}
+    found = _planted("FetchResponse", lambda raw: _field(raw, *PARTITION, "Records").update(change))
+    assert any("responses.partitions.records: field: ours there" in line for line in found)
+    assert any("responses.partitions.watermark: field: ours absent" in line for line in found)
+    renamed = {"name": "Batches", "nullableVersions": "5+"}
+    found = _planted(
+        "FetchResponse", lambda raw: _field(raw, *PARTITION, "Records").update(renamed)
+    )
+    place = "responses.partitions.records"
+    assert found == [
+        f"FetchResponse v0-18 {place}: name: ours records, theirs batches",
+        f"FetchResponse v0-4 {place}: nullable: ours True, theirs False",
+    ]
+
+
+def test_what_came_later_is_no_difference() -> None:
+    """3.0 has Fetch up to version 12, and no share groups: that is right."""
+    raw = loaded_text("FetchRequest")
+    raw["validVersions"] = "0-12"
+    theirs = {"FetchRequest": read_definition(json.dumps(raw), "older")}
+    found = [line for line in _unlisted(theirs, "3.0.2") if line.startswith("FetchRequest")]
+    assert found == []
+    assert not any("ShareFetch" in line for line in _unlisted(theirs, "3.0.2"))
+    raw["validVersions"] = "0-13"
+    theirs = {"FetchRequest": read_definition(json.dumps(raw), "too early")}
+    assert "FetchRequest v13: first release: ours 3.1 or later, theirs there already" in _unlisted(
+        theirs, "3.0.2"
+    )
+    raw["validVersions"] = "0-11"
+    theirs = {"FetchRequest": read_definition(json.dumps(raw), "too old")}
+    assert "FetchRequest v12: version: ours there, theirs absent" in _unlisted(theirs, "3.0.2")
+
+
+def test_an_older_layout_is_compared_with_the_release_that_has_it() -> None:
+    theirs = {"EndQuorumEpochRequest": our_definition("EndQuorumEpochRequest", "2.7.2")}
+    wrong = (
+        "EndQuorumEpochRequest v0 topics.partitions.replica_id: field: ours absent, theirs there"
+    )
+    assert wrong in _unlisted(theirs, "2.8.2")
+    assert not any(line.startswith("EndQuorumEpochReq") for line in _unlisted(theirs, "2.7.2"))
+
+
+def test_a_message_that_we_lack_is_a_difference() -> None:
+    text = '{"name": "New", "type": "data", "validVersions": "0-1", "fields": []}'
+    theirs = {**_ours(), "New": read_definition(text, "new")}
+    assert _unlisted(theirs) == ["New v0-1: message: ours absent, theirs there"]
+    stub = read_definition(text.replace("0-1", "none"), "stub")
+    assert _unlisted({**_ours(), "New": stub}) == []
+
+
+def test_definitions_of_old_releases_can_be_read() -> None:
+    text = """
+      // a comment
+      {"name": "OldRequest", "type": "request", "apiKey": 1, "validVersions": "0-1",
+       "deprecatedVersions": "0", "fields": [
+        // another, with a brace }
+        /* and one of
+           two lines */
+        {"name": "Flag", "about": "// no comment, ] /* nor this", "type": "bool",
+         "versions": "0+", /* here, too */ "ignorable": "true", "mapKey": "false"}, // and here
+       ]}
+      ]}"""
+    found = read_definition(text, "old")
+    assert found.spec.root.fields[0].ignorable is True
+    assert found.marks["OldRequest", "flag"].map_key is False
+    assert not found.spec.flexible
+    for broken in ("", "[]", "{", '"text"', '{"name": 1}'):
+        with pytest.raises(DefinitionError, match="old"):
+            read_definition(broken, "old")

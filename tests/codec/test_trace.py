@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from harness.codec.structs import Message, Struct
 from harness.codec.trace import UNREAD, TracedField, trace
 from harness.codec.trace_text import trace_lines
 from tests.codec.test_golden import FETCH_REQUEST_V12, FETCH_RESPONSE_V13, raw
-from tests.codec.values import each_version, rich
+from tests.codec.values import each_version, outcome, rich
 
 
 def _own_bytes(node: TracedField, data: bytes) -> bytes:
@@ -74,6 +75,22 @@ def test_a_cut_message_leaves_its_beginning_and_the_error(cls: type[Message], ve
         read = [node for node in traced.root.walk() if node.value is not UNREAD]
         assert all(node.stop <= size for node in read)
         assert list(trace_lines(traced.root, cut))
+
+
+@each_version
+def test_damaged_bytes_give_the_same_error_as_the_decoder(cls: type[Message], version: int) -> None:
+    data = bytearray(encode(rich(cls, version), version))
+    if not data:
+        return
+    dice = random.Random(f"{cls.__name__}{version}")
+    data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+    traced = trace(cls, version, bytes(data))
+    plain = outcome(lambda: decode(cls, version, bytes(data)), DecodeError)
+    if isinstance(plain, DecodeError):
+        assert str(traced.error) == str(plain)
+    else:
+        assert encode(traced.message, version) == encode(plain, version)
+    assert list(trace_lines(traced.root, bytes(data))) or not traced.root.inner
 
 
 def test_bytes_left_over_are_told_behind_the_whole_tree() -> None:

@@ -15,11 +15,20 @@ from hypothesis import strategies as st
 
 from harness.codec import encode
 from harness.codec.dictionary_form import from_dict
+from harness.codec.records import (
+    TRANSACTIONAL,
+    Header,
+    Record,
+    RecordBatch,
+    encode_batch,
+    encode_message_set,
+)
+from harness.codec.records import Message as OldMessage
 from harness.codec.structs import Message
 from harness.codec.transcode import transcode_line
 from harness.commands.codec.transcode import line_groups
 from tests.codec.all_kinds import ALL_KINDS
-from tests.codec.values import QUICK, each_version, rich
+from tests.codec.values import OLDER, QUICK, each_version, rich
 
 KINDS_OF_HEADERS = {"RequestHeader": "request_header", "ResponseHeader": "response_header"}
 COMMAND = (sys.executable, "-m", "harness.cli", "codec", "transcode")
@@ -27,7 +36,9 @@ COMMAND = (sys.executable, "-m", "harness.cli", "codec", "transcode")
 
 def _asked(cls: type[Message], version: int, raw: bytes) -> dict[str, Any]:
     spec = cls.message_spec
-    rest = {"version": version, "hex": raw.hex()}
+    rest: dict[str, Any] = {"version": version, "hex": raw.hex()}
+    if cls in OLDER:
+        rest["release"] = OLDER[cls].partition("@")[2]
     if spec.type in ("request", "response"):
         return {"kind": spec.type, "api_key": spec.api_key, **rest}
     if cls.__name__ in KINDS_OF_HEADERS:
@@ -69,6 +80,20 @@ def test_damaged_messages_are_answered(cls: type[Message], version: int) -> None
         assert isinstance(answer["error"]["field"], str)
     else:
         assert list(answer) == ["hex", "value"]
+
+
+def test_a_release_selects_the_layout() -> None:
+    partition = "00000000" + "00000005" + "00000001" + "00000000" + "00000000"
+    digits = "ffff" + "00000001" + "000174" + "00000001" + partition
+    asked = {"kind": "request", "api_key": 54, "version": 0, "hex": digits}
+    value = _answer({**asked, "release": "2.7.2"})["value"]
+    assert value["topics"][0]["partitions"][0]["replica_id"] == 5
+    for release in ("2.8", "4.4.0", None):
+        error = _answer({**asked, "release": release})["error"]
+        assert error["type"] == "DecodeError"  # no replica id: the last four bytes are too many
+        assert error["offset"] == len(digits) // 2 - 4
+    later = _answer({**asked, "version": 1, "release": "2.7"})["error"]
+    assert later["type"] == "UnsupportedVersionError"
 
 
 REQUEST = {"kind": "request", "api_key": 3, "version": 12}
@@ -262,3 +287,60 @@ def test_many_lines_one_for_one_in_order() -> None:
     assert [a["value"]["correlation_id"] if "value" in a else None for a in answers] == [
         None if number % 7 == 0 else number for number in range(20_000)
     ]
+
+
+# -- records ---------------------------------------------------------------------------------------
+
+BATCH = encode_batch(
+    RecordBatch(
+        records=[Record(value=b"v", key=b"k", headers=[Header("h", b"\1")]), Record()],
+        base_offset=7,
+        base_timestamp=1000,
+        producer_id=5,
+        producer_epoch=1,
+        base_sequence=3,
+        attributes=TRANSACTIONAL,
+    )
+)
+
+
+def test_records_come_back_byte_for_byte() -> None:
+    old = encode_message_set([OldMessage(value=b"a", offset=3, magic=0)])
+    for raw in (b"", BATCH, old + BATCH, BATCH + BATCH[:40]):
+        answer = _answer({"kind": "records", "hex": raw.hex()})
+        assert list(answer) == ["hex", "value"]
+        assert answer["hex"] == raw.hex()
+
+
+def test_records_by_hand() -> None:
+    (batch,) = _answer({"kind": "records", "hex": BATCH.hex()})["value"]
+    records = batch.pop("records")
+    assert records[0] == {
+        "offset": 7,
+        "timestamp": 1000,
+        "timestamp_type": "CreateTime",
+        "key": "6b",
+        "value": "76",
+        "headers": [["h", "01"]],
+    }
+    assert (records[1]["offset"], records[1]["key"], records[1]["value"]) == (8, None, None)
+    assert (batch["magic"], batch["base_offset"], batch["compression"]) == (2, 7, "none")
+    assert batch["attributes"]["transactional"] is True
+    assert batch["producer_id"] == 5
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_compressed_records_come_back_with_the_same_value(codec: str) -> None:
+    raw = encode_batch(RecordBatch(records=[Record(value=b"v" * 100)] * 3), codec)
+    first = _answer({"kind": "records", "hex": raw.hex()})
+    assert first["value"][0]["compression"] == codec
+    assert _answer({"kind": "records", "hex": first["hex"]})["value"] == first["value"]
+
+
+def test_damaged_records_name_the_byte() -> None:
+    damaged = bytearray(BATCH)
+    damaged[-1] ^= 1
+    error = _answer({"kind": "records", "hex": (BATCH + damaged).hex()})["error"]
+    assert error["type"] == "CorruptMessageError"
+    assert error["offset"] == len(BATCH)
+    assert error["field"].startswith("[1]")

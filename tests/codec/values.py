@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 
 from harness.codec.definition import INT_RANGES, FieldSpec, StructSpec
 from harness.codec.layout import Layout, Slot, layout
-from harness.codec.messages import message_class, message_names
+from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message, Struct, default_of
 from tests.codec.all_kinds import ALL_KINDS
 
-CLASSES: list[type[Message]] = [ALL_KINDS, *map(message_class, message_names())]
+OLDER = {
+    message_class(name, release): f"{name}@{release}"
+    for name in message_names()
+    for release in older_releases(name)
+}
+CLASSES: list[type[Message]] = [ALL_KINDS, *map(message_class, message_names()), *OLDER]
 QUICK = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 FIRST_UNKNOWN_TAG = 50  # above every known one
 
@@ -38,7 +43,7 @@ T = TypeVar("T")
 def each_version(test: Callable[..., None]) -> Callable[..., None]:
     """Run ``test(cls, version)`` for every version of every message: one pytest case a message.
 
-    A case for each version would spend most of its time in pytest.
+    A case for each version would spend most of its time in pytest. Older layouts are cases too.
     """
 
     def at_all_versions(cls: type[Message]) -> None:
@@ -46,12 +51,19 @@ def each_version(test: Callable[..., None]) -> Callable[..., None]:
             try:
                 test(cls, version)
             except BaseException as error:
-                error.add_note(f"at {cls.__name__} v{version}")
+                error.add_note(f"at {class_name(cls)} v{version}")
                 raise
 
     at_all_versions.__doc__ = test.__doc__
-    mark = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-    return mark(at_all_versions)
+    return each_class(at_all_versions)
+
+
+def class_name(cls: type[Message]) -> str:
+    """``FetchResponse``, or ``FetchResponse@2.7`` for an older layout."""
+    return OLDER.get(cls, cls.__name__)
+
+
+each_class = pytest.mark.parametrize("cls", CLASSES, ids=class_name)
 
 
 def outcome(call: Callable[[], T], error: type[E]) -> T | E:
@@ -62,12 +74,12 @@ def outcome(call: Callable[[], T], error: type[E]) -> T | E:
         return raised
 
 
-_made: dict[tuple[str, int], st.SearchStrategy[Message]] = {}
+_made: dict[tuple[type[Message], int], st.SearchStrategy[Message]] = {}
 
 
 def messages_at(cls: type[Message], version: int) -> st.SearchStrategy[Message]:
     """Messages of which ``version`` can carry every field."""
-    key = (cls.__name__, version)
+    key = (cls, version)
     if key not in _made:
         _made[key] = _struct(cls, cls, version)
     return _made[key]

@@ -117,9 +117,9 @@ def encode_batch_around(batch: RecordBatch, payload: bytes) -> bytes:
         batch.base_sequence,
         _or(batch.record_count, count),
     )
-    covered = header[CRC_START:] + body
-    crc = _or(batch.crc, google_crc32c.value(covered))
-    return header[: CRC_START - 4] + struct.pack(">I", crc) + covered
+    crc = google_crc32c.extend(google_crc32c.value(header[CRC_START:]), body)
+    crc_bytes = struct.pack(">I", _or(batch.crc, crc))
+    return b"".join((header[: CRC_START - 4], crc_bytes, header[CRC_START:], body))
 
 
 def _or(value: int | None, computed: int) -> int:
@@ -153,12 +153,13 @@ def read_payload(data: bytes, header: BatchHeader, start: int, limit_bytes: int)
     ``limit_bytes``.
     """
     stop = start + header.size_bytes
-    crc = google_crc32c.value(bytes(data[start + CRC_START : stop]))
+    payload = bytes(data[start + BATCH_HEADER_BYTES : stop])
+    crc = google_crc32c.value(bytes(data[start + CRC_START : start + BATCH_HEADER_BYTES]))
+    crc = google_crc32c.extend(crc, payload)
     if crc != header.crc:
         raise CorruptMessageError(
             f"batch at byte {start}: checksum {header.crc:#x}, computed {crc:#x}", offset=start
         )
-    payload = bytes(data[start + BATCH_HEADER_BYTES : stop])
     return decompress(header.codec_id, payload, limit_bytes) if payload else payload
 
 

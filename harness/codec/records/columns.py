@@ -129,7 +129,7 @@ def _read(payload: bytes, columns: Columns, base_offset: int, base_timestamp: in
         if end - stop < _WORTH_A_RUN * (stop - start):
             pause = end  # not worth it any more
             continue
-        shape = shape_of(payload, start, stop)
+        shape = shape_of(payload, start, stop, columns.offsets[-1] - base_offset)
         run = uniform_run(payload, shape, most, base_offset, base_timestamp) if shape else NO_RUN
         if run.length < _WORTH_A_RUN:
             pause, most = min(4 * pause, _LONGEST_PAUSE), _FIRST

@@ -19,6 +19,7 @@ _XERIAL_HEADER = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_BLOCK_BYTES = 32 * 1024
 _SNAPPY_LARGEST_RATIO = 22  # the densest element makes 64 bytes out of 3
+_LZ4_MAGIC, _LZ4_INDEPENDENT = bytes.fromhex("04224d18"), 0x20  # the flag is in the byte behind
 _GZIP_WINDOW = 31  # zlib's code for a gzip wrapper
 _FIRST_BUFFER_BYTES = 64 * 1024
 
@@ -112,6 +113,9 @@ def _unsnappy(data: bytes, limit_bytes: int) -> bytes:
     while at < len(data):
         if at + 4 > len(data):
             raise CompressionError("snappy: the data ends inside a block length")
+        if data.startswith(_XERIAL_HEADER, at):  # streams may follow one another
+            at += len(_XERIAL_HEADER)
+            continue
         (length,) = struct.unpack_from(">i", data, at)
         at += 4
         if not 0 <= length <= len(data) - at:
@@ -142,29 +146,36 @@ def _lz4(data: bytes) -> bytes:
     return bytes(packer.finish())
 
 
+def _unlz4(data: bytes, limit_bytes: int) -> bytes:
+    """One frame or several. Linked blocks are refused, as Kafka's reader does."""
+    if data.startswith(_LZ4_MAGIC) and len(data) > 4 and not data[4] & _LZ4_INDEPENDENT:
+        raise CompressionError("lz4: linked blocks; Kafka reads independent ones only")
+    return _growing("lz4", data, limit_bytes)
+
+
+def _unzstd(data: bytes, limit_bytes: int) -> bytes:
+    return _growing("zstd", data, limit_bytes)
+
+
 def _zstd(data: bytes) -> bytes:
     return bytes(_cramjam().zstd.compress(data))
 
 
-def _growing(module: str) -> Callable[[bytes, int], bytes]:
+def _growing(module: str, data: bytes, limit_bytes: int) -> bytes:
     """Try buffers of growing size, so that a small input cannot claim a huge one."""
-
-    def read(data: bytes, limit_bytes: int) -> bytes:
-        into = getattr(_cramjam(), module).decompress_into
-        size = min(limit_bytes, max(_FIRST_BUFFER_BYTES, 4 * len(data)))
-        while True:
-            buffer = bytearray(size)
-            try:
-                size = into(data, buffer)
-                return bytes(memoryview(buffer)[:size])
-            except _cramjam().DecompressionError as error:
-                if "whole buffer" not in str(error):
-                    raise CompressionError(f"{module}: {error}") from error
-                if size >= limit_bytes:
-                    raise LimitError(f"{module}: more than {limit_bytes} bytes") from error
-                size = min(limit_bytes, size * 4)
-
-    return read
+    into = getattr(_cramjam(), module).decompress_into
+    size = min(limit_bytes, max(_FIRST_BUFFER_BYTES, 4 * len(data)))
+    while True:
+        buffer = bytearray(size)
+        try:
+            made = into(data, buffer)
+            return bytes(memoryview(buffer)[:made])
+        except _cramjam().DecompressionError as error:
+            if "whole buffer" not in str(error):
+                raise CompressionError(f"{module}: {error}") from error
+            if size >= limit_bytes:
+                raise LimitError(f"{module}: more than {limit_bytes} bytes") from error
+            size = min(limit_bytes, size * 4)
 
 
 _COMPRESSORS: dict[int, Callable[[bytes], bytes]] = {
@@ -178,6 +189,6 @@ _DECOMPRESSORS: dict[int, Callable[[bytes, int], bytes]] = {
     0: _none,
     1: _gunzip,
     2: _unsnappy,
-    3: _growing("lz4"),
-    4: _growing("zstd"),
+    3: _unlz4,
+    4: _unzstd,
 }

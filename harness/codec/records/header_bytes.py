@@ -44,6 +44,6 @@ def headers_of(raw: bytes) -> tuple[Header, ...]:
     headers: list[Header] = []
     try:
         end_of_headers(raw, 0, len(raw), headers)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, IndexError):  # a length of several bytes, taken for one, leads out
         return read_headers(raw, 0, len(raw), "surrogateescape")[0]
     return tuple(headers)

@@ -7,12 +7,14 @@ the work of a loop.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
-from struct import iter_unpack, unpack
+from struct import Struct, unpack
 from typing import NamedTuple
 
-from harness.codec.varint import decode_varint, decode_varlong
+from harness.codec.varint import decode_varint
 
 _WIDEST_OFFSET, _WIDEST_TIMESTAMP = 4, 8  # bytes; longer ones might not fit their type
 _MOST_BYTES_OF_HEADERS = 64
@@ -23,6 +25,9 @@ _FIRST_BYTES = bytes(range(128, 256, 2)) * 128
 _SECOND_BYTES = b"".join(bytes([byte]) * 64 for byte in range(128))
 _WITHOUT_FLAG = bytes(range(128)) * 2
 _SIGNS = bytes((0, 1)) * 128
+_HALF = bytes((byte & 0x7F) >> 1 for byte in range(256))
+_TO_THE_TOP = bytes((byte & 3) << 6 for byte in range(256))
+_QUARTER = bytes(byte >> 2 for byte in range(256))
 _FAR = 1 << 62
 
 
@@ -52,17 +57,17 @@ class Run(NamedTuple):
 NO_RUN = Run(0)
 
 
-def shape_of(payload: bytes, start: int, stop: int) -> Shape | None:
+def shape_of(payload: bytes, start: int, stop: int, offset_delta: int) -> Shape | None:
     """The shape of a good record, None for one that no run is made of."""
-    _, attributes = decode_varint(payload, start)
-    _, offset_at = decode_varlong(payload, attributes + 1)
-    offset_delta, key_length_at = decode_varint(payload, offset_at)
-    length, key_at = decode_varint(payload, key_length_at)
-    key = range(key_at - start, key_at + length - start) if length >= 0 else None
-    value_length_at = key_at + max(length, 0)
-    length, value_at = decode_varint(payload, value_length_at)
-    value = range(value_at - start, value_at + length - start) if length >= 0 else None
-    headers_at = value_at + max(length, 0)
+    attributes = _end_of_varint(payload, start)
+    offset_at = _end_of_varint(payload, attributes + 1)
+    key_length_at = _end_of_varint(payload, offset_at)
+    key_at, value_length_at = _content(payload, key_length_at)
+    key = None if value_length_at < 0 else range(key_at - start, value_length_at - start)
+    value_length_at = max(value_length_at, key_at)
+    value_at, headers_at = _content(payload, value_length_at)
+    value = None if headers_at < 0 else range(value_at - start, headers_at - start)
+    headers_at = max(headers_at, value_at)
     places = chain(
         range(start, attributes + 1),
         range(key_length_at, key_at),
@@ -85,6 +90,23 @@ def shape_of(payload: bytes, start: int, stop: int) -> Shape | None:
         key,
         value,
     )
+
+
+def _end_of_varint(payload: bytes, at: int) -> int:
+    while payload[at] > 127:
+        at += 1
+    return at + 1
+
+
+def _content(payload: bytes, at: int) -> tuple[int, int]:
+    """Where a key or value whose length stands here begins and ends; null ends at -1."""
+    length, begin = (payload[at], at + 1) if payload[at] < 128 else _long(payload, at)
+    return begin, -1 if length == 1 else begin + (length >> 1)
+
+
+def _long(payload: bytes, at: int) -> tuple[int, int]:
+    length, begin = decode_varint(payload, at)
+    return 2 * length, begin
 
 
 def uniform_run(
@@ -131,21 +153,27 @@ def _varints(payload: bytes, first: int, length: int, size: int, places: range) 
     return [column[:length] for column in columns]
 
 
+@lru_cache(maxsize=64)
+def _layouts(key: range | None, value: range | None, size: int) -> tuple[Struct, Struct]:
+    """Keys and values of so many records, and of one."""
+    layout, at = "", 0
+    for place in (key, value):
+        if place is not None:
+            layout += f"{place.start - at}x{len(place)}s"
+            at = place.stop
+    layout += f"{size - at}x"
+    return Struct(layout * _AT_A_TIME), Struct(layout)
+
+
 def _contents(
     records: memoryview, shape: Shape, length: int
 ) -> tuple[Iterable[bytes | None], Iterable[bytes | None]]:
     """Keys and values."""
-    layout, at, nulls = "", 0, [None] * length
-    for place in (shape.key, shape.value):
-        if place is not None:
-            layout += f"{place.start - at}x{len(place)}s"
-            at = place.stop
-    layout += f"{shape.size - at}x"
+    nulls = [None] * length
+    many, one = _layouts(shape.key, shape.value, shape.size)
     whole = length - length % _AT_A_TIME
-    found = list(
-        chain.from_iterable(iter_unpack(layout * _AT_A_TIME, records[: whole * shape.size]))
-    )
-    found += chain.from_iterable(iter_unpack(layout, records[whole * shape.size :]))
+    found = list(chain.from_iterable(many.iter_unpack(records[: whole * shape.size])))
+    found += chain.from_iterable(one.iter_unpack(records[whole * shape.size :]))
     if shape.key is None:
         return nulls, nulls if shape.value is None else found
     return (found, nulls) if shape.value is None else (found[::2], found[1::2])
@@ -169,9 +197,23 @@ def _numbers(columns: list[bytes], base: int) -> list[int]:
     length, first = len(columns[0]), columns[0]
     if all(column.count(column[:1]) == length for column in columns):
         return _one_by_one([column[:1] for column in columns], base) * length
-    if 0 <= base < _FAR and not first.translate(_SIGNS).count(1):
-        return _side_by_side(columns, base)
-    return _one_by_one(columns, base)
+    if first.translate(_SIGNS).count(1):  # some are negative
+        return _one_by_one(columns, base)
+    if len(columns) == 2:
+        return _pairs(columns[0], columns[1], base)
+    return _side_by_side(columns, base) if 0 <= base < _FAR else _one_by_one(columns, base)
+
+
+def _pairs(first: bytes, second: bytes, base: int) -> list[int]:
+    """None is negative: 6 bits in each first byte, 7 in each second."""
+    length = len(first)
+    low = int.from_bytes(first.translate(_HALF), "big")
+    low |= int.from_bytes(second.translate(_TO_THE_TOP), "big")
+    pairs = bytearray(2 * length)
+    little = sys.byteorder == "little"
+    pairs[not little :: 2] = low.to_bytes(length, "big")
+    pairs[little::2] = second.translate(_QUARTER)
+    return [base + number for number in memoryview(pairs).cast("H")]
 
 
 def _one_by_one(columns: list[bytes], base: int) -> list[int]:

@@ -7,9 +7,12 @@ import click
 from harness.commands.lazy_group import LazyGroup
 
 _COMMANDS = {
+    "list": ("harness.commands.codec.list", "list_command"),
+    "describe": ("harness.commands.codec.describe", "describe_command"),
     "decode": ("harness.commands.codec.decode", "decode_command"),
     "encode": ("harness.commands.codec.encode", "encode_command"),
     "transcode": ("harness.commands.codec.transcode", "transcode_command"),
+    "drift": ("harness.commands.codec.drift", "drift_command"),
     "errors": ("harness.commands.codec.errors", "errors_command"),
     "pcap": ("harness.commands.codec.pcap", "pcap_command"),
 }
@@ -17,4 +20,4 @@ _COMMANDS = {
 
 @click.command(cls=LazyGroup, lazy=_COMMANDS)
 def codec() -> None:
-    """Decode and encode Kafka messages."""
+    """Kafka's messages: what there is, what bytes say, and back to bytes."""

@@ -20,30 +20,51 @@ from harness.commands.codec.message_options import Asked, Part, message_options,
 @click.option("--json", "as_json", is_flag=True, help="Print the form that codec encode takes.")
 @click.argument("data", metavar="HEX|-|FILE", default="-")
 def decode_command(data: str, as_json: bool, **options: Any) -> None:
-    r"""Say what bytes mean: a tree with offset, hex and value of every field.
+    """Say what bytes mean, field by field.
 
-    The bytes are given as HEX digits, on standard input (-) or in a FILE, as hex digits or as they
-    are. Bytes that are wrong are told with their place, after the tree up to there; exit code 1.
+    Prints a tree with offset, hex and value of every field. The bytes are given as HEX digits, on
+    standard input (-) or in a FILE, as hex digits or as they are. Bytes that are wrong are told
+    with their place, after the tree up to there; exit code 1.
 
     \b
       codec decode --api Fetch --version 12 --kind response HEX
       codec decode --kind request --with-header HEX     any request: its header says which
       codec decode --name ConsumerProtocolSubscription --version 1 HEX
+      codec decode --kind records HEX                   batches and message sets
     """
     asked = Asked(**options)
     raw = read_bytes(data)
     try:
-        parts = _parts_in(asked, raw)
+        if asked.is_records:
+            _show_records(raw, as_json)
+        else:
+            _show(_parts_in(asked, raw), raw, as_json)
     except CodecError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(f"{type(error).__name__}: {error}") from error
+
+
+def _show(parts: list[Part], raw: bytes, as_json: bool) -> None:
+    """Raises CodecError, after the tree where that was asked for."""
     traced, problem = _trace(parts, raw)
-    if problem is None and as_json:
-        click.echo(json.dumps(_json_form(parts, traced), indent=2))
-        return
     if not as_json:
         _print_tree(parts, traced, raw)
     if problem is not None:
-        raise click.ClickException(f"{type(problem).__name__}: {problem}")
+        raise problem
+    if as_json:
+        click.echo(json.dumps(_json_form(parts, traced), indent=2))
+
+
+def _show_records(raw: bytes, as_json: bool) -> None:
+    """Raises the CodecError of the first batch that is damaged, after the tree."""
+    from harness.codec.records.value_form import records_value
+    from harness.codec.records_text import records_lines
+
+    if not as_json:
+        for text in records_lines(raw, 0, len(raw), 0):
+            click.echo(text)
+    value = records_value(raw)
+    if as_json:
+        click.echo(json.dumps(value, indent=2))
 
 
 def _parts_in(asked: Asked, raw: bytes) -> list[Part]:

@@ -19,10 +19,11 @@ from harness.commands.codec.message_options import Asked, Part, message_options
 @message_options
 @click.argument("text", metavar="JSON|-|FILE", default="-")
 def encode_command(text: str, **options: Any) -> None:
-    r"""Make the bytes of a message, in hex, from the JSON that codec decode --json prints.
+    """Make the bytes of a message from JSON.
 
-    Fields that are left out take their default. With --with-header the JSON holds "header" and
-    "body"; of a request the header may then say which it is.
+    Takes what codec decode --json prints, and prints hex. Fields that are left out take their
+    default. With --with-header the JSON holds "header" and "body"; of a request the header may
+    then say which it is.
 
     \b
       codec encode --api Metadata --version 4 '{"topics": [{"name": "t"}]}'
@@ -30,16 +31,27 @@ def encode_command(text: str, **options: Any) -> None:
     asked = Asked(**options)
     values = _json(text)
     try:
-        parts = _parts_of(asked, values)
-        forms = {part.role: values[part.role] for part in parts} if len(parts) > 1 else None
-        made = [
-            encode(from_dict(part.cls, part.version, forms[part.role] if forms else values),
-                   part.version)
-            for part in parts
-        ]  # fmt: skip
+        made = _records(values) if asked.is_records else _messages(asked, values)
     except CodecError as error:
-        raise click.ClickException(str(error)) from error
-    click.echo(b"".join(made).hex())
+        raise click.ClickException(f"{type(error).__name__}: {error}") from error
+    click.echo(made.hex())
+
+
+def _records(values: Any) -> bytes:
+    from harness.codec.records.value_form import records_bytes
+
+    if not isinstance(values, list):
+        raise click.UsageError("with --kind records the JSON is a list of batches")
+    return records_bytes(values)
+
+
+def _messages(asked: Asked, values: Any) -> bytes:
+    parts = _parts_of(asked, values)
+    forms = [values[part.role] if asked.with_header else values for part in parts]
+    return b"".join(
+        encode(from_dict(part.cls, part.version, form), part.version)
+        for part, form in zip(parts, forms, strict=True)
+    )
 
 
 def _json(text: str) -> Any:

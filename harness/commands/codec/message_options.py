@@ -12,12 +12,12 @@ import click
 
 from harness.codec.apis import APIS, Api, api_for_key
 from harness.codec.dictionary_form import require_version
-from harness.codec.errors import UnknownApiError, UnsupportedVersionError
+from harness.codec.errors import UnsupportedVersionError
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
 from harness.conformance.suggestion import did_you_mean
 
-KINDS = ("request", "response", "request_header", "response_header", "data")
+KINDS = ("request", "response", "request_header", "response_header", "data", "records")
 F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = (
     click.option("--api", metavar="NAME|KEY", help="The API, such as Fetch or 1."),
@@ -60,6 +60,15 @@ class Asked:
     def header_tells(self) -> bool:
         """A whole request of any API: which one it is stands in its header."""
         return self.kind == "request" and self.with_header and not (self.api or self.name)
+
+    @property
+    def is_records(self) -> bool:
+        """Batches and message sets. Raises click.UsageError when a message is named too."""
+        if self.kind != "records":
+            return False
+        if self.api or self.name or self.version is not None or self.with_header or self.release:
+            raise click.UsageError("--kind records says it all: leave the other options out")
+        return True
 
     def parts(self) -> list[Part]:
         """What follows each other in the bytes. Raises click.UsageError, says what to do."""
@@ -123,16 +132,13 @@ def class_at(name: str, release: str | None) -> type[Message]:
 
 
 def _api(word: str) -> Api:
-    if word.isdecimal():
-        try:
-            return api_for_key(int(word))
-        except UnknownApiError as error:
-            raise click.UsageError(f"{error}; codec list shows all") from error
     by_name = {api.name.lower(): api for api in APIS.values()}
-    if word.lower() not in by_name:
+    by_key = {str(api.key): api for api in APIS.values()}
+    found = by_key.get(word) or by_name.get(word.lower())
+    if found is None:
         near = did_you_mean(word, [api.name for api in APIS.values()])
         raise click.UsageError(f"no API {word!r}{near}; codec list shows all")
-    return by_name[word.lower()]
+    return found
 
 
 def read_bytes(word: str) -> bytes:

@@ -16,7 +16,7 @@ _CHUNK_BYTES = 65536
 
 @click.command("transcode")
 def transcode_command() -> None:
-    r"""Decode, show and encode again: JSON lines in, JSON lines out, one for one.
+    """Decode, show and encode JSON lines, one for one.
 
     \b
     {"kind": "request"|"response", "api_key": 1, "version": 12, "hex": "..."}

@@ -14,7 +14,14 @@ from importlib import import_module
 from typing import Protocol
 
 # The share of a run's time: by how much there is to find.
-SHARES = {"messages": 5, "records": 3, "decompress": 2, "transcode": 2}
+SHARES = {
+    "messages": 5,
+    "records": 4,
+    "decompress": 2,
+    "data": 2,
+    "transcode": 2,
+    "capture": 2,
+}
 
 
 class Target(Protocol):

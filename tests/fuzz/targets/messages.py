@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from harness.capture.events import REQUEST as CAPTURED_REQUEST
 from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.apis import APIS
 from harness.codec.dictionary_form import from_dict, to_dict
@@ -28,10 +29,12 @@ from harness.codec.messages import ResponseHeader, message_class, message_names,
 from harness.codec.structs import Message
 from harness.codec.trace import trace
 from harness.codec.trace_text import trace_lines
+from tests.capture.recorded import FILES, follow, messages, port_of, segments
 from tests.codec.values import rich
 from tests.fuzz.memory import check_memory, sampled
 
 REQUEST, RESPONSE, BODY = range(3)
+MOST_RECORDED_BYTES = 600
 _SELECTOR = struct.Struct(">BIB")
 _TRACED = 8
 _MEASURED = 512  # one input in so many
@@ -188,7 +191,11 @@ def _written(message: Message, version: int) -> bytes:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """A rich message of the lowest and highest version, and of the first flexible one."""
+    """A rich message of the lowest and highest version, and of the first flexible one.
+
+    And of each of these what a real Kafka said, where that was recorded.
+    """
+    yield from recorded()
     for api in APIS.values():
         for version in _chosen(api.request):
             raw = encode_request(rich(api.request, version), version, 7)
@@ -203,6 +210,28 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         for version in _chosen(cls):
             raw = encode(rich(cls, version), version)
             yield f"{key}-v{version}", _SELECTOR.pack(BODY, number, version) + raw
+
+
+def recorded() -> Iterator[tuple[str, bytes]]:
+    """What real clients and a real Kafka said: the shortest frame of each of the versions."""
+    found: dict[tuple[str, int], bytes] = {}
+    for file in FILES:
+        for event in messages(follow(segments(file), port_of(file))[0]):
+            if event.api is None or event.version is None or event.cut:
+                continue
+            cls = event.api.request if event.direction == CAPTURED_REQUEST else event.api.response
+            key, raw = (cls.__name__, event.version), event.payload
+            chosen = event.version in _chosen(cls) and len(raw) < MOST_RECORDED_BYTES
+            if chosen and len(raw) <= len(found.get(key, raw)):
+                found[key] = _as_input(event.direction, event.api.key, event.version, raw)
+    for (name, version), data in found.items():
+        yield f"kafka-{name}-v{version}", data
+
+
+def _as_input(direction: str, key: int, version: int, raw: bytes) -> bytes:
+    if direction == CAPTURED_REQUEST:
+        return bytes([REQUEST]) + raw
+    return _SELECTOR.pack(RESPONSE, key, version) + raw
 
 
 def _chosen(cls: type[Message]) -> list[int]:

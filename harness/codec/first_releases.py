@@ -1,0 +1,59 @@
+"""Which release of Apache Kafka was the first to have each version of each API.
+
+``first_releases.tsv`` has a line per API. ``first_releases``: the first release whose definitions
+have the version and do not mark it ``latestVersionUnstable``; where every release that has it
+marks it so, the first that has it. ``early_access``: the releases that have it marked (and 0.8.2,
+whose clients had two that no broker served). From 2.2 on this is what the definitions in the
+released jars say; before, what the releases answered or had in their code.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from harness.codec.releases import ReleaseRange, release_numbers
+
+
+class FirstRelease(NamedTuple):
+    """``early_access`` is None for nearly all: the releases in which a version was unstable."""
+
+    release: str
+    early_access: ReleaseRange | None
+
+    def is_in(self, release: tuple[int, ...]) -> bool:
+        """Whether a release (its numbers) is late enough to have the version."""
+        if release >= release_numbers(self.release):
+            return True
+        return self.early_access is not None and release in self.early_access
+
+
+@cache
+def first_releases(api_key: int) -> dict[int, FirstRelease]:
+    """By version, for every version that was ever released; KeyError for an unknown API."""
+    return _table()[api_key]
+
+
+@cache
+def _table() -> dict[int, dict[int, FirstRelease]]:
+    text = (files("harness.codec") / "first_releases.tsv").read_text("utf-8")
+    rows = [line.split("\t") for line in text.splitlines()[1:]]
+    return {int(key): _versions(first, early) for key, _, first, early in rows}
+
+
+def _versions(first: str, early: str) -> dict[int, FirstRelease]:
+    ranges = {version: ReleaseRange.parse(text) for version, text in _pairs(early)}
+    return {
+        version: FirstRelease(release, ranges.get(version)) for version, release in _pairs(first)
+    }
+
+
+def _pairs(text: str) -> list[tuple[int, str]]:
+    """``0=0.8.1 4-5=1.0``, one for each version; ``-`` is none."""
+    pairs: list[tuple[int, str]] = []
+    for word in text.split() if text != "-" else []:
+        versions, _, release = word.partition("=")
+        low, _, high = versions.partition("-")
+        pairs += [(version, release) for version in range(int(low), int(high or low) + 1)]
+    return pairs

@@ -1,0 +1,115 @@
+"""Capture files: every form, and what is no capture."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scapy.utils import PcapNgWriter, RawPcapReader, RawPcapWriter
+
+from harness.capture.capture_file import CaptureFile
+from harness.capture.errors import CaptureError
+from tests.capture.made import Conversation, as_packet, write_pcap
+from tests.capture.recorded import FOLDER, segments
+
+REAL = FOLDER / "kafka-3.9.2-python.pcap"
+
+
+def raw_packets(file: Path) -> list[tuple[bytes, int, int]]:
+    with RawPcapReader(str(file)) as reader:
+        return [(data, about.sec, about.usec) for data, about in reader]
+
+
+def test_pcapng_tells_the_same(tmp_path: Path) -> None:
+    talk = Conversation().open().send(Conversation().client, b"some bytes").close()
+    old = write_pcap(talk.segments, tmp_path / "old.pcap")
+    new = tmp_path / "new.pcapng"
+    with PcapNgWriter(str(new)) as out:
+        for segment in talk.segments:
+            packet = as_packet(segment)
+            packet.time = segment.time_ns / 1e9
+            out.write(packet)
+    assert new.read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+    assert list(CaptureFile(str(new))) == list(CaptureFile(str(old))) == talk.segments
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("nano", [False, True])
+def test_both_byte_orders_and_both_units_of_time(tmp_path: Path, order: str, nano: bool) -> None:
+    file = tmp_path / "made.pcap"
+    with RawPcapWriter(str(file), linktype=1, endianness=order, nano=nano) as out:
+        out.write_header(None)
+        for data, sec, usec in raw_packets(REAL):
+            out.write_packet(data, sec=sec, usec=usec * 1000 if nano else usec)
+    assert tuple(CaptureFile(str(file))) == segments(REAL)
+
+
+def test_gzipped_and_from_an_open_file(tmp_path: Path) -> None:
+    packed = tmp_path / "packed.pcap.gz"
+    packed.write_bytes(gzip.compress(REAL.read_bytes()))
+    assert tuple(CaptureFile(str(packed))) == segments(REAL)
+    with REAL.open("rb") as opened:
+        assert tuple(CaptureFile(opened)) == segments(REAL)
+
+
+def test_a_file_that_ends_in_a_packet_is_read_to_there(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(REAL.read_bytes()[:-1])
+    found = list(CaptureFile(str(cut)))
+    assert len(found) in (len(segments(REAL)), len(segments(REAL)) - 1)
+    assert tuple(found[:-1]) == segments(REAL)[: len(found) - 1]
+
+
+@pytest.mark.parametrize("data", [b"", b"\xd4", b"no capture at all", b"\xd4\xc3\xb2\xa1short"])
+def test_what_is_no_capture_is_refused_by_name(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "not.pcap"
+    file.write_bytes(data)
+    with pytest.raises(CaptureError, match=r"not\.pcap is neither pcap nor pcapng"):
+        CaptureFile(str(file))
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(CaptureError, match=r"cannot read gone\.pcap: No such file"):
+        CaptureFile("gone.pcap")
+
+
+def test_a_link_type_that_is_not_known(tmp_path: Path) -> None:
+    file = tmp_path / "wlan.pcap"
+    with RawPcapWriter(str(file), linktype=105) as out:
+        out.write_header(None)
+        out.write_packet(bytes(40), sec=1, usec=1)
+    with pytest.raises(CaptureError, match=r"link type 105 is not known here.*1 \(Ethernet\)"):
+        list(CaptureFile(str(file)))
+
+
+def test_reading_is_a_stream() -> None:
+    """The first segment is there before the rest of the file."""
+
+    class Counting(io.BytesIO):
+        taken = 0
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            data = super().read(size)
+            self.taken += len(data)
+            return data
+
+    source = Counting(REAL.read_bytes())
+    found = iter(CaptureFile(source))
+    next(found)
+    assert source.taken < 500
+
+
+def test_without_scapy_the_error_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['scapy'] = None\n"
+        "from harness.capture.capture_file import CaptureFile\n"
+        "from harness.capture.errors import ScapyMissing\n"
+        "try:\n    CaptureFile('x.pcap')\n"
+        "except ScapyMissing as error:\n    print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "kafka-conformance[capture]" in said.stdout

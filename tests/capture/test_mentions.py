@@ -1,0 +1,88 @@
+"""Topics and error codes in messages."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from harness.capture.mentions import TopicNames, error_name, mentions, topic_fields
+from harness.codec.apis import APIS, Api
+from harness.codec.definition import snake_case
+from harness.codec.messages import (
+    FetchRequest,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceResponse,
+    message_class,
+)
+from tests.codec.values import rich
+
+SCHEMAS = files("harness.codec") / "schemas"
+NAMES = [f"{api.name}{kind}" for api in APIS.values() for kind in ("Request", "Response")]
+
+
+def topics_in_definition(name: str) -> dict[str, set[str]]:
+    """Struct -> the fields that its definition marks as names of topics."""
+    text = (SCHEMAS / f"{name}.json").read_text("utf-8")
+    raw = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+    found: dict[str, set[str]] = {}
+
+    def look(struct: str, fields: list[dict[str, Any]]) -> None:
+        for field in fields:
+            if field.get("entityType") == "topicName":
+                found.setdefault(struct, set()).add(snake_case(field["name"]))
+            look(field["type"].removeprefix("[]"), field.get("fields", []))
+
+    look(raw["name"], raw.get("fields", []))
+    for struct in raw.get("commonStructs", []):
+        look(struct["name"], struct["fields"])
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_topics_are_found_where_the_definitions_say(name: str) -> None:
+    spec = message_class(name).message_spec
+    structs = [spec.root, *spec.structs.values()]
+    found = {struct.name: set(topic_fields(struct)) for struct in structs if topic_fields(struct)}
+    assert found == topics_in_definition(name)
+
+
+@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
+def test_every_message_can_be_looked_through(api: Api) -> None:
+    names = TopicNames()
+    for version in api.valid_versions:
+        for cls in (api.request, api.response):
+            found = mentions(rich(cls, version), names)
+            text = repr(rich(cls, version))
+            assert sum(found.errors.values()) == len(re.findall(r"error_code=(?!0\b)", text))
+
+
+def test_an_id_is_shown_by_its_name_once_that_was_told() -> None:
+    names, own = TopicNames(), uuid.UUID(int=5)
+    topic = FetchRequest.FetchTopic(topic_id=own)
+    asked = FetchRequest(topics=[topic])
+    assert mentions(asked, names).topics == (str(own),)
+    told = MetadataResponse.MetadataResponseTopic(name="orders", topic_id=own)
+    assert mentions(MetadataResponse(topics=[told]), names).topics == ("orders",)
+    assert mentions(asked, names).topics == ("orders",)
+
+
+def test_null_and_empty_name_nothing() -> None:
+    assert mentions(MetadataRequest(topics=None), TopicNames()) == ((), {})
+    assert mentions(ProduceResponse(), TopicNames()) == ((), {})
+
+
+def test_errors_by_name_with_how_often() -> None:
+    partition = ProduceResponse.PartitionProduceResponse
+    topic = ProduceResponse.TopicProduceResponse(
+        name="a", partition_responses=[partition(error_code=n) for n in (3, 0, 3, -1, 9999)]
+    )
+    found = mentions(ProduceResponse(responses=[topic]), TopicNames())
+    expected = {"UNKNOWN_TOPIC_OR_PARTITION": 2, "UNKNOWN_SERVER_ERROR": 1, "error 9999": 1}
+    assert dict(found.errors) == expected
+    assert error_name(0) == "NONE"

@@ -1,0 +1,58 @@
+"""The table of first releases against the APIs; ``test_drift_jars.py`` holds it to the jars."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.codec.apis import APIS
+from harness.codec.first_releases import first_releases
+from harness.codec.messages import older_releases
+from harness.codec.releases import release_numbers
+
+
+def test_every_version_of_every_api_is_there() -> None:
+    assert {key: list(first_releases(key)) for key in APIS} == {
+        key: list(api.valid_versions) for key, api in APIS.items()
+    }
+    assert sum(len(first_releases(key)) for key in APIS) == 368
+    with pytest.raises(KeyError):
+        first_releases(95)
+
+
+def test_no_version_is_older_than_the_one_before() -> None:
+    for key in APIS:
+        releases = [release_numbers(first.release) for first in first_releases(key).values()]
+        assert releases == sorted(releases), key
+
+
+def test_some_that_are_known_otherwise() -> None:
+    """From the KIPs and release notes."""
+    assert first_releases(0)[0].release == "0.8.0"
+    assert first_releases(18)[0].release == "0.10.0"  # KIP-35
+    assert first_releases(1)[12].release == "2.7"  # KIP-595
+    assert first_releases(1)[13].release == "3.1"  # KIP-516
+    assert first_releases(68)[0].release == "3.7"  # KIP-848
+    assert first_releases(18)[5].release == "4.4"  # KIP-1242
+
+
+def test_early_access() -> None:
+    share_fetch = first_releases(78)
+    assert share_fetch[0].early_access
+    assert str(share_fetch[0].early_access) == "3.9-4.0"
+    assert share_fetch[1].early_access is None
+    assert [share_fetch[0].is_in(at) for at in ((3, 8, 1), (3, 9, 0), (4, 4))] == [
+        False,
+        True,
+        True,
+    ]
+    heartbeat = first_releases(68)[0]
+    assert [heartbeat.is_in(at) for at in ((3, 4, 1), (3, 5, 0), (3, 7))] == [False, True, True]
+    both_ends = first_releases(22)[6]
+    assert str(both_ends.early_access) == "4.1+"
+
+
+def test_an_older_layout_is_of_a_release_that_has_the_message() -> None:
+    for api in APIS.values():
+        for name in (f"{api.name}Request", f"{api.name}Response"):
+            for release in older_releases(name):
+                assert first_releases(api.key)[0].is_in(release_numbers(release)), (name, release)

@@ -1,0 +1,192 @@
+"""``codec list`` and ``codec describe``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import main
+from harness.codec.apis import APIS
+from harness.codec.messages import message_class, message_names
+from harness.codec.structs import Message
+from tests.codec.values import CLASSES, class_name
+
+RPC_TYPES = ("request", "response")
+
+
+def _codec(*words: str) -> Result:
+    return CliRunner().invoke(main, ["codec", *words])
+
+
+def test_the_list_as_json() -> None:
+    rows = json.loads(_codec("list", "--json").output)
+    assert [row["api_key"] for row in rows] == list(range(95))
+    assert sum(row["versions"]["max"] - row["versions"]["min"] + 1 for row in rows) == 368
+    for row in rows:
+        assert list(row) == ["api_key", "name", "versions", "flexible_from", "first_release"]
+        low, high = row["versions"]["min"], row["versions"]["max"]
+        assert list(row["first_release"]) == [str(version) for version in range(low, high + 1)]
+        assert row["name"] == APIS[row["api_key"]].name
+
+
+def test_rows_by_hand() -> None:
+    rows = {row["name"]: row for row in json.loads(_codec("list", "--json").output)}
+    assert rows["SaslHandshake"] == {
+        "api_key": 17,
+        "name": "SaslHandshake",
+        "versions": {"min": 0, "max": 1},
+        "flexible_from": None,
+        "first_release": {"0": "0.10.0", "1": "1.0"},
+    }
+    assert rows["Produce"]["first_release"]["0"] == "0.8.0"
+    assert rows["Fetch"]["flexible_from"] == 12
+    assert [name for name, row in rows.items() if row["flexible_from"] is None] == [
+        "SaslHandshake",
+        "OffsetDelete",
+    ]
+    assert rows["UnregisterController"]["first_release"] == {"0": "4.4"}
+
+
+def test_the_list_for_people() -> None:
+    lines = _codec("list").output.splitlines()
+    assert lines[-1] == "95 APIs, 368 (api, version) pairs"
+    assert len(lines) == 1 + 95 + 1
+    (fetch,) = [line for line in lines if line.split()[1] == "Fetch"]
+    assert fetch.split()[:4] == ["1", "Fetch", "0-18", "12"]
+    assert fetch.split()[4:8] == ["0:0.8.0", "1:0.9", "2:0.10.0", "3:0.10.1"]
+    assert "4-5:0.11" in fetch
+
+
+def test_the_list_of_everything_has_the_other_schemas_too() -> None:
+    specs = [message_class(name).message_spec for name in message_names()]
+    wanted = {spec.name for spec in specs if spec.type not in RPC_TYPES}
+    rows = json.loads(_codec("list", "--all", "--json").output)
+    assert {row["name"] for row in rows if "api_key" not in row} == wanted
+    said = _codec("list", "--all").output
+    assert all(f" {name} " in said for name in wanted)
+
+
+def test_nothing_is_coloured_or_cut_in_a_pipe() -> None:
+    command = [sys.executable, "-m", "harness.cli", "codec", "list"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "\x1b" not in said
+    assert said == _codec("list").output
+
+
+def test_a_terminal_gets_a_table() -> None:
+    master, slave = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "250", "TERM": "xterm"}
+    command = [sys.executable, "-m", "harness.cli", "codec", "list"]
+    with subprocess.Popen(command, stdout=slave, env=environment) as process:
+        os.close(slave)
+        said = b""
+        with contextlib.suppress(OSError):  # how a terminal says that its other end is gone
+            while chunk := os.read(master, 65536):
+                said += chunk
+        os.close(master)
+        assert process.wait() == 0
+    lines = said.decode().splitlines()
+    assert sum("│" in line for line in lines) == 95
+    assert lines[-1] == "95 APIs, 368 (api, version) pairs"
+
+
+FETCH_V2 = """\
+FetchRequest v2: not flexible, API key 1, request header v1, first released in 0.10.0
+  replica_id                                   int32                              default -1
+  max_wait_ms                                  int32
+  min_bytes                                    int32
+  topics                                       []FetchTopic
+    topic                                      string                             ignorable
+    partitions                                 []FetchPartition
+      partition                                int32
+      fetch_offset                             int64
+      partition_max_bytes                      int32
+"""
+
+
+def test_one_version_by_hand() -> None:
+    said = _codec("describe", "Fetch", "2", "--kind", "request").output
+    assert said.startswith(FETCH_V2)
+    assert "not at this version: session_id (versions 7+), left out when set" in said
+    assert _codec("describe", "FetchRequest", "2").output == said
+    assert _codec("describe", "1", "2").output.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "header"),
+    [
+        (["ApiVersions", "3", "--kind", "response"], "response header v0"),
+        (["ApiVersions", "3", "--kind", "request"], "request header v2"),
+        (["ControlledShutdown", "0", "--kind", "request"], "request header v0"),
+        (["FetchResponse", "12"], "response header v1"),
+    ],
+)
+def test_the_header_before_it(words: list[str], header: str) -> None:
+    assert header in _codec("describe", *words).output.splitlines()[0]
+
+
+def test_all_versions_of_an_api() -> None:
+    lines = _codec("describe", "fetch").output.splitlines()
+    assert lines[0] == "FetchRequest: request of API key 1, versions 0-18, flexible from 12."
+    assert lines[1:5] == [
+        "  v0   0.8.0   the first",
+        "  v1   0.9     same layout as v0",
+        "  v2   0.10.0  same layout as v1",
+        "  v3   0.10.1  + max_bytes int32",
+    ]
+    assert sum(line.startswith("  v") for line in lines) == 2 * 19
+
+
+@pytest.mark.parametrize("cls", CLASSES[1:], ids=class_name)
+def test_every_schema_can_be_described(cls: type[Message]) -> None:
+    name, _, last = class_name(cls).partition("@")
+    release = ("--release", last) if last else ()
+    valid = cls.message_spec.valid
+    ended = _codec("describe", name, *release)
+    assert ended.exit_code == 0, ended.output
+    assert sum(line.startswith("  v") for line in ended.output.splitlines()) == len(list(valid))
+    ended = _codec("describe", name, str(valid.highest), *release)
+    assert ended.exit_code == 0, ended.output
+    assert ended.output.startswith(f"{name} v{valid.highest}: ")
+
+
+def test_other_layouts_of_older_releases() -> None:
+    said = _codec("describe", "FetchResponse").output
+    assert "  other bytes up to release 2.7: --release 2.7" in said
+    now = _codec("describe", "FetchResponse", "12").output
+    before = _codec("describe", "FetchResponse", "12", "--release", "2.7.2").output
+    assert "snapshot_id" in now
+    assert "snapshot_id" not in before
+    rows = json.loads(_codec("list", "--all", "--json").output)
+    (leader_change,) = [row for row in rows if row["name"] == "LeaderChangeMessage"]
+    assert leader_change["older_releases"] == ["2.7", "2.8"]
+
+
+def test_the_source_is_python() -> None:
+    said = _codec("describe", "Heartbeat", "4", "--source").output
+    compile(said, "source", "exec")
+    assert said.count("# decoder of ") == said.count("# encoder of ") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["describe", "Fecth"], "no API or message 'Fecth' - did you mean \"Fetch\"?"),
+        (["describe", "95"], "no API or message '95'"),
+        (["describe", "Fetch", "19"], "FetchRequest has versions 0-18, not 19"),
+        (["describe", "Fetch", "--source"], "--source is the code of one version"),
+        (["describe", "FetchRequest", "1", "--kind", "response"], "is no response"),
+        (["describe", "Fetch", "1", "--release", "new"], "new is no release"),
+    ],
+)
+def test_wrong_usage_is_told_and_exits_2(words: list[str], said: str) -> None:
+    ended = _codec(*words)
+    assert ended.exit_code == 2, ended.output
+    assert said in " ".join(ended.output.split())

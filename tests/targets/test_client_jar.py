@@ -1,0 +1,39 @@
+"""The client library alone, of releases that are no target."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.targets.artifacts import pinned_releases
+from harness.targets.client_jar import fetch_client_jar, pinned_client_jars
+from harness.targets.errors import TargetError
+
+
+def test_a_client_library_makes_no_target() -> None:
+    pins = pinned_client_jars()
+    assert set(pinned_releases()) < set(pins)
+    assert {"2.4.1", "2.8.2"} <= set(pins) - set(pinned_releases())
+    for release, pin in pins.items():
+        assert (pin.artifact, pin.version, pin.classifier) == ("kafka-clients", release, None)
+        assert pin.path.endswith(f"kafka-clients-{release}.jar")
+
+
+def test_an_unknown_release() -> None:
+    with pytest.raises(TargetError, match=r"Kafka 1\.2\.3 is not pinned; pinned: 2\.4\.1, "):
+        fetch_client_jar("1.2.3")
+
+
+def test_nothing_is_taken_whose_checksum_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin = pinned_client_jars()["2.4.1"]
+    wrong = tmp_path / "local" / pin.path
+    wrong.parent.mkdir(parents=True)
+    wrong.write_bytes(b"\0" * pin.size_bytes)
+    monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("KAFKA_CONFORMANCE_MAVEN_LOCAL", str(tmp_path / "local"))
+    monkeypatch.setenv("KAFKA_CONFORMANCE_MAVEN_URL", "ftp://nowhere.invalid")
+    with pytest.raises(
+        TargetError, match=r"cannot download org\.apache\.kafka:kafka-clients:2\.4\.1"
+    ):
+        fetch_client_jar("2.4.1")

@@ -14,5 +14,7 @@ The cases (names may be given to run only some):
   makes objects of the same records; for several shapes of records.
 - ``suites``: the whole run on the built-in broker against the same run on Apache Kafka 4.4.0.
 
+``python -m bench codec`` measures the codec alone, with times and targets: see ``bench.codec``.
+
 Needs the extra ``bench``.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from bench.codec.__main__ import main as codec_main
 from bench.messages import cases as message_cases
 from bench.ratio import ratio
 from bench.records import cases as record_cases
@@ -12,6 +13,8 @@ from bench.suites import GROUP, NAME, suites_ratio
 
 def main(names: list[str]) -> int:
     """Print one line a case; 2 for a name that is no group of cases."""
+    if names[:1] == ["codec"]:
+        return codec_main(names[1:])
     cases = [*message_cases(), *record_cases()]
     groups = sorted({*(case.group for case in cases), GROUP})
     unknown = [name for name in names if name not in groups]

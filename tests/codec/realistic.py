@@ -68,14 +68,8 @@ class Realistic:
 
 
 def realistic(cls: type[Message], version: int, size_bytes: int) -> Message | None:
-    """A message of at least this size; None when it has no arrays of structs that could grow."""
-    elements = 1
-    sizes = [0]
-    while True:
-        message = Realistic(cls, version, elements).message()
-        sizes.append(len(encode(message, version)))
-        if sizes[-1] >= size_bytes:
-            return message
-        if sizes[-1] == sizes[-2]:
-            return None
-        elements *= 2
+    """A message of about this size; None when it has no arrays of structs that could grow."""
+    one, two = (len(encode(Realistic(cls, version, n).message(), version)) for n in (1, 2))
+    if one == two:
+        return None
+    return Realistic(cls, version, 1 + (size_bytes - one) // (two - one)).message()

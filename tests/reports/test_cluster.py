@@ -75,7 +75,7 @@ def awaited(
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{web_port}/json/", timeout=5) as answer:
                 state = json.load(answer)
-        except OSError:
+        except (OSError, ValueError):  # at first its pages are there, and no JSON
             state = {}
         if state and condition(state):
             return state

@@ -1,0 +1,100 @@
+"""What a struct is in Python: nothing is shared between two of them, nothing is lost in a copy."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from harness.codec import decode, encode
+from harness.codec.generate_decoder import generate_decoder
+from harness.codec.messages import FetchRequest, FetchResponse, MetadataRequest
+from harness.codec.structs import Message, Struct, slot_of
+from tests.codec.all_kinds import ALL_KINDS
+from tests.codec.values import OLDER, each_class, rich, structs_in
+
+
+def test_unknown_tags_of_a_fresh_struct_can_be_set_and_are_its_own() -> None:
+    one, other = FetchRequest(), FetchRequest()
+    one.unknown_tagged_fields[9999] = b"x"
+    assert other.unknown_tagged_fields == {}
+    assert other == FetchRequest()
+    assert one != other
+    assert decode(FetchRequest, 12, encode(one, 12)).unknown_tagged_fields == {9999: b"x"}
+
+
+def test_unknown_tags_of_a_decoded_struct_are_its_own() -> None:
+    raw = encode(FetchRequest(topics=[FetchRequest.FetchTopic() for _ in range(2)]), 12)
+    read = decode(FetchRequest, 12, raw)
+    read.topics[0].unknown_tagged_fields[9999] = b"x"
+    assert read.topics[1].unknown_tagged_fields == {}
+    assert decode(FetchRequest, 12, raw).topics[0].unknown_tagged_fields == {}
+    assert decode(FetchRequest, 12, encode(read, 12)) == read
+
+
+def test_tags_that_were_looked_at_are_no_difference() -> None:
+    one, other = FetchRequest(), FetchRequest()
+    assert one.unknown_tagged_fields == {}
+    assert one == other
+    assert repr(one) == repr(other) == "FetchRequest()"
+    assert encode(one, 4) == encode(other, 4)
+
+
+@each_class
+def test_nothing_of_a_default_is_shared(cls: type[Message]) -> None:
+    """Whoever changes a list or struct that nobody gave changes that of one object."""
+    one, other = cls(), cls()
+    version = cls.message_spec.valid.highest
+    raw = encode(cls(), version)
+    read = [decode(cls, version, raw) for _ in range(2)]
+    for left, right in ((one, other), read):
+        for field in cls.spec.fields:
+            value = getattr(left, field.name)
+            assert value is getattr(left, field.name)
+            if isinstance(value, list | Struct):
+                assert value is not getattr(right, field.name)
+
+
+def test_a_default_that_is_made_when_asked_for_is_then_written() -> None:
+    data = FetchResponse.PartitionData()
+    data.current_leader.leader_id = 3
+    response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[data])])
+    read = decode(FetchResponse, 12, encode(response, 12))
+    assert read.responses[0].partitions[0].current_leader.leader_id == 3
+    request = FetchRequest()
+    request.forgotten_topics_data.append(FetchRequest.ForgottenTopic(topic="t"))
+    assert decode(FetchRequest, 12, encode(request, 12)) == request
+
+
+@each_class
+def test_copies_and_pickles_are_equal_and_apart(cls: type[Message]) -> None:
+    version = cls.message_spec.valid.highest
+    for message in (cls(), rich(cls, version), decode(cls, version, encode(cls(), version))):
+        made: list[Any] = [copy.copy(message), copy.deepcopy(message)]
+        if cls is not ALL_KINDS and cls not in OLDER:  # pickle wants the class of that name
+            made.append(pickle.loads(pickle.dumps(message)))
+        for other in made:
+            assert other == message
+            assert repr(other) == repr(message)
+
+
+@each_class
+def test_a_decoder_sets_every_slot(cls: type[Message]) -> None:
+    """Objects are made without their constructor, so one that is left out would have no value."""
+    for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
+        raw = encode(rich(cls, version), version)
+        read, _ = generate_decoder(cls, version)(raw, 0, len(raw))
+        for path, own, _ in structs_in(read, version):
+            for field in own.spec.fields:
+                assert hasattr(own, slot_of(field)), path + field.name
+
+
+def test_what_is_no_field_is_refused() -> None:
+    with pytest.raises(TypeError, match="MetadataRequest has no field topic"):
+        MetadataRequest(topic="t")  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        MetadataRequest().topic = "t"  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        MetadataRequest([])  # type: ignore[call-arg]

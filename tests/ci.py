@@ -28,6 +28,7 @@ PARTS: dict[str, list[list[str]]] = {
     ],
     "types": [["mypy", "harness", "reports", "suites", "tests", "bench"]],
     "tests": [[*PYTEST, "tests", "-n", "2"]],
+    "fuzz": [["python", "-m", "tests.fuzz", "--minutes", "1"]],
     "suites": [
         [*PYTEST, "suites", "--target", "reference", "-n", "2", "--random-order", "--out", OUT],
     ],

@@ -216,6 +216,14 @@ def test_an_impossible_length_ends_the_reading(length: int) -> None:
     assert (reading.unread_bytes, reading.partial_bytes) == (len(rest), 0)
 
 
+def test_an_impossible_length_is_seen_before_the_magic() -> None:
+    """As in Kafka's reader, where the bytes end behind the length."""
+    assert read(OLD + bytes(11)).partial_bytes == 11
+    reading = read(OLD + bytes(12))
+    assert (reading.partial_bytes, reading.unread_bytes) == (0, 12)
+    assert "impossible length 0" in str(reading.problems[0].error)
+
+
 @pytest.mark.parametrize("codec", CODEC_IDS)
 def test_the_limit_counts_for_all_batches_together(codec: str) -> None:
     one = encode_batch(RecordBatch([Record(bytes(1000))]), codec)

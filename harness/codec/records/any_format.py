@@ -16,6 +16,7 @@ from harness.codec.records.log_batch import LogBatch, read_batch, read_legacy
 from harness.codec.records.message_set import MESSAGE_OVERHEAD_BYTES
 
 _START = struct.Struct(">qi4xb")  # offset, length, (epoch or checksum), magic: alike in all
+_NO_MAGIC = b"\xff"  # where the bytes end behind the length, which may be impossible all the same
 _SMALLEST_LENGTH = MESSAGE_OVERHEAD_BYTES[0]
 _READERS = {0: read_legacy, 1: read_legacy, 2: read_batch}
 
@@ -91,9 +92,10 @@ class _Damage(Exception):
 
 def _read_next(data: bytes, position: int, limit_bytes: int) -> tuple[LogBatch, int] | None:
     """(batch, bytes of its records), None for one that is cut. Raises _Damage."""
-    if len(data) - position < _START.size:
+    start = data[position : position + _START.size]
+    if len(start) < LOG_OVERHEAD_BYTES:
         return None
-    base_offset, length, magic = _START.unpack_from(data, position)
+    base_offset, length, magic = _START.unpack(start.ljust(_START.size, _NO_MAGIC))
     size_bytes = LOG_OVERHEAD_BYTES + length
     reader = _READERS.get(magic)
     try:

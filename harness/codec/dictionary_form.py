@@ -2,13 +2,16 @@
 
 Names are snake_case; a dictionary holds the fields that the version carries and no others.
 Integers, booleans, strings and null are themselves; bytes and records are lowercase hex; UUIDs are
-8-4-4-4-12 digits; floats that JSON cannot say are "NaN", "Infinity" and "-Infinity". Unknown
-tagged fields stand, when there are any, as ``"_unknown_tagged_fields": [{"tag": 7, "hex": "01"}]``.
+8-4-4-4-12 digits; floats that JSON cannot say are "NaN", "Infinity" and "-Infinity", a NaN of other
+bits "NaN(0x7ff8000000000001)". Unknown tagged fields stand, when there are any, as
+``"_unknown_tagged_fields": [{"tag": 7, "hex": "01"}]``.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import struct
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -22,6 +25,8 @@ M = TypeVar("M", bound=Message)
 UNKNOWN_TAGS = "_unknown_tagged_fields"
 _SHOWN_CHARACTERS = 60
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_DOUBLE = struct.Struct(">d")
+_OTHER_NAN = re.compile(r"NaN\(0x([0-9a-f]{16})\)")
 
 Shape = Callable[[Any], dict[str, Any]]
 _shapes: dict[tuple[type[Struct], int], Shape] = {}
@@ -118,7 +123,10 @@ def _hex(value: Any) -> str:
 def _float_out(value: float) -> float | str:
     if math.isfinite(value):
         return value
-    return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if math.isnan(value):
+        raw = _DOUBLE.pack(value)
+        return "NaN" if raw == _DOUBLE.pack(math.nan) else f"NaN(0x{raw.hex()})"
+    return "Infinity" if value > 0 else "-Infinity"
 
 
 _SCALARS_OUT: dict[str, Callable[[Any], Any]] = {
@@ -239,8 +247,13 @@ class _Reading:
         return made
 
     def float(self, value: Any, path: str) -> float:
-        if isinstance(value, str) and value in _WORDS:
-            return _WORDS[value]
+        if isinstance(value, str):
+            if value in _WORDS:
+                return _WORDS[value]
+            found = _OTHER_NAN.fullmatch(value)
+            number = _DOUBLE.unpack(bytes.fromhex(found[1]))[0] if found else 0.0
+            if math.isnan(number):
+                return number
         try:
             if type(value) in (int, float):
                 return float(value)

@@ -180,6 +180,7 @@ DAMAGED = {
     "count": (with_crc(changed(GOOD, 60, b"\3")), "3 records promised, 2 found"),
     "gzip": (with_crc(changed(OTHER, 70, b"\xff\xff")), "gzip: "),
     "codec": (with_crc(changed(GOOD, 22, b"\7")), "unknown compression codec 7"),
+    "codec, no records": (encode_batch(RecordBatch(attributes=7)), "unknown compression codec 7"),
     "magic": (changed(GOOD, 16, b"\3"), "magic 3; there are 0, 1 and 2"),
     "negative magic": (changed(GOOD, 16, b"\xff"), "magic -1; there are"),
     "short batch": (changed(GOOD, 8, struct.pack(">i", 14))[:26], "impossible length 14"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 from typing import Any
 
 import pytest
@@ -85,6 +86,20 @@ def test_floats_that_json_cannot_say(value: float, shown: object) -> None:
     assert form["ratio"] == shown
     made: Any = from_dict(ALL_KINDS, 0, json.loads(json.dumps(form, allow_nan=False)))
     assert made.ratio == value or (math.isnan(made.ratio) and math.isnan(value))
+
+
+def test_a_nan_keeps_its_bits() -> None:
+    (number,) = struct.unpack(">d", bytes.fromhex("ffff040000000001"))
+    form = to_dict(ALL_KINDS(ratio=number), 0)
+    assert form["ratio"] == "NaN(0xffff040000000001)"
+    raw = encode(from_dict(ALL_KINDS, 0, form), 0)
+    assert bytes.fromhex("ffff040000000001") in raw
+
+
+@pytest.mark.parametrize("word", ["NaN(0x3ff0000000000000)", "NaN(0x7ff8)", "nan"])
+def test_what_is_no_nan(word: str) -> None:
+    with pytest.raises(DictionaryError, match=r"ratio: a number expected"):
+        from_dict(ALL_KINDS, 0, {"ratio": word})
 
 
 def test_what_is_left_out_takes_its_default() -> None:

@@ -40,7 +40,9 @@ PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "what", "fault", "told"), PLANTED, ids=lambda v: str(v)[:50])
+@pytest.mark.parametrize(
+    ("name", "what", "fault", "told"), PLANTED, ids=[row[1] for row in PLANTED]
+)
 def test_a_planted_fault_is_noticed(
     name: str,
     what: str,

@@ -188,7 +188,9 @@ def read_payload(data: bytes, header: BatchHeader, start: int, limit_bytes: int)
         raise CorruptMessageError(
             f"batch at byte {start}: checksum {header.crc:#x}, computed {crc:#x}", offset=start
         )
-    return decompress(header.codec_id, payload, limit_bytes) if payload else payload
+    if not payload and header.codec_id in CODEC_NAMES:
+        return payload  # an empty batch is not compressed
+    return decompress(header.codec_id, payload, limit_bytes)
 
 
 def read_records_of(

@@ -65,11 +65,11 @@ _BY_NAME = {api.name: api for api in APIS.values()}
 
 
 def api_for_key(key: int) -> Api:
-    """Raises UnknownApiError when no definition is loaded for ``key``."""
+    """Raises UnknownApiError when no release had an API with this key."""
     try:
         return APIS[key]
     except KeyError:
-        raise UnknownApiError(f"no API with key {key} is loaded") from None
+        raise UnknownApiError(f"no API with key {key}; there are 0 to {max(APIS)}") from None
 
 
 def api_named(name: str) -> Api:

@@ -16,8 +16,9 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from harness.codec.errors import EncodeError, UnsupportedVersionError
+from harness.codec.errors import EncodeError
 from harness.codec.layout import Layout, Slot, layout
+from harness.codec.message_codec import require_version
 from harness.codec.specs import INT_RANGES
 from harness.codec.structs import Message, Struct
 
@@ -29,7 +30,7 @@ _DOUBLE = struct.Struct(">d")
 _OTHER_NAN = re.compile(r"NaN\(0x([0-9a-f]{16})\)")
 
 Shape = Callable[[Any], dict[str, Any]]
-_shapes: dict[tuple[type[Struct], int], Shape] = {}
+_shapes: dict[tuple[type[Message], int], Shape] = {}
 
 
 class DictionaryError(EncodeError):
@@ -48,40 +49,50 @@ def to_dict(message: Message, version: int) -> dict[str, Any]:
     shape = _shapes.get((cls, version))
     if shape is None:
         require_version(cls, version)
-        shape = _shape(cls, cls, version)
+        shape = _shapes[cls, version] = _Shapes(cls, version).of(cls)
     return shape(message)
 
 
-def require_version(cls: type[Message], version: int) -> None:
-    """Raises UnsupportedVersionError when the message has no such version."""
-    valid = cls.message_spec.valid
-    if version not in valid:
-        raise UnsupportedVersionError(f"{cls.__name__} has versions {valid}, not {version}")
+class _Shapes:
+    """Makes the functions that make the dictionaries of the structs of a message."""
 
+    def __init__(self, root: type[Message], version: int) -> None:
+        self.root, self.version = root, version
+        self.made: dict[type[Struct], Shape] = {}  # a struct may hold itself
 
-def _shape(root: type[Message], cls: type[Struct], version: int) -> Shape:
-    """A function that makes the dictionary of one struct; made once, a struct may hold itself."""
-    found = _shapes.get((cls, version))
-    if found is not None:
-        return found
-    fields: list[tuple[str, Callable[[Any], Any] | None]] = []
+    def of(self, cls: type[Struct]) -> Shape:
+        if cls in self.made:
+            return self.made[cls]
+        fields: list[tuple[str, Callable[[Any], Any] | None]] = []
 
-    def shape(value: Any) -> dict[str, Any]:
-        made = {}
-        for name, convert in fields:
-            inner = getattr(value, name)
-            made[name] = inner if convert is None or inner is None else convert(inner)
-        if value.unknown_tagged_fields:
-            made[UNKNOWN_TAGS] = [
-                {"tag": tag, "hex": bytes(raw).hex()}
-                for tag, raw in sorted(value.unknown_tagged_fields.items())
-            ]
-        return made
+        def shape(value: Any) -> dict[str, Any]:
+            made = {}
+            for name, convert in fields:
+                inner = getattr(value, name)
+                made[name] = inner if convert is None or inner is None else convert(inner)
+            if value.unknown_tagged_fields:
+                made[UNKNOWN_TAGS] = [
+                    {"tag": tag, "hex": bytes(raw).hex()}
+                    for tag, raw in sorted(value.unknown_tagged_fields.items())
+                ]
+            return made
 
-    _shapes[cls, version] = shape
-    slots = _slots(_layout(root, cls, version))
-    fields += [(name, _converter(root, slot, version)) for name, slot in slots.items()]
-    return shape
+        self.made[cls] = shape
+        slots = _slots(_layout(self.root, cls, self.version))
+        fields += [(name, self.converter(slot)) for name, slot in slots.items()]
+        return shape
+
+    def converter(self, slot: Slot) -> Callable[[Any], Any] | None:
+        field = slot.field
+        if field.kind != "array":
+            return self.one(slot, field.kind)
+        each = self.one(slot, field.element)
+        return list if each is None else lambda values: [each(value) for value in values]
+
+    def one(self, slot: Slot, kind: str) -> Callable[[Any], Any] | None:
+        if kind == "struct":
+            return self.of(nested_class(self.root, slot))
+        return _SCALARS_OUT.get(kind)
 
 
 def _layout(root: type[Message], cls: type[Struct], version: int) -> Layout:
@@ -91,22 +102,6 @@ def _layout(root: type[Message], cls: type[Struct], version: int) -> Layout:
 def _slots(own: Layout) -> dict[str, Slot]:
     """The fields that go over the wire, by name."""
     return {slot.field.name: slot for slot in (*own.plain, *own.tagged.values())}
-
-
-def _converter(root: type[Message], slot: Slot, version: int) -> Callable[[Any], Any] | None:
-    field = slot.field
-    if field.kind != "array":
-        return _one_out(root, slot, field.kind, version)
-    each = _one_out(root, slot, field.element, version)
-    return list if each is None else lambda values: [each(value) for value in values]
-
-
-def _one_out(
-    root: type[Message], slot: Slot, kind: str, version: int
-) -> Callable[[Any], Any] | None:
-    if kind == "struct":
-        return _shape(root, nested_class(root, slot), version)
-    return _SCALARS_OUT.get(kind)
 
 
 def nested_class(root: type[Message], slot: Slot) -> type[Struct]:

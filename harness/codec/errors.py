@@ -16,7 +16,7 @@ class UnsupportedVersionError(CodecError):
 
 
 class UnknownApiError(CodecError):
-    """No definition is loaded for this API key."""
+    """No API has this key, or this name."""
 
 
 class FrameError(CodecError):

@@ -29,7 +29,7 @@ def encode(message: Message, version: int) -> bytes:
     cls = type(message)
     write = _encoders.get((cls, version))
     if write is None:
-        _require_version(cls, version)
+        require_version(cls, version)
         from harness.codec.generate_encoder import generate_encoder
 
         write = _encoders[cls, version] = generate_encoder(cls, version)
@@ -68,7 +68,7 @@ def decode_prefix(
     """
     read = _decoders.get((cls, version, tolerant))
     if read is None:
-        _require_version(cls, version)
+        require_version(cls, version)
         from harness.codec.generate_decoder import generate_decoder
 
         read = _decoders[cls, version, tolerant] = generate_decoder(cls, version, tolerant)
@@ -83,7 +83,10 @@ def decode_prefix(
     raise CodecError(f"decoders of {cls.__name__} v{version} disagree") from cause
 
 
-def _require_version(cls: type[Message], version: int) -> None:
-    valid = cls.message_spec.valid
-    if version not in valid:
-        raise UnsupportedVersionError(f"{cls.__name__} has versions {valid}, not {version}")
+def require_version(cls: type[Message], version: int) -> None:
+    """Raises UnsupportedVersionError when the message has no such version."""
+    spec = getattr(cls, "message_spec", None)
+    if spec is None:
+        raise TypeError(f"{cls.__qualname__} is no message, only those have versions and bytes")
+    if version not in spec.valid:
+        raise UnsupportedVersionError(f"{cls.__name__} has versions {spec.valid}, not {version!r}")

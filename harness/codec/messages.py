@@ -28,8 +28,8 @@ def _line_of_each() -> dict[str, str]:
     """``NAME`` or ``NAME@RELEASE`` -> its definition."""
     if not _lines:
         with open(f"{_HERE}schemas/compact.txt", encoding="utf-8") as file:  # noqa: PTH123
-            for line in file.read().splitlines():
-                _lines[line.partition(" ")[0]] = line
+            found = {line.partition(" ")[0]: line for line in file.read().splitlines()}
+        _lines.update(found)  # at once: another thread may be looking
     return _lines
 
 
@@ -60,13 +60,17 @@ def message_class(name: str, release: str | None = None) -> type[Message]:
 
 def _numbers(release: str) -> tuple[int, ...]:
     """Raises ValueError for what is no release."""
-    return tuple(int(word) for word in release.split("."))
+    words = release.split(".")
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise ValueError(f"not a release: {release!r}")
+    return tuple(int(word) for word in words)
 
 
 def _built(key: str) -> type[Message]:
     found = _classes.get(key)
     if found is None:
-        found = _classes[key] = build_message_class(read_line(_line_of_each()[key]))
+        made = build_message_class(read_line(_line_of_each()[key]))
+        found = _classes.setdefault(key, made)  # another thread may have been quicker
     return found
 
 

@@ -31,7 +31,8 @@ def records_lines(data: bytes, start: int, stop: int, depth: int) -> Iterator[st
             yield from _record_lines(one, depth + 1)
     if reading.partial_bytes:
         at = stop - reading.partial_bytes
-        said = f"the first {reading.partial_bytes} bytes of a batch that is cut"
+        size = "byte" if reading.partial_bytes == 1 else f"{reading.partial_bytes} bytes"
+        said = f"the first {size} of a batch that is cut"
         yield line(at, data[at:stop], depth, said)
 
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     R_co = TypeVar("R_co", covariant=True)
 
-UNSET: Any = object()  # an argument that was not given; None means null
 _SHOWN_BYTES = 48
 _SHOWN_ELEMENTS = 32
 
@@ -53,6 +52,11 @@ class Struct(metaclass=_StructType):
     if TYPE_CHECKING:
 
         def __init__(self, **values: Any) -> None: ...
+
+    def __init_subclass__(cls) -> None:
+        base = cls.__base__
+        if base is not None and hasattr(base, "spec"):
+            raise TypeError(f"{base.__qualname__} has a definition, and no subclasses")
 
     @property
     def unknown_tagged_fields(self) -> dict[int, bytes]:

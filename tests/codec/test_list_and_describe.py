@@ -169,6 +169,15 @@ def test_other_layouts_of_older_releases() -> None:
     assert leader_change["older_releases"] == ["2.7", "2.8"]
 
 
+def test_an_older_layout_is_not_said_to_be_of_a_later_release() -> None:
+    words = ["describe", "JoinGroup", "--kind", "request", "--release", "0.8.2"]
+    head = _codec(*words, "0").output.splitlines()[0]
+    assert head.endswith("API key 11, request header v1, as release 0.8.2 spoke it")
+    history = _codec(*words).output
+    assert "0.9" not in history
+    assert "--release" not in history
+
+
 def test_the_source_is_python() -> None:
     said = _codec("describe", "Heartbeat", "4", "--source").output
     compile(said, "source", "exec")

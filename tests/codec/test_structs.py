@@ -98,3 +98,16 @@ def test_what_is_no_field_is_refused() -> None:
         MetadataRequest().topic = "t"  # type: ignore[attr-defined]
     with pytest.raises(TypeError):
         MetadataRequest([])  # type: ignore[call-arg]
+
+
+def test_a_message_takes_no_subclass() -> None:
+    with pytest.raises(TypeError, match="MetadataRequest has a definition, and no subclasses"):
+        type("Mine", (MetadataRequest,), {})
+
+
+def test_what_is_no_message_has_no_bytes() -> None:
+    topic: Any = MetadataRequest.MetadataRequestTopic
+    with pytest.raises(TypeError, match=r"MetadataRequest.MetadataRequestTopic is no message"):
+        encode(topic(), 4)
+    with pytest.raises(TypeError, match=r"MetadataRequest.MetadataRequestTopic is no message"):
+        decode(topic, 4, b"")

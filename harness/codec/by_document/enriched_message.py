@@ -33,7 +33,6 @@ from harness.codec.by_document.fields import (
 )
 
 TIMESTAMP_TAG, NUM_MESSAGES_TAG = 0, 32
-KIND_MASK = 0x0F
 _TAG_TYPES = {TIMESTAMP_TAG: INT64, NUM_MESSAGES_TAG: INT32}
 _NAME = "Enriched message"
 _NO_TAGS = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, TypeVar
 
 from harness.codec.records.errors import RecordsError
@@ -47,6 +47,11 @@ class Values:
         if not isinstance(found, list):
             raise self.bad(name, f"a list expected, not {named(found)}")
         return found
+
+    def only(self, known: Set[str]) -> None:
+        for name in self.values:
+            if name not in known:
+                raise self.bad(name, f"no such value; there are {', '.join(sorted(known))}")
 
     def bad(self, name: str, problem: str) -> RecordsError:
         path = f"{self.path}.{name}"

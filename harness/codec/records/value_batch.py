@@ -24,6 +24,20 @@ _FLAGS = {"transactional": TRANSACTIONAL, "control": CONTROL, "delete_horizon": 
 _TIMESTAMP_TYPES = ({"NoTimestampType": 0},) + 2 * (
     {"CreateTime": 0, "LogAppendTime": LOG_APPEND_TIME},
 )
+_BATCH_VALUES = frozenset(
+    (
+        *("magic", "base_offset", "compression", "attributes", "partition_leader_epoch"),
+        *("last_offset_delta", "base_timestamp", "max_timestamp", "producer_id"),
+        *("producer_epoch", "base_sequence", "records", "records_hex"),
+    )
+)
+_ATTRIBUTES = frozenset(("timestamp_type", *_FLAGS, "unused_bits"))
+_RECORD_VALUES = frozenset(
+    (
+        *("offset", "timestamp", "timestamp_type", "record_timestamp"),
+        *("key", "value", "headers", "attributes"),
+    )
+)
 
 
 @dataclass(slots=True)
@@ -42,7 +56,9 @@ def batch_bytes(value: Any, path: str) -> bytes:
     """Raises RecordsError with ``path``, and CompressionError."""
     batch = Values(value, path)
     if "partial_hex" in batch.values:
+        batch.only({"partial_hex"})
         return batch.data("partial_hex") or b""
+    batch.only(_BATCH_VALUES)
     magic = batch.number("magic", -1)
     if magic not in (0, 1, 2):
         raise batch.bad("magic", f"{magic} is none of 0, 1, 2")
@@ -90,6 +106,7 @@ def _attributes(batch: Values, magic: int) -> int:
     """With sign, as the header has them."""
     codec_id = batch.one_of("compression", "none", CODEC_IDS)
     values = Values(batch.values.get("attributes", {}), f"{batch.path}.attributes")
+    values.only(_ATTRIBUTES)
     types = _TIMESTAMP_TYPES[magic]
     bits = codec_id | values.one_of("timestamp_type", next(iter(types)), types)
     for name, bit in _FLAGS.items():
@@ -109,6 +126,7 @@ def _records(batch: Values, base_offset: int) -> list[_Record]:
     found = []
     for place, value in enumerate(batch.list("records")):
         record = Values(value, f"{batch.path}.records[{place}]")
+        record.only(_RECORD_VALUES)
         timestamp = record.number("timestamp", NO_TIMESTAMP)
         found.append(
             _Record(
@@ -150,6 +168,8 @@ def _messages(batch: Values, magic: int) -> bytes:
         for record in records
     ]
     codec_id = batch.one_of("compression", "none", CODEC_IDS)
+    if codec_id == CODEC_IDS["zstd"]:
+        raise batch.bad("compression", "zstd is for magic 2 only")
     if not codec_id:
         if len(inner) > 1:
             raise batch.bad("records", f"magic {magic} has one a batch where nothing is compressed")

@@ -10,7 +10,7 @@ from harness.codec.apis import APIS, Api, api_of
 from harness.codec.describe import changes, layout_lines
 from harness.codec.docstring import message_head
 from harness.codec.first_releases import first_releases
-from harness.codec.messages import message_names, older_releases
+from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message
 from harness.commands.codec.message_options import class_at
 from harness.conformance.suggestion import did_you_mean
@@ -40,7 +40,7 @@ def describe_command(
         elif source:
             _print_source(cls, version)
         else:
-            _print_layout(cls, version)
+            _print_layout(cls, version, release)
 
 
 def _classes(name: str, kind: str | None, release: str | None) -> list[type[Message]]:
@@ -69,8 +69,11 @@ def _print_versions(cls: type[Message]) -> None:
     spec = cls.message_spec
     api = api_of(cls) if spec.type in ("request", "response") else None
     click.echo(message_head(spec))
-    for release in older_releases(spec.name):
-        click.echo(f"  other bytes up to release {release}: --release {release}")
+    if cls is message_class(spec.name):
+        for release in older_releases(spec.name):
+            click.echo(f"  other bytes up to release {release}: --release {release}")
+    else:
+        api = None  # the releases of the table spoke the other layout, too
     for version in spec.valid:
         words = [] if api is None else [f"{first_releases(api.key)[version].release:<7}"]
         if version == spec.valid.lowest:
@@ -80,11 +83,16 @@ def _print_versions(cls: type[Message]) -> None:
         click.echo(f"  v{version:<3} {' '.join(words)}")
 
 
-def _print_layout(cls: type[Message], version: int) -> None:
+def _print_layout(cls: type[Message], version: int, release: str | None) -> None:
     spec = cls.message_spec
     facts = ["flexible" if version in spec.flexible else "not flexible"]
     if spec.type in ("request", "response"):
         facts += _of_api(api_of(cls), spec.type, version)
+    if cls is not message_class(spec.name):
+        facts.append(f"as release {release} spoke it")
+    elif spec.type in ("request", "response"):
+        since = first_releases(api_of(cls).key)[version].release
+        facts.append(f"first released in {since}")
     click.echo(f"{spec.name} v{version}: {', '.join(facts)}")
     for line in layout_lines(spec, version):
         click.echo(f"  {line}")
@@ -92,8 +100,7 @@ def _print_layout(cls: type[Message], version: int) -> None:
 
 def _of_api(api: Api, kind: str, version: int) -> list[str]:
     header: Any = getattr(api, f"{kind}_header_version")(version)
-    since = first_releases(api.key)[version].release
-    return [f"API key {api.key}", f"{kind} header v{header}", f"first released in {since}"]
+    return [f"API key {api.key}", f"{kind} header v{header}"]
 
 
 def _print_source(cls: type[Message], version: int) -> None:

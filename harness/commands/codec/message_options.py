@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from harness.codec.apis import APIS, Api, api_for_key
-from harness.codec.dictionary_form import require_version
 from harness.codec.errors import UnsupportedVersionError
+from harness.codec.message_codec import require_version
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
 from harness.conformance.suggestion import did_you_mean

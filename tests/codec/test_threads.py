@@ -1,0 +1,99 @@
+"""The first use of a message from several threads at once: one class, whole answers."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.codec import dictionary_form, messages
+from harness.codec.dictionary_form import to_dict
+from harness.codec.messages import FetchResponse, message_class, message_names
+from harness.codec.structs import Message, build_message_class
+
+THREADS = 4
+
+
+def all_at_once(ask: Callable[[], Any]) -> list[Any]:
+    barrier = threading.Barrier(THREADS)
+
+    def one() -> Any:
+        barrier.wait()
+        return ask()
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return [asked.result() for asked in [pool.submit(one) for _ in range(THREADS)]]
+
+
+def slow(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Others have their turn before and after it."""
+
+    def called(*arguments: Any) -> Any:
+        time.sleep(0.02)
+        made = function(*arguments)
+        time.sleep(0.02)
+        return made
+
+    return called
+
+
+def test_a_message_has_one_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "_classes", {})
+    monkeypatch.setattr(messages, "build_message_class", slow(build_message_class))
+    classes = all_at_once(lambda: message_class("FetchRequest"))
+    assert set(map(id, classes)) == {id(message_class("FetchRequest"))}
+
+
+def test_all_definitions_are_there_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks while the definitions are read must not take half of them for all."""
+    names = message_names()
+    half_read, looked = threading.Event(), threading.Event()
+
+    class Text(str):
+        __slots__ = ()
+
+        def splitlines(self, keepends: bool = False) -> Any:
+            for place, line in enumerate(str.splitlines(self, keepends)):
+                if place == len(names) // 2 and not half_read.is_set():
+                    half_read.set()
+                    assert looked.wait(5)
+                yield line
+
+    def opened(*arguments: Any, **named: Any) -> Any:
+        with Path(*arguments).open(**named) as file:
+            text = Text(file.read())
+        return contextlib.nullcontext(SimpleNamespace(read=lambda: text))
+
+    monkeypatch.setattr(messages, "open", opened, raising=False)
+    monkeypatch.setattr(messages, "_lines", {})
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(message_names)
+        assert half_read.wait(5)
+        second = message_names()
+        looked.set()
+        assert first.result() == second == names
+
+
+def test_a_dictionary_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    partition = FetchResponse.PartitionData(partition_index=3)
+    topic = FetchResponse.FetchableTopicResponse(topic="t", partitions=[partition])
+    message: Message = FetchResponse(responses=[topic])
+    whole = to_dict(message, 12)
+    monkeypatch.setattr(dictionary_form, "_shapes", {})
+    monkeypatch.setattr(dictionary_form, "_layout", slow(dictionary_form._layout))
+    assert all_at_once(lambda: to_dict(message, 12)) == [whole] * THREADS
+    late = []
+    monkeypatch.setattr(dictionary_form, "_shapes", {})
+    first = threading.Thread(target=lambda: to_dict(message, 12))
+    first.start()
+    time.sleep(0.03)
+    late.append(to_dict(message, 12))
+    first.join()
+    assert late == [whole]

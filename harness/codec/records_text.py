@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from harness.codec.errors import CodecError
 from harness.codec.records.any_format import BatchProblem, read_records
 from harness.codec.records.log_batch import LogBatch
+from harness.codec.records.value_form import LIMIT_RECORDS
 from harness.codec.trace_text import line
 
 LIMIT_BYTES = 64 * 1024 * 1024  # of decompressed records: beyond it nobody reads on
@@ -19,7 +20,7 @@ def records_lines(data: bytes, start: int, stop: int, depth: int) -> Iterator[st
     Damaged batches, and what is left of one that is cut, are told where they stand; the rest is
     shown all the same. Records in a batch have no offset of their own: most are compressed.
     """
-    reading = read_records(data[start:stop], limit_bytes=LIMIT_BYTES)
+    reading = read_records(data[start:stop], limit_bytes=LIMIT_BYTES, limit_records=LIMIT_RECORDS)
     found: list[LogBatch | BatchProblem] = [*reading.batches, *reading.problems]
     for one in sorted(found, key=lambda each: each.position):
         at = start + one.position

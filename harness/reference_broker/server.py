@@ -14,6 +14,7 @@ from harness.reference_broker.settings import BrokerSettings, SettingError
 
 _LOG = logging.getLogger(__name__)
 _PLAINTEXT = "PLAINTEXT://"
+_TURNS_OF_ACCEPTING = 6  # from a socket that asyncio has accepted to `connection_made`
 _WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - refused, not bound
 
 
@@ -45,13 +46,24 @@ class BrokerServer:
     async def close(self) -> None:
         """Stop listening, drop every connection and waiting request, wait for their tasks."""
         if self._server is not None:
-            self._server.close()
+            await self._stop_accepting(self._server)
         for stream in list(self._streams):
             stream.abort()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # what was aborted closes its socket in the next turn
+
+    async def _stop_accepting(self, server: asyncio.Server) -> None:
+        """asyncio leaves a socket open that it accepted before the server is closed and not yet
+        handed out: so those are waited for, while no others are taken."""
+        loop = asyncio.get_running_loop()
+        for listening in server.sockets:
+            loop.remove_reader(listening.fileno())
+        for _ in range(_TURNS_OF_ACCEPTING):
+            await asyncio.sleep(0)
+        server.close()
 
     def accept(self, stream: FrameStream) -> None:
         """Serve a new connection, unless there are too many of them already."""

@@ -48,6 +48,22 @@ def seen(reading: RecordsReading) -> list[tuple[int, int, str, bytes | None, byt
     ]
 
 
+MANY = [
+    encode_batch(RecordBatch([Record(b"x")] * 9), "gzip"),
+    encode_message(wrapper_of([Message(b"x", offset=at) for at in range(9)], "gzip")),
+]
+
+
+@pytest.mark.parametrize("nine", MANY, ids=["batch", "message set"])
+def test_so_many_records_and_no_more(nine: bytes) -> None:
+    reading = read_records(nine * 3, limit_bytes=1 << 20, limit_records=18)
+    assert len(reading.batches) == 2
+    (problem,) = reading.problems
+    assert isinstance(problem.error, LimitError)
+    assert (problem.position, reading.unread_bytes) == (2 * len(nine), len(nine))
+    assert "9 records where 0 more may be read" in str(problem)
+
+
 @pytest.mark.parametrize("codec", CODEC_IDS)
 def test_every_field_of_a_batch(codec: str) -> None:
     data = encode_batch(

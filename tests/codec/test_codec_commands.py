@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -207,3 +210,12 @@ def test_the_examples_of_the_help_keep_their_lines(command: str) -> None:
     assert "\\b" not in said
     shown = [line for line in said.splitlines() if line.startswith(("    codec ", '  {"kind"'))]
     assert shown
+
+
+@pytest.mark.parametrize("words", [["transcode"], ["decode", "--kind", "records", "-"]])
+def test_a_closed_standard_input_is_an_empty_one(words: list[str]) -> None:
+    command = shlex.join([sys.executable, "-m", "harness.cli", "codec", *words])
+    done = subprocess.run(
+        ["sh", "-c", f"{command} <&-"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -92,6 +92,13 @@ def test_lz4_blocks_are_independent() -> None:
     assert packed[4] & 0x20
 
 
+def test_what_is_before_an_lz4_frame_hides_no_linked_blocks() -> None:
+    linked = lz4.frame.compress(b"x" * 100, block_linked=True)
+    skippable = struct.pack("<II", 0x184D2A50, 0)
+    with pytest.raises(CompressionError, match="lz4: no frame"):
+        decompress(CODEC_IDS["lz4"], skippable + linked, LIMIT)
+
+
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("block_size", [4, 5, 6, 7])
 @pytest.mark.parametrize("checksums", [False, True])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from harness.codec.records.batch import LOG_OVERHEAD_BYTES
+from harness.codec.records.batch import BATCH_HEADER_BYTES, LOG_OVERHEAD_BYTES
 from harness.codec.records.compression import CompressionError, LimitError
 from harness.codec.records.errors import CorruptMessageError, RecordsError
 from harness.codec.records.log_batch import LogBatch, read_batch, read_legacy
@@ -18,6 +18,8 @@ from harness.codec.records.message_set import MESSAGE_OVERHEAD_BYTES
 _START = struct.Struct(">qi4xb")  # offset, length, (epoch or checksum), magic: alike in all
 _NO_MAGIC = b"\xff"  # where the bytes end behind the length, which may be impossible all the same
 _SMALLEST_LENGTH = MESSAGE_OVERHEAD_BYTES[0]
+_COUNT_AT = 57  # of the records in a batch of magic 2
+NO_LIMIT = 2**63
 _READERS = {0: read_legacy, 1: read_legacy, 2: read_batch}
 
 
@@ -54,18 +56,19 @@ class RecordsReading:
     unread_bytes: int = 0
 
 
-def read_records(data: bytes, *, limit_bytes: int) -> RecordsReading:
+def read_records(data: bytes, *, limit_bytes: int, limit_records: int = NO_LIMIT) -> RecordsReading:
     """Every batch in ``data``; what is wrong is in the result and raises nothing.
 
     ``limit_bytes``: how many bytes of records, decompressed, all batches may have together; a
-    batch that would exceed it ends the reading. A message of a message set that is not compressed
-    is a batch of its own, as in Kafka's reader.
+    batch that would exceed it ends the reading. So does one that holds more than what is left of
+    ``limit_records``, for callers who make much of each record. A message of a message set that is
+    not compressed is a batch of its own, as in Kafka's reader.
     """
     reading = RecordsReading()
-    position, left_bytes = 0, limit_bytes
+    position, left_bytes, left_records = 0, limit_bytes, limit_records
     while position < len(data):
         try:
-            found = _read_next(data, position, left_bytes)
+            found = _read_next(data, position, left_bytes, left_records)
         except _Damage as damage:
             reading.problems.append(damage.problem)
             if not damage.problem.size_bytes:
@@ -79,6 +82,7 @@ def read_records(data: bytes, *, limit_bytes: int) -> RecordsReading:
         batch, used_bytes = found
         reading.batches.append(batch)
         position, left_bytes = position + batch.size_bytes, left_bytes - used_bytes
+        left_records -= len(batch.records)
     return reading
 
 
@@ -90,7 +94,9 @@ class _Damage(Exception):
         self.problem = problem
 
 
-def _read_next(data: bytes, position: int, limit_bytes: int) -> tuple[LogBatch, int] | None:
+def _read_next(
+    data: bytes, position: int, limit_bytes: int, limit_records: int
+) -> tuple[LogBatch, int] | None:
     """(batch, bytes of its records), None for one that is cut. Raises _Damage."""
     start = data[position : position + _START.size]
     if len(start) < LOG_OVERHEAD_BYTES:
@@ -106,11 +112,21 @@ def _read_next(data: bytes, position: int, limit_bytes: int) -> tuple[LogBatch, 
             return None
         if reader is None:
             raise _corrupt(position, f"magic {magic}; there are 0, 1 and 2")
-        return reader(data, position, limit_bytes)
+        if magic == 2 and size_bytes >= BATCH_HEADER_BYTES:
+            (count,) = struct.unpack_from(">i", data, position + _COUNT_AT)
+            _require_few(count, limit_records)
+        batch, used_bytes = reader(data, position, limit_bytes)
+        _require_few(len(batch.records), limit_records)
+        return batch, used_bytes
     except LimitError as error:
         raise _Damage(BatchProblem(position, base_offset, magic, 0, error)) from error
     except (RecordsError, CompressionError) as error:
         raise _Damage(BatchProblem(position, base_offset, magic, size_bytes, error)) from error
+
+
+def _require_few(count: int, limit_records: int) -> None:
+    if count > limit_records:
+        raise LimitError(f"{count} records where {limit_records} more may be read")
 
 
 def _corrupt(position: int, problem: str) -> CorruptMessageError:

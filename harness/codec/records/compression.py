@@ -161,7 +161,10 @@ def _lz4(data: bytes) -> bytes:
 
 def _unlz4(data: bytes, limit_bytes: int) -> bytes:
     """One frame or several. Linked blocks are refused, as Kafka's reader does."""
-    if data.startswith(_LZ4_MAGIC) and len(data) > 4 and not data[4] & _LZ4_INDEPENDENT:
+    _cramjam()  # what is missing is said before what is wrong
+    if not data.startswith(_LZ4_MAGIC):
+        raise CompressionError("lz4: no frame; Kafka reads no skippable and no legacy ones")
+    if len(data) > 4 and not data[4] & _LZ4_INDEPENDENT:
         raise CompressionError("lz4: linked blocks; Kafka reads independent ones only")
     return _growing("lz4", data, limit_bytes)
 

@@ -29,16 +29,18 @@ from harness.codec.records.log_records import LogRecord
 from harness.codec.records.record import encode_records
 from harness.codec.records.value_batch import batch_bytes, batch_of
 
-LIMIT_BYTES = 256 * 1024 * 1024
+LIMIT_BYTES = 64 * 1024 * 1024
+LIMIT_RECORDS = 1 << 18  # each is a kilobyte of dictionaries and texts, however small it is
 
 
 def records_value(data: bytes, *, limit_bytes: int = LIMIT_BYTES) -> list[dict[str, Any]]:
     """The batches in ``data`` as plain values.
 
     Raises RecordsError or CompressionError for the first batch that is damaged, with ``path``
-    (``[1].records[3]``) and ``offset``, the byte where that batch begins.
+    (``[1].records[3]``) and ``offset``, the byte where that batch begins; LimitError, which is one
+    too, for more than ``limit_bytes`` of records or more than 262,144 of them: take fewer batches.
     """
-    reading = read_records(data, limit_bytes=limit_bytes)
+    reading = read_records(data, limit_bytes=limit_bytes, limit_records=LIMIT_RECORDS)
     if reading.problems:
         problem = reading.problems[0]
         index = sum(batch.position < problem.position for batch in reading.batches)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import click
 
 from harness.commands.lazy_group import LazyGroup
@@ -21,3 +24,5 @@ _COMMANDS = {
 @click.command(cls=LazyGroup, lazy=_COMMANDS)
 def codec() -> None:
     """Kafka's messages: what there is, what bytes say, and back to bytes."""
+    if sys.stdin is None:  # closed by whoever started us: then there is nothing to read
+        sys.stdin = io.TextIOWrapper(io.BytesIO())

@@ -1,0 +1,22 @@
+"""Clients that come in the moment in which the broker stops."""
+
+from __future__ import annotations
+
+import gc
+import socket
+
+import pytest
+
+from tests.reference_broker.running import running_broker
+
+
+def test_no_socket_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    left_open: list[str] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda found: left_open.append(str(found.exc_value)))
+    for _ in range(20):
+        with running_broker() as address:
+            clients = [socket.create_connection(address) for _ in range(3)]
+        for client in clients:
+            client.close()
+    gc.collect()
+    assert left_open == []

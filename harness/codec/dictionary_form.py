@@ -20,7 +20,7 @@ from harness.codec.errors import EncodeError
 from harness.codec.layout import Layout, Slot, layout
 from harness.codec.message_codec import require_version
 from harness.codec.specs import INT_RANGES
-from harness.codec.structs import Message, Struct
+from harness.codec.structs import Message, Struct, nested_class
 
 M = TypeVar("M", bound=Message)
 UNKNOWN_TAGS = "_unknown_tagged_fields"
@@ -91,7 +91,7 @@ class _Shapes:
 
     def one(self, slot: Slot, kind: str) -> Callable[[Any], Any] | None:
         if kind == "struct":
-            return self.of(nested_class(self.root, slot))
+            return self.of(nested_class(self.root, slot.field))
         return _SCALARS_OUT.get(kind)
 
 
@@ -102,13 +102,6 @@ def _layout(root: type[Message], cls: type[Struct], version: int) -> Layout:
 def _slots(own: Layout) -> dict[str, Slot]:
     """The fields that go over the wire, by name."""
     return {slot.field.name: slot for slot in (*own.plain, *own.tagged.values())}
-
-
-def nested_class(root: type[Message], slot: Slot) -> type[Struct]:
-    """The class of the struct, or of the array's structs, that this field holds."""
-    assert slot.field.struct is not None
-    found: type[Struct] = getattr(root, slot.field.struct.name)
-    return found
 
 
 def _hex(value: Any) -> str:
@@ -206,7 +199,7 @@ class _Reading:
 
     def one(self, slot: Slot, kind: str, value: Any, path: str) -> Any:
         if kind == "struct":
-            return self.struct(nested_class(self.root, slot), value, path)
+            return self.struct(nested_class(self.root, slot.field), value, path)
         if kind in INT_RANGES:
             return self.integer(kind, value, path)
         if kind in ("bytes", "records"):

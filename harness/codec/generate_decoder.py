@@ -18,14 +18,13 @@ from harness.codec.generate_default import fresh_default
 from harness.codec.generated_runtime import Lazy
 from harness.codec.layout import Layout, Slot, layout, minimum_bytes
 from harness.codec.source import Source, fixed_format, variable
-from harness.codec.structs import bare, slot_of
+from harness.codec.structs import bare, nested_class, slot_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from harness.codec.specs import FieldSpec
     from harness.codec.structs import Message, Struct
 
 _decoders: dict[tuple[type[Struct], int, bool], Callable[[bytes, int, int], Any]] = {}
@@ -71,11 +70,6 @@ class DecoderWriter:
 
     def layout_of(self, cls: type[Struct]) -> Layout:
         return layout(self.root.message_spec, cls.spec, self.version)
-
-    def class_in(self, field: FieldSpec) -> type[Struct]:
-        assert field.struct is not None
-        found: type[Struct] = getattr(self.root, field.struct.name)
-        return found
 
     def new(self, steps: Steps, cls: type[Struct]) -> str:
         """A new object whose fields that are not in the run are at their default."""
@@ -124,7 +118,7 @@ class DecoderWriter:
             steps.varying(target, slot.compact, slot.nullable, kind == "string")
 
     def nested(self, steps: Steps, slot: Slot, target: str, tagged: bool) -> None:
-        cls = self.class_in(slot.field)
+        cls = nested_class(self.root, slot.field)
         if not slot.nullable:
             steps.add(f"{target} = {self.one(steps, cls)}")
             return
@@ -185,7 +179,7 @@ class DecoderWriter:
         element = slot.field.element
         count = f"{name} - 1" if bias else name
         smallest = minimum_bytes(self.root.message_spec, slot, self.version)
-        cls = self.class_in(slot.field) if element == "struct" else None
+        cls = nested_class(self.root, slot.field) if element == "struct" else None
         if cls is not None and self.all_fixed(cls):
             self.fixed_elements(steps, cls, target, count)
             return

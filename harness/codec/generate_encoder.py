@@ -15,13 +15,12 @@ from harness.codec.generate_encoder_steps import Steps
 from harness.codec.generated_runtime import Lazy
 from harness.codec.layout import Layout, Slot, layout
 from harness.codec.source import Source, fixed_format, variable
-from harness.codec.structs import slot_of
+from harness.codec.structs import nested_class, slot_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.codec.specs import FieldSpec
     from harness.codec.structs import Message, Struct
 
 _encoders: dict[tuple[type[Struct], int], Callable[[Struct], bytes]] = {}
@@ -65,11 +64,6 @@ class EncoderWriter:
 
     def layout_of(self, cls: type[Struct]) -> Layout:
         return layout(self.root.message_spec, cls.spec, self.version)
-
-    def class_in(self, field: FieldSpec) -> type[Struct]:
-        assert field.struct is not None
-        found: type[Struct] = getattr(self.root, field.struct.name)
-        return found
 
     def struct(self, steps: Steps, cls: type[Struct], name: str) -> None:
         """Write the struct that a variable holds."""
@@ -118,7 +112,7 @@ class EncoderWriter:
             steps.varying(value, slot.compact, slot.nullable, kind == "string")
 
     def nested(self, steps: Steps, slot: Slot, value: str, tagged: bool) -> None:
-        cls = self.class_in(slot.field)
+        cls = nested_class(self.root, slot.field)
         name = self.source.fresh(variable(cls.__name__))
         if not slot.nullable:
             steps.add(f"{name} = {value}")
@@ -168,7 +162,7 @@ class EncoderWriter:
         element = slot.field.element
         inner = steps.inner()
         if element == "struct":
-            cls = self.class_in(slot.field)
+            cls = nested_class(self.root, slot.field)
             item = self.source.fresh(variable(cls.__name__))
             steps.add(f"for {item} in {items}:")
             self.one(inner, cls, item)

@@ -19,7 +19,7 @@ from harness.codec.layout import (
     minimum_bytes,
 )
 from harness.codec.specs import MessageSpec
-from harness.codec.structs import Message, Struct
+from harness.codec.structs import Message, Struct, nested_class
 from harness.codec.varint import decode_uvarint
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ class Reader:
                 return None
         elif slot.nullable and struct.unpack(">b", self.take(1))[0] < 0:
             return None
-        cls = getattr(self.cls, slot.field.struct.name)
+        cls = nested_class(self.cls, slot.field)
         return self.struct(cls, layout(self.spec, slot.field.struct, self.version))
 
     def array(self, slot: Slot) -> list[Any] | None:
@@ -123,7 +123,7 @@ class Reader:
         if slot.field.element != "struct":
             return self.scalar(slot.field.element, slot.compact, False)
         assert slot.field.struct is not None
-        cls = getattr(self.cls, slot.field.struct.name)
+        cls = nested_class(self.cls, slot.field)
         return self.struct(cls, layout(self.spec, slot.field.struct, self.version))
 
     def scalar(self, kind: str, compact: bool, nullable: bool) -> Any:

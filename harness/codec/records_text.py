@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from harness.codec.errors import CodecError
 from harness.codec.records.any_format import BatchProblem, read_records
 from harness.codec.records.log_batch import LogBatch
-from harness.codec.records.value_form import LIMIT_RECORDS
+from harness.codec.records.value_form import LIMIT_BYTES, LIMIT_RECORDS
 from harness.codec.trace_text import line
 
-LIMIT_BYTES = 64 * 1024 * 1024  # of decompressed records: beyond it nobody reads on
 _TEXT_CHARACTERS = 60
 
 

@@ -153,6 +153,13 @@ def build_message_class(spec: MessageSpec) -> type[Message]:
     return root
 
 
+def nested_class(root: type[Message], field: FieldSpec) -> type[Struct]:
+    """The class of the struct, or of the array's structs, that a field of this message holds."""
+    assert field.struct is not None
+    found: type[Struct] = getattr(root, field.struct.name)
+    return found
+
+
 def _build(
     spec: StructSpec, base: type[Struct], owner: str, nested: dict[str, type[Struct]]
 ) -> type[Struct]:

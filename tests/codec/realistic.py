@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.codec import encode
 from harness.codec.layout import Slot
-from harness.codec.structs import Message, Struct
+from harness.codec.structs import Message, Struct, nested_class
 from tests.codec.values import layout_of
 
 INNER_STRUCTS = 4
@@ -54,8 +54,7 @@ class Realistic:
     def one(self, slot: Slot, kind: str, depth: int) -> Any:
         number = next(self.numbers)
         if kind == "struct":
-            assert slot.field.struct is not None
-            return self.struct(getattr(self.cls, slot.field.struct.name), depth + 1)
+            return self.struct(nested_class(self.cls, slot.field), depth + 1)
         if kind == "string":
             return f"shop.orders.events.{number:06}"
         if kind == "uuid":

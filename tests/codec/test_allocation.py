@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -20,6 +19,7 @@ from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint
 from tests.codec.realistic import realistic
 from tests.codec.values import each_class, rich
+from tests.fuzz import memory
 
 FIXED_LIES = [b"\x7f\xff\xff\xff", b"\x7f\xff"]
 COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]
@@ -77,16 +77,10 @@ PLACES = 2
 
 
 def peak_bytes(call: Callable[[], object]) -> int:
-    """The most memory that was held at once while ``call`` ran, CodecErrors aside."""
+    """The most memory that a second ``call`` holds: what is made once is not counted."""
     with suppress(CodecError):
-        call()  # what is made once (decoders, caches) is not counted
-    tracemalloc.start(1)
-    try:
-        with suppress(CodecError):
-            call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+        call()
+    return memory.peak_bytes(call)
 
 
 @each_class

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ from harness.codec.messages import FetchResponse, message_class, message_names
 from harness.codec.structs import Message, build_message_class
 
 THREADS = 4
+WAIT_S = 5
 
 
 def all_at_once(ask: Callable[[], Any]) -> list[Any]:
@@ -32,13 +32,14 @@ def all_at_once(ask: Callable[[], Any]) -> list[Any]:
         return [asked.result() for asked in [pool.submit(one) for _ in range(THREADS)]]
 
 
-def slow(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Others have their turn before and after it."""
+def together(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Nobody is through before all threads have come to it, and nobody is back before all are."""
+    before, after = threading.Barrier(THREADS), threading.Barrier(THREADS)
 
     def called(*arguments: Any) -> Any:
-        time.sleep(0.02)
+        before.wait(WAIT_S)
         made = function(*arguments)
-        time.sleep(0.02)
+        after.wait(WAIT_S)
         return made
 
     return called
@@ -46,7 +47,7 @@ def slow(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def test_a_message_has_one_class(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "_classes", {})
-    monkeypatch.setattr(messages, "build_message_class", slow(build_message_class))
+    monkeypatch.setattr(messages, "build_message_class", together(build_message_class))
     classes = all_at_once(lambda: message_class("FetchRequest"))
     assert set(map(id, classes)) == {id(message_class("FetchRequest"))}
 
@@ -63,7 +64,7 @@ def test_all_definitions_are_there_or_none(monkeypatch: pytest.MonkeyPatch) -> N
             for place, line in enumerate(str.splitlines(self, keepends)):
                 if place == len(names) // 2 and not half_read.is_set():
                     half_read.set()
-                    assert looked.wait(5)
+                    assert looked.wait(WAIT_S)
                 yield line
 
     def opened(*arguments: Any, **named: Any) -> Any:
@@ -75,7 +76,7 @@ def test_all_definitions_are_there_or_none(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(messages, "_lines", {})
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(message_names)
-        assert half_read.wait(5)
+        assert half_read.wait(WAIT_S)
         second = message_names()
         looked.set()
         assert first.result() == second == names
@@ -87,13 +88,30 @@ def test_a_dictionary_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     message: Message = FetchResponse(responses=[topic])
     whole = to_dict(message, 12)
     monkeypatch.setattr(dictionary_form, "_shapes", {})
-    monkeypatch.setattr(dictionary_form, "_layout", slow(dictionary_form._layout))
+    layout_of = dictionary_form._layout
+    monkeypatch.setattr(dictionary_form, "_layout", together(layout_of))
     assert all_at_once(lambda: to_dict(message, 12)) == [whole] * THREADS
-    late = []
+
+
+def test_a_dictionary_is_whole_while_another_thread_is_on_its_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    message: Message = FetchResponse(error_code=3)
+    whole = to_dict(message, 12)
+    on_its_way, asked = threading.Event(), threading.Event()
+    layout_of = dictionary_form._layout
+
+    def held(*arguments: Any) -> Any:
+        if not on_its_way.is_set():
+            on_its_way.set()
+            assert asked.wait(WAIT_S)
+        return layout_of(*arguments)
+
     monkeypatch.setattr(dictionary_form, "_shapes", {})
-    first = threading.Thread(target=lambda: to_dict(message, 12))
-    first.start()
-    time.sleep(0.03)
-    late.append(to_dict(message, 12))
-    first.join()
-    assert late == [whole]
+    monkeypatch.setattr(dictionary_form, "_layout", held)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(to_dict, message, 12)
+        assert on_its_way.wait(WAIT_S)
+        second = to_dict(message, 12)
+        asked.set()
+        assert first.result() == second == whole

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.codec.definition import INT_RANGES, FieldSpec, StructSpec
 from harness.codec.layout import Layout, Slot, layout
 from harness.codec.messages import message_class, message_names, older_releases
-from harness.codec.structs import Message, Struct, default_of
+from harness.codec.structs import Message, Struct, default_of, nested_class
 from tests.codec.all_kinds import ALL_KINDS
 
 OLDER = {
@@ -112,8 +112,7 @@ def _value(root: type[Message], slot: Slot, version: int) -> st.SearchStrategy[A
 def _one(root: type[Message], field: FieldSpec, kind: str, version: int) -> st.SearchStrategy[Any]:
     if kind != "struct":
         return _SCALARS[kind]
-    assert field.struct is not None
-    return _struct(root, getattr(root, field.struct.name), version)
+    return _struct(root, nested_class(root, field), version)
 
 
 def layout_of(root: type[Message], struct: StructSpec, version: int) -> Layout:
@@ -166,8 +165,7 @@ def _rich_one(root: type[Message], field: FieldSpec, kind: str, version: int, de
         return _RICH[kind] + 1
     if kind != "struct":
         return _RICH[kind]
-    assert field.struct is not None
-    return _rich_struct(root, getattr(root, field.struct.name), version, depth + 1)
+    return _rich_struct(root, nested_class(root, field), version, depth + 1)
 
 
 def structs_in(message: Message, version: int) -> Iterator[tuple[str, Struct, Layout]]:

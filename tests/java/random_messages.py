@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.codec.definition import INT_RANGES, FieldSpec
 from harness.codec.layout import Slot
-from harness.codec.structs import Message, Struct, default_of
+from harness.codec.structs import Message, Struct, default_of, nested_class
 from tests.codec.values import FIRST_UNKNOWN_TAG, layout_of
 
 NULL_SHARE = 0.25
@@ -60,8 +60,7 @@ def _one(
     chance: random.Random, root: Any, field: FieldSpec, kind: str, version: int, depth: int
 ) -> Any:
     if kind == "struct":
-        assert field.struct is not None
-        return _struct(chance, root, getattr(root, field.struct.name), version, depth + 1)
+        return _struct(chance, root, nested_class(root, field), version, depth + 1)
     if kind in INT_RANGES:
         low, high = INT_RANGES[kind]
         return chance.choice((low, high, 0, 1, chance.randint(low, high)))

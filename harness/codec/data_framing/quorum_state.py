@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from harness.codec import messages
 from harness.codec.errors import DecodeError
 from harness.codec.specs import INT_RANGES, FieldSpec
-from harness.codec.structs import Message, Struct
+from harness.codec.structs import Message, Struct, nested_class
 
 if TYPE_CHECKING:
     from harness.codec.messages import QuorumStateData
@@ -73,8 +73,7 @@ def _value(root: type[Message], field: FieldSpec, version: int, value: Any, path
     if low is not None and not low <= value <= high:
         raise _fail(root.__name__, version, f"{value} is no {field.kind}", path)
     if field.kind == "array":
-        assert field.struct is not None
-        element = getattr(root, field.struct.name)
+        element = nested_class(root, field)
         return [
             _struct(root, element, version, one, f"{path}[{index}].")
             for index, one in enumerate(value)

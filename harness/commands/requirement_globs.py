@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import click
 
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.suggestion import did_you_mean
+from harness.suggestion import did_you_mean
 
 
 def matching(glob: str) -> list[str]:

@@ -9,16 +9,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from harness.targets.errors import MissingCapability, TargetStartError
+from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 
 CREATE_TOPICS = "create_topics"
 OWN_BROKER = "own_broker"
 BROKER_CONFIG = "broker_config"
+STOP_NODE = "stop_node"
+KILL_NODE = "kill_node"
+PAUSE_NODE = "pause_node"
+RESTART_NODE = "restart_node"
+DISCONNECT_NODE = "disconnect_node"
+LOG_DIRECTORY = "log_directory"
+LOGS = "logs"
 
 CAPABILITIES: dict[str, str] = {
     CREATE_TOPICS: "tests may create topics on it",
     OWN_BROKER: "a private broker can be started for one test",
     BROKER_CONFIG: "a private broker can be started with settings of its own",
+    STOP_NODE: "one of its brokers can be stopped in good order",
+    KILL_NODE: "one of its brokers can be killed without a warning",
+    PAUSE_NODE: "one of its brokers can be frozen and thawed",
+    RESTART_NODE: "a broker that has ended can be started again with its data and address",
+    DISCONNECT_NODE: "one of its brokers can be cut off from the network and joined again",
+    LOG_DIRECTORY: "the folders in which its brokers keep their logs of records can be read",
+    LOGS: "what its brokers print can be read",
 }
 """The names that a target may declare, with their meaning."""
 
@@ -38,6 +52,11 @@ class Target(ABC):
 
     As a context manager it is started at the entrance and stopped at the exit. ``start`` may be
     called again after ``stop``; what was stored is then gone.
+
+    A cluster has several nodes, named by the broker ids in ``nodes``. What is done to one of them
+    (``kill_node`` and its neighbours) needs the capability of the same name, and raises
+    MissingCapability without it, TargetError for a node that there is not, TargetStartError for
+    one that does not come back.
     """
 
     spec: str
@@ -53,6 +72,10 @@ class Target(ABC):
         """``log_dir`` gets the logs; default: a new folder in the system's temporary one."""
         self.log_dir = log_dir
         self.addresses: list[Address] = []
+        self.nodes: list[int] = []
+        """Broker ids, in the order of ``addresses``; empty when they are not known."""
+        self.zookeeper: Address | None = None
+        """Where a ZooKeeper of ours coordinates the brokers; None without one."""
 
     @abstractmethod
     def start(self) -> list[Address]:
@@ -73,6 +96,66 @@ class Target(ABC):
     @abstractmethod
     def log_path(self) -> Path | None:
         """The log of the last start, which stays after the stop; None without a log."""
+
+    # -- one node ------------------------------------------------------------------------------
+
+    def address_of(self, node: int) -> Address:
+        """Where clients reach this broker. Raises TargetError: there is no such node."""
+        if node not in self.nodes:
+            there = ", ".join(map(str, self.nodes)) or "none are known"
+            raise TargetError(f"{self.spec} has no broker {node}; its brokers: {there}")
+        return self.addresses[self.nodes.index(node)]
+
+    def node_is_alive(self, node: int) -> bool:
+        """Whether this broker still runs; a paused one does."""
+        self.address_of(node)
+        return self.is_alive()
+
+    def stop_node(self, node: int) -> None:
+        """End this broker as an operator would (a controlled shutdown); await its end."""
+        self._refuse(STOP_NODE, node)
+
+    def kill_node(self, node: int) -> None:
+        """End this broker with SIGKILL, without a word to it; await its end."""
+        self._refuse(KILL_NODE, node)
+
+    def pause_node(self, node: int) -> None:
+        """Freeze this broker: its connections stay, nothing is answered. Twice is fine."""
+        self._refuse(PAUSE_NODE, node)
+
+    def resume_node(self, node: int) -> None:
+        """Thaw what :meth:`pause_node` froze. Twice is fine."""
+        self._refuse(PAUSE_NODE, node)
+
+    def restart_node(self, node: int) -> None:
+        """Start it again with its address and data (first ended if it runs); await its answer."""
+        self._refuse(RESTART_NODE, node)
+
+    def disconnect_node(self, node: int) -> None:
+        """Cut this broker off from every network, open connections too."""
+        self._refuse(DISCONNECT_NODE, node)
+
+    def reconnect_node(self, node: int) -> None:
+        """Join again what :meth:`disconnect_node` cut off."""
+        self._refuse(DISCONNECT_NODE, node)
+
+    def log_directories(self, node: int) -> list[Path]:
+        """The folders (``log.dirs``) in which this broker keeps partitions, readable by us."""
+        self._refuse(LOG_DIRECTORY, node)
+        return []
+
+    def logs(self, node: int) -> str:
+        """What this broker has printed lately (the end of it, at most 64 KiB)."""
+        self._refuse(LOGS, node)
+        return ""
+
+    def _refuse(self, capability: str, node: int) -> None:
+        """For what this kind cannot do: says so, unless there is no such node either."""
+        self.require(capability)
+        self.address_of(node)
+        raise NotImplementedError(f"{type(self).__name__} declares {capability} and lacks it")
+
+    # -- another one ---------------------------------------------------------------------------
 
     def start_another(self, settings: Mapping[str, str] | None = None) -> Target:
         """Start a private broker like this one, with broker settings by Kafka's names.

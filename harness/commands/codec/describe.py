@@ -13,7 +13,7 @@ from harness.codec.first_releases import first_releases
 from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message
 from harness.commands.codec.message_options import class_at
-from harness.conformance.suggestion import did_you_mean
+from harness.suggestion import did_you_mean
 
 
 @click.command("describe")

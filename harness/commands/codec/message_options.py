@@ -15,7 +15,7 @@ from harness.codec.errors import UnsupportedVersionError
 from harness.codec.message_codec import require_version
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
-from harness.conformance.suggestion import did_you_mean
+from harness.suggestion import did_you_mean
 
 KINDS = ("request", "response", "request_header", "response_header", "data", "records")
 F = TypeVar("F", bound=Callable[..., Any])

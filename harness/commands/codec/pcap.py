@@ -13,7 +13,7 @@ from harness.capture.follow import Follower
 from harness.capture.lines import connection_line, line_of, object_of, totals_line, totals_object
 from harness.capture.selection import Selection
 from harness.codec.apis import APIS
-from harness.conformance.suggestion import did_you_mean
+from harness.suggestion import did_you_mean
 
 
 @click.command("pcap")

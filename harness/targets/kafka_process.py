@@ -118,7 +118,7 @@ class KafkaProcess(ProcessTarget):
             self._log_path,
             # Not as an argument: 44 jars would bury all else in a list of processes.
             environment={**os.environ, "CLASSPATH": java.classpath},
-            remove=folder,
+            hold_fd=self._hold_fd,
         )
         address = Address(HOST, ports[0])
         wait_until_ready(

@@ -71,6 +71,8 @@ class Target(ABC):
     def __init__(self, log_dir: Path | None = None) -> None:
         """``log_dir`` gets the logs; default: a new folder in the system's temporary one."""
         self.log_dir = log_dir
+        self.keep_in: Path | None = None
+        """Where data folders are made to stay; None: they are temporary and go with the stop."""
         self.addresses: list[Address] = []
         self.nodes: list[int] = []
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
@@ -167,6 +169,7 @@ class Target(ABC):
         if settings:
             self.require(BROKER_CONFIG)
         another = self._another(dict(settings or {}))
+        another.keep_in = self.keep_in
         another.start()
         return another
 

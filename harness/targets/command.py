@@ -11,8 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.targets.address import parse_address
-from harness.targets.command_file import PLACEHOLDERS, CommandFile, filled, placeholders
+from harness.targets.command_file import (
+    PLACEHOLDERS,
+    CommandFile,
+    filled,
+    placeholders,
+    read_command_file,
+)
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.kind import Making, TargetKind
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget, StartAgain
 from harness.targets.ready import wait_until_ready
@@ -206,3 +213,19 @@ def is_taken(port: int) -> bool:
         except OSError:
             return True
     return False
+
+
+def _make(rest: str | None, making: Making) -> CommandTarget:
+    if not rest:
+        raise TargetError("a TOML file is missing; harness/targets/command_file.py tells its form")
+    return CommandTarget(read_command_file(Path(rest)), f"command:{rest}", log_dir=making.log_dir)
+
+
+KIND = TargetKind(
+    name="command",
+    form="command:FILE",
+    example="command:docker/librdkafka-mock.toml",
+    meaning="any broker, started by the command in a TOML file, which also grants capabilities",
+    capabilities=CommandTarget.capabilities,
+    make=_make,
+)

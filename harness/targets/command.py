@@ -21,6 +21,7 @@ from harness.targets.command_file import (
 )
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kind import Making, TargetKind
+from harness.targets.obtain import check_obtainable, obtain
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget, StartAgain
 from harness.targets.ready import wait_until_ready
@@ -46,7 +47,9 @@ class CommandTarget(ProcessTarget):
         log_dir: Path | None = None,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """Raises TargetError when the program or the working directory is not there."""
+        """Raises TargetError when the program or the working directory is not there (or cannot
+        be obtained, where the file has ``obtain``: that is done at the first start).
+        """
         super().__init__(log_dir)
         self.file = file
         self.spec = spec
@@ -55,6 +58,7 @@ class CommandTarget(ProcessTarget):
         self.capabilities = file.capabilities
         self.settings = dict(settings or {})
         self._port = 0
+        self._obtained: Path | None = None
         self._check_program()
 
     def _called(self) -> str:
@@ -64,6 +68,8 @@ class CommandTarget(ProcessTarget):
 
     def _check_program(self) -> None:
         """Say before anything starts that a program is not there (where that can be known)."""
+        if self.file.obtain is not None:
+            check_obtainable(self.file.obtain)
         for key in ("command", "release_command"):
             words = getattr(self.file, key)
             texts = [*words[:1], self.file.working_directory, *self.file.environment.values()]
@@ -101,6 +107,8 @@ class CommandTarget(ProcessTarget):
     # -- start and stop ------------------------------------------------------------------------
 
     def _launch(self) -> Address:
+        if self.file.obtain is not None:
+            self._obtained = obtain(self.file.obtain)
         if self.release == UNKNOWN_YET:
             self.release = self._ask_release()
         self._log_path = reserve_log(self._log_folder(), self.file.path.stem)
@@ -135,9 +143,8 @@ class CommandTarget(ProcessTarget):
                 raise StartAgain(f"port {port} was taken by another process") from problem
             raise
 
-    @staticmethod
-    def _values(port: int | None, folder: Path) -> dict[str, str]:
-        given = (str(port), str(folder), sys.executable)
+    def _values(self, port: int | None, folder: Path) -> dict[str, str]:
+        given = (str(port), str(folder), sys.executable, str(self._obtained))
         return dict(zip(PLACEHOLDERS, given, strict=True))
 
     def _answering(

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from harness.targets import warden
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.freezing import freeze, thaw
 
 END_TIMEOUT_MS = 30_000
 REPORT_TIMEOUT_MS = 30_000
@@ -129,24 +130,21 @@ class ChildProcess:
             return None
 
     def pause(self) -> None:
-        """Freeze the child and its process group (SIGSTOP). Twice is fine.
+        """Freeze the child and its process group; returns when nothing moves. Twice is fine.
 
-        Raises TargetError when it has ended.
+        Raises TargetError when it has ended, or does not stop.
         """
-        if not self.is_alive() or not self._signal_group(signal.SIGSTOP):
-            raise TargetError(f"{self.command[0]!r} cannot be paused: it has ended")
+        try:
+            if self.is_alive() and freeze(self.pid):
+                return
+        except TimeoutError as problem:
+            raise TargetError(f"{self.command[0]!r} cannot be paused: {problem}") from problem
+        raise TargetError(f"{self.command[0]!r} cannot be paused: it has ended")
 
     def resume(self) -> None:
-        """Thaw what :meth:`pause` froze (SIGCONT); nothing happens to what runs or has ended."""
+        """Thaw what :meth:`pause` froze; nothing happens to what runs or has ended."""
         if self.is_alive():
-            self._signal_group(signal.SIGCONT)
-
-    def _signal_group(self, number: signal.Signals) -> bool:
-        try:
-            os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):  # all gone; macOS says EPERM for zombies
-            return False
-        return True
+            thaw(self.pid)
 
     def terminate(self, timeout_ms: int) -> int | None:
         """Ask the child to end by SIGTERM, thawed if it is paused.

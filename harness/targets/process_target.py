@@ -145,16 +145,11 @@ class ProcessTarget(Target):
         by_port = [node for broker, node in there if broker.port == address.port]
         return next((found for found in (by_address, by_port) if len(found) == 1), [])
 
-    def _running(self, node: int) -> ChildProcess:
-        """Raises TargetError: no such broker, or it has ended."""
-        self.address_of(node)
-        if self._child is None or not self._child.is_alive():
-            raise TargetError(f"the broker {node} of {self.spec} does not run; restart it first")
-        return self._child
-
     def stop_node(self, node: int) -> None:
         self.require(STOP_NODE)
-        self._stop_politely(self._running(node))
+        self.address_of(node)
+        if self._child is not None:
+            self._stop_politely(self._child)
 
     def _stop_politely(self, child: ChildProcess) -> None:
         if child.terminate(self._stop_timeout_ms()) is None:
@@ -168,15 +163,22 @@ class ProcessTarget(Target):
 
     def kill_node(self, node: int) -> None:
         self.require(KILL_NODE)
-        self._running(node).kill()
+        self.address_of(node)
+        if self._child is not None:
+            self._child.kill()
 
     def pause_node(self, node: int) -> None:
         self.require(PAUSE_NODE)
-        self._running(node).pause()
+        self.address_of(node)
+        if self._child is None or not self._child.is_alive():
+            raise TargetError(f"the broker {node} of {self.spec} does not run, nor can it pause")
+        self._child.pause()
 
     def resume_node(self, node: int) -> None:
         self.require(PAUSE_NODE)
-        self._running(node).resume()
+        self.address_of(node)
+        if self._child is not None:
+            self._child.resume()
 
     def restart_node(self, node: int) -> None:
         self.require(RESTART_NODE)

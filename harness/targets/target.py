@@ -114,15 +114,21 @@ class Target(ABC):
         return self.is_alive()
 
     def stop_node(self, node: int) -> None:
-        """End this broker as an operator would (a controlled shutdown); await its end."""
+        """End this broker as an operator would (a controlled shutdown); await its end.
+
+        Nothing is done to one that has ended.
+        """
         self._refuse(STOP_NODE, node)
 
     def kill_node(self, node: int) -> None:
-        """End this broker with SIGKILL, without a word to it; await its end."""
+        """End this broker with SIGKILL, without a word to it; await its end. Twice is fine."""
         self._refuse(KILL_NODE, node)
 
     def pause_node(self, node: int) -> None:
-        """Freeze this broker: its connections stay, nothing is answered. Twice is fine."""
+        """Freeze this broker: its connections stay, nothing is answered. Twice is fine.
+
+        Raises TargetError for one that has ended.
+        """
         self._refuse(PAUSE_NODE, node)
 
     def resume_node(self, node: int) -> None:

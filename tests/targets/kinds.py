@@ -62,6 +62,17 @@ def command_at_port(log_dir: Path) -> Target:
     return command_target(log_dir)
 
 
+def command_that_stores(log_dir: Path) -> Target:
+    """One that may be treated in every way in which a local process can be."""
+    return command_target(
+        log_dir,
+        capabilities=sorted(CommandTarget.capabilities),
+        setting=["{name}={value}"],
+        log_directories=["{dir}"],
+        limits={"stop_timeout_ms": 20_000},
+    )
+
+
 def command_that_tells(log_dir: Path) -> Target:
     words = ["{python}", "-m", "tests.targets.stand_in"]
     line = r"^listening on (?P<host>\S+):(?P<port>\d+)$"

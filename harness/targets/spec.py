@@ -13,7 +13,7 @@ from harness.targets.command import CommandTarget
 from harness.targets.command_file import read_command_file
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
-from harness.targets.kafka_process import KafkaProcess
+from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import Progress
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
@@ -59,7 +59,7 @@ def _kafka(rest: str | None, options: _Options) -> Target:
             f"Kafka {rest!r} is not pinned{_did_you_mean(rest, releases)} "
             f"These are pinned: {', '.join(releases)}"
         )
-    return KafkaProcess(rest, log_dir=options.log_dir, progress=options.progress)
+    return KafkaTarget(rest, log_dir=options.log_dir, progress=options.progress)
 
 
 def _command(rest: str | None, options: _Options) -> Target:
@@ -98,7 +98,7 @@ _KINDS: dict[str, tuple[TargetKind, Callable[[str | None, _Options], Target]]] =
                 "kafka:RELEASE",
                 "kafka:4.4.0",
                 "a released Apache Kafka, downloaded once and run as a local process",
-                KafkaProcess.capabilities,
+                KafkaTarget.capabilities,
             ),
             _kafka,
         ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import (
     Topic,
     fetch_partition,
@@ -174,7 +175,8 @@ def test_unknown_tags_at_every_depth_of_produce_are_skipped(broker: BrokerUnderT
         for tagged in (request, entry, entry.partition_data[0]):
             tagged.unknown_tagged_fields = dict(tags)
         with requirement("ENC-006", api_key=api_named("Produce").key, api_version=version):
-            answer = connection.ask(request, version).responses[0].partition_responses[0]
+            topic_answer = only(connection.ask(request, version).responses, "topic")
+            answer = only(topic_answer.partition_responses, "partition")
             expect_error(answer.error_code, ErrorCode.NONE)
             assert answer.base_offset == offset, f"{answer.base_offset} is not offset {offset}"
 
@@ -226,7 +228,7 @@ def test_absent_known_tags_have_their_defaults(
     with requirement("ENC-008"):
         answer = broker.ask(request, api_version)
         expect_error(answer.error_code, ErrorCode.NONE)
-        found = answer.responses[0].partitions[0]
+        found = only(only(answer.responses, "topic").partitions, "partition")
         expect_error(found.error_code, ErrorCode.NONE)
         assert found.records, "a consumer's fetch got no records"
 
@@ -306,9 +308,11 @@ def test_a_topic_id_is_the_same_16_bytes_everywhere(
     deleted = broker.version("DeleteTopics", "6+")
     name = broker.unique_topic()
     entry = CreateTopicsRequest.CreatableTopic(name=name, num_partitions=1, replication_factor=1)
-    answer = broker.ask(CreateTopicsRequest(topics=[entry], timeout_ms=10_000), created).topics[0]
+    response = broker.ask(CreateTopicsRequest(topics=[entry], timeout_ms=10_000), created)
+    answer = only(response.topics, "topic")
     broker.eventually(
-        lambda: broker.metadata([name]).topics[0].error_code == ErrorCode.NONE, "it is shown"
+        lambda: only(broker.metadata([name]).topics, "topic").error_code == ErrorCode.NONE,
+        "it is shown",
     )
     topics = [MetadataRequest.MetadataRequestTopic(name=name, topic_id=ZERO_UUID)]
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.requests import Topic
+from harness.client.requests import READ_MIN_BYTES, READ_WAIT_MS, Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
@@ -265,7 +265,8 @@ def test_a_null_string_is_not_an_empty_one(broker: BrokerUnderTest, api_version:
 
 
 def _fetch_body(topic: Topic, version: int, offset: int) -> bytes:
-    replica_id, max_wait_ms, min_bytes, max_bytes = int32(-1), int32(0), int32(1), int32(1 << 20)
+    replica_id, max_bytes = int32(-1), int32(1 << 20)
+    max_wait_ms, min_bytes = int32(READ_WAIT_MS), int32(READ_MIN_BYTES)
     session = int32(0) + int32(-1) if version >= 7 else b""
     partition = int32(0)
     partition += int32(-1) if version >= 9 else b""  # leader epoch

@@ -120,8 +120,8 @@ def test_fetch_tells_the_same_at_every_version(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """The same records, the same offsets."""
-    newest = broker.version("Fetch")
     topic = kept.topic(broker, _filled)
+    newest = broker.reading_version(topic)
     expected = _fetched(broker, topic, newest)
     with requirement("ENC-011"):
         _expect_same(_fetched(broker, topic, api_version), expected, api_version, newest)

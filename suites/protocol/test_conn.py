@@ -33,7 +33,6 @@ from harness.codec.messages import (
     MetadataRequest,
     ResponseHeader,
 )
-from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
@@ -167,7 +166,7 @@ def test_a_long_poll_does_not_hold_up_other_connections(broker: BrokerUnderTest)
             assert other.ask(HEALTHY, 0).error_code == ErrorCode.NONE
         waiting.expect_silence(for_ms=1)  # so it did wait all the time
     # an append ends the wait, so that nothing is left waiting at the broker; FETCH-007 judges that
-    broker.produce(topic, encode_batch(RecordBatch([Record(b"wake up")])))
+    broker.produce(topic, batch_of(b"wake up"))
     with suppress(ResponseTimeout):
         waiting.receive(broker.scaled_ms(2_000))
 
@@ -329,7 +328,7 @@ def test_answers_about_a_topic_have_the_format_of_the_version_asked(
     versions = served_versions(broker, api_name, "3+" if api_name == "Produce" else "0+")
     topic = broker.create_topic()
     if api_name == "Fetch":
-        broker.produce(topic, encode_batch(RecordBatch([Record(b"to be fetched")])))
+        broker.produce(topic, batch_of(b"to be fetched"))
     connection = broker.connect("CONN-025")
     for version in versions:
         with requirement("CONN-025", api_key=api_named(api_name).key, api_version=version):

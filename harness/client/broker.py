@@ -15,8 +15,10 @@ from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.only import only
 from harness.client.placeholder_versions import served_range
 from harness.client.requests import (
+    FETCH_BY_ID,
     LATEST,
     Topic,
     fetch_partition,
@@ -206,7 +208,7 @@ class BrokerUnderTest:
         )
         timeout_ms = int(self.scaled_ms(DEFAULT_TIMEOUT_MS))
         answer = self.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
-        code = answer.topics[0].error_code
+        code = only(answer.topics, "topic").error_code
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}")
 
@@ -241,7 +243,7 @@ class BrokerUnderTest:
         """Wait until the partition answers: shown with a leader is not yet served."""
         request = list_offsets_request(topic, LATEST, partition=partition)
         self.eventually(
-            lambda: self.ask(request).topics[0].partitions[0].error_code == ErrorCode.NONE,
+            lambda: _one_offset(self.ask(request)).error_code == ErrorCode.NONE,
             f"{topic.name}-{partition} is served",
         )
 
@@ -300,7 +302,8 @@ class BrokerUnderTest:
         """The answer for the one partition that was produced to."""
         version = self.version("Produce", "3+") if version is None else version
         request = produce_request(topic, records, version, partition=partition, acks=acks)
-        return self.ask(request, version).responses[0].partition_responses[0]
+        topic_answer = only(self.ask(request, version).responses, "topic")
+        return only(topic_answer.partition_responses, "partition")
 
     def fetch(
         self,
@@ -310,15 +313,19 @@ class BrokerUnderTest:
         *,
         partition: int = 0,
         partition_max_bytes: int = 1 << 20,
-        max_wait_ms: int = 0,
     ) -> FetchResponse.PartitionData:
-        """The answer for the one partition that was fetched."""
-        version = self.version("Fetch", "4+") if version is None else version
+        """The answer, at once, for the one partition that was fetched."""
+        version = self.reading_version(topic) if version is None else version
         wanted = fetch_partition(
             offset, partition=partition, partition_max_bytes=partition_max_bytes
         )
-        request = fetch_request([fetch_topic(topic, version, [wanted])], max_wait_ms=max_wait_ms)
-        return self.ask(request, version).responses[0].partitions[0]
+        request = fetch_request([fetch_topic(topic, version, [wanted])])
+        return only(only(self.ask(request, version).responses, "topic").partitions, "partition")
+
+    def reading_version(self, topic: Topic) -> int:
+        """The highest version of Fetch that can name the topic: one without an id by its name."""
+        by_name_only = topic.id == ZERO_UUID and 4 in self.advertised("Fetch")
+        return self.version("Fetch", f"4-{FETCH_BY_ID - 1}" if by_name_only else "4+")
 
     def list_offset(
         self, topic: Topic, timestamp: int, version: int | None = None, *, partition: int = 0
@@ -326,7 +333,7 @@ class BrokerUnderTest:
         """The answer for the one partition that was asked."""
         request = list_offsets_request(topic, timestamp, partition=partition)
         version = self.version("ListOffsets", "1+") if version is None else version
-        return self.ask(request, version).topics[0].partitions[0]
+        return _one_offset(self.ask(request, version))
 
     def end_offset(self, topic: Topic, partition: int = 0) -> int:
         """The next offset to be written; raises PreparationFailed on an error code."""
@@ -347,3 +354,7 @@ class BrokerUnderTest:
             if time.monotonic() > deadline:
                 raise ResponseTimeout(f"not within {self.scaled_ms(within_ms):.0f} ms: {what}")
             time.sleep(POLL_MS / 1000)
+
+
+def _one_offset(answer: ListOffsetsResponse) -> ListOffsetsResponse.ListOffsetsPartitionResponse:
+    return only(only(answer.topics, "topic").partitions, "partition")

@@ -12,7 +12,7 @@ from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ApiVersionsRequest, MetadataRequest
+from harness.codec.messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
 from harness.targets.target import Address
 
 CLIENT_ID = "kafka-conformance-probe"
@@ -30,10 +30,11 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True)
 class Cluster:
-    """What Metadata says: cluster id (None: not told) and the live brokers' addresses."""
+    """What Metadata says: cluster id (None: not told), the live brokers' addresses and ids."""
 
     cluster_id: str | None
     brokers: tuple[Address, ...]
+    nodes: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -95,9 +96,22 @@ def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
         if version < 1 or version not in metadata.valid_versions:
             raise NotAnswered(f"it advertises Metadata {lowest} to {highest}, none that we know")
         response = connection.ask(MetadataRequest(topics=[]), version)
-        brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
         told = version >= METADATA_WITH_CLUSTER_ID
-        return Cluster(response.cluster_id if told else None, brokers)
+        return _cluster(response, response.cluster_id if told else None)
+
+
+def ask_oldest_cluster(address: Address, timeout_ms: int) -> Cluster:
+    """The live brokers by Metadata v0, for a broker that may not know ApiVersions (before 0.10).
+
+    At v0 no topic means all of them; the broker makes none. Raises NotAnswered.
+    """
+    with _asked(address, timeout_ms) as connection:
+        return _cluster(connection.ask(MetadataRequest(topics=[]), 0), None)
+
+
+def _cluster(response: MetadataResponse, cluster_id: str | None) -> Cluster:
+    brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
+    return Cluster(cluster_id, brokers, tuple(broker.node_id for broker in response.brokers))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.targets.address import parse_address
 from harness.targets.asking import NotAnswered, ask_api_versions
-from harness.targets.errors import TargetStartError
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.kind import Making, TargetKind
 from harness.targets.target import CREATE_TOPICS, Address, Target
 
 ANSWER_TIMEOUT_MS = 10_000
@@ -67,3 +69,19 @@ class ExternalBroker(Target):
     def stop(self) -> None:
         """Only forget the addresses: the broker is not ours to end."""
         self.addresses = []
+
+
+def _make(rest: str | None, making: Making) -> ExternalBroker:
+    if not rest:
+        raise TargetError("an address is missing: HOST:PORT, several separated by commas")
+    return ExternalBroker([parse_address(word) for word in rest.split(",")], log_dir=making.log_dir)
+
+
+KIND = TargetKind(
+    name="external",
+    form="external:HOST:PORT[,HOST:PORT...]",
+    example="external:127.0.0.1:9092",
+    meaning="a broker or cluster that runs already (IPv6 in brackets)",
+    capabilities=ExternalBroker.capabilities,
+    make=_make,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest
@@ -27,11 +28,15 @@ def internal_topic(broker: BrokerUnderTest, name: str) -> Topic:
 
     def has_coordinator() -> bool:
         answer = broker.ask(request, version)
-        code = answer.coordinators[0].error_code if version >= 4 else answer.error_code
+        code = (
+            only(answer.coordinators, "coordinator").error_code
+            if version >= 4
+            else answer.error_code
+        )
         return code == ErrorCode.NONE
 
     broker.eventually(has_coordinator, f"a coordinator, which needs {name}")
-    found = broker.metadata([name]).topics[0]
+    found = only(broker.metadata([name]).topics, "topic")
     if found.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         raise NotApplicable("internal_topics", f"the broker has coordinators and no {name}")
     return Topic(name, found.topic_id)

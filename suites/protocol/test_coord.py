@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
-from harness.conformance.checks import Inconclusive, requirement
+from harness.conformance.checks import NotApplicable, requirement
 from harness.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
 
@@ -61,7 +62,7 @@ def test_the_offsets_topic_is_made_when_it_is_first_needed(broker: BrokerUnderTe
     """In a cluster without it the answer is COORDINATOR_NOT_AVAILABLE; soon a node is named."""
     version = broker.version("FindCoordinator")
     if OFFSETS_TOPIC in [topic.name for topic in broker.metadata(None).topics]:
-        raise Inconclusive(f"{OFFSETS_TOPIC} is already there: this cluster is not a fresh one")
+        raise NotApplicable("fresh_cluster", f"{OFFSETS_TOPIC} is there from the beginning")
     with requirement("COORD-003", api_key=FIND_COORDINATOR.key, api_version=version):
         first = _ask(broker, version, ["kc-group"], GROUP)[0]
         expect_error(first.error_code, ErrorCode.COORDINATOR_NOT_AVAILABLE, where="first")
@@ -69,7 +70,7 @@ def test_the_offsets_topic_is_made_when_it_is_first_needed(broker: BrokerUnderTe
             lambda: _ask(broker, version, ["kc-group"], GROUP)[0].error_code == ErrorCode.NONE,
             "a coordinator is named",
         )
-        topic = broker.metadata([OFFSETS_TOPIC]).topics[0]
+        topic = only(broker.metadata([OFFSETS_TOPIC]).topics, "topic")
         expect_error(topic.error_code, ErrorCode.NONE, where=OFFSETS_TOPIC)
 
 

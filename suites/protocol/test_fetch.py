@@ -30,6 +30,7 @@ from suites.protocol.fetching import (
     values_of,
 )
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.leader_epoch import told_leader_epoch
 from suites.protocol.record_formats import first_offsets
 
 ONE_BATCH = batch_of(b"one of three")
@@ -299,7 +300,7 @@ def test_the_leader_epoch_of_a_fetch_is_validated(
 ) -> None:
     """The leader's own epoch and -1 are served, a newer one is UNKNOWN_LEADER_EPOCH."""
     topic = kept.topic(broker, log_of_nine)
-    epoch = broker.metadata([topic.name]).topics[0].partitions[0].leader_epoch
+    epoch = told_leader_epoch(broker, topic)
     expected = {
         -1: ErrorCode.NONE,
         epoch: ErrorCode.NONE,

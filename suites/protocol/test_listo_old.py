@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -36,7 +37,7 @@ def _offsets(
     """The list that version 0 answers with; an error fails the check."""
     request = list_offsets_request(topic, time, partition=partition)
     request.topics[0].partitions[0].max_num_offsets = most
-    answer = broker.ask(request, version).topics[0].partitions[0]
+    answer = only(only(broker.ask(request, version).topics, "topic").partitions, "partition")
     expect_error(answer.error_code, ErrorCode.NONE, f"time {time}, at most {most}")
     return list(answer.old_style_offsets)
 

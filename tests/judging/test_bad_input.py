@@ -1,7 +1,7 @@
 """Bad input, command by command: one sentence that says what, where and what to do, and an exit.
 
 The rooms test their own refusals in detail: tests/targets/test_spec.py (target strings),
-test_external.py (addresses), test_java.py, test_kafka_process.py (a port taken meanwhile);
+test_external.py (addresses), test_java.py, test_kafka.py (a port taken meanwhile);
 tests/conformance/test_journal.py, test_parquet.py, test_profile.py; tests/reports/test_refusals.py.
 Here is what a user sees of them.
 """
@@ -50,8 +50,8 @@ def _told(words: tuple[str, ...], exit_code: int) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*RUN, "--target", "refrence"), "unknown target 'refrence' - did you mean 'reference'?"),
-        ((*RUN, "--target", "kafka:4.4"), "Kafka '4.4' is not pinned - did you mean '4.4.0'?"),
+        ((*RUN, "--target", "refrence"), "unknown target 'refrence' - did you mean \"reference\"?"),
+        ((*RUN, "--target", "kafka:4.4"), "Kafka '4.4' is not pinned - did you mean \"4.4.0\"?"),
         ((*RUN, "--target", "external:host"), "the address 'host' is not HOST:PORT"),
         ((*RUN, "--requirement", "PRDO-001"), '"PRDO-001" in catalogue'),
         ((*RUN, "--requirement", "PRDO-001"), 'did you mean "PROD-001"?'),

@@ -236,11 +236,12 @@ def test_a_frame_without_room_for_a_header_closes(broker: BrokerUnderTest, lengt
 @judges("CONN-013")
 @pytest.mark.parametrize("api_key", [-1, 9999])
 def test_an_unknown_api_key_closes_the_connection(broker: BrokerUnderTest, api_key: int) -> None:
-    """A key beyond the table: closed without an answer."""
+    """A key beyond the table: closed without an answer, this connection and not the broker."""
     connection = broker.connect()
     with requirement("CONN-013"):
         connection.send_frame(struct.pack(">hhih", api_key, 0, 1, -1))
         connection.expect_closed()
+        assert broker.is_alive(), "closed, and the broker does not answer another connection"
 
 
 @judges("CONN-014")

@@ -20,6 +20,8 @@ from harness.conformance.checks import begin_case, finish_case, with_evidence
 from harness.conformance.outcome import Inconclusive, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
+from harness.granted import grants_of
+from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
 from harness.targets.target import Target
@@ -111,7 +113,7 @@ class CaseSession:
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
         if self._shared is None:
-            self._shared = self._door(list(self.broker.addresses))
+            self._shared = self._door(list(self.broker.addresses), own=False)
         return self._shared
 
     def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
@@ -124,15 +126,17 @@ class CaseSession:
         self.lent = running
         return self._door(list(running.addresses))
 
-    def _door(self, addresses: Sequence[tuple[str, int]]) -> BrokerUnderTest:
+    def _door(self, addresses: Sequence[tuple[str, int]], *, own: bool = True) -> BrokerUnderTest:
+        """``own``: a broker that was started for tests, so that nothing of others can be there."""
         info = self.context.info
         door = BrokerUnderTest(
             addresses,
             info.api_versions,
             time_scale=info.time_scale,
-            name_prefix=f"kc-{self.context.nonce}-{zlib.crc32(self.node_id.encode()):08x}",
+            name_prefix=case_prefix(info.name_prefix, self.context.nonce, self.node_id),
             seed=f"{self.context.seed}/{self.case}",
             observer=self.wire.see,
+            grants=None if own else grants_of(info),
         )
         self.brokers.append(door)
         return door

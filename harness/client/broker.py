@@ -15,6 +15,7 @@ from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.grants import Grants
 from harness.client.placeholder_versions import served_range
 from harness.client.requests import (
     LATEST,
@@ -70,10 +71,11 @@ class BrokerUnderTest:
         name_prefix: str = "kc",
         seed: str = "",
         observer: Observer | None = None,
+        grants: Grants | None = None,
     ) -> None:
         """``seed`` starts ``random``, the only source of chance that a test may use.
 
-        ``observer``: see :class:`Connection`.
+        ``observer`` and ``grants`` (None: all may be sent): see :class:`Connection`.
         """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
@@ -81,6 +83,7 @@ class BrokerUnderTest:
         self.random = random.Random(seed)
         self.transcripts: list[Transcript] = []
         self.observer = observer
+        self.grants = grants or Grants()
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -123,7 +126,9 @@ class BrokerUnderTest:
         self, client_id: str | None = DEFAULT_CLIENT_ID, timeout_ms: float = DEFAULT_TIMEOUT_MS
     ) -> Connection:
         """A connection of the test's own; closed when the test ends."""
-        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms), self.observer)
+        connection = Connection(
+            self.address, client_id, self.scaled_ms(timeout_ms), self.observer, self.grants
+        )
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection

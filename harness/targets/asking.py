@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.client.connection import Connection
-from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.errors import BrokerMisbehaved, ResponseTimeout, WireViolation
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest
@@ -19,6 +19,13 @@ CLIENT_ID = "kafka-conformance-probe"
 SOFTWARE_NAME = "kafka-conformance"
 API_VERSIONS_VERSIONS = (0, 3)  # the simplest first; a broker may have dropped it one day
 METADATA_WITH_CLUSTER_ID = 2
+
+OTHERS = {
+    b"\x15\x03": "a TLS listener (its answer begins as a TLS alert does)",
+    b"HTTP/": "an HTTP server",
+    b"SSH-": "an SSH server",
+}
+"""By the first bytes of their answers, who is asked by mistake."""
 
 ApiVersionRanges = dict[int, tuple[int, int]]
 """api key -> (lowest, highest) version that a broker advertises."""
@@ -30,10 +37,11 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True)
 class Cluster:
-    """What Metadata says: cluster id (None: not told) and the live brokers' addresses."""
+    """What Metadata says: cluster id (None: not told), the live brokers' addresses and ids."""
 
     cluster_id: str | None
     brokers: tuple[Address, ...]
+    node_ids: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -42,10 +50,20 @@ def _asked(address: Address, timeout_ms: int) -> Iterator[Connection]:
     try:
         with Connection((address.host, address.port), CLIENT_ID, timeout_ms) as connection:
             yield connection
+    except WireViolation as problem:
+        raise NotAnswered(_not_kafka(problem, connection.unread)) from problem
     except ResponseTimeout as problem:
         raise NotAnswered(f"no answer within {timeout_ms} ms") from problem
     except BrokerMisbehaved as problem:
         raise NotAnswered(_reason(problem)) from problem
+
+
+def _not_kafka(problem: WireViolation, unread: bytes) -> str:
+    """What listens there instead, as its first bytes tell."""
+    for begin, what in OTHERS.items():
+        if unread.startswith(begin):
+            return f"what listens there does not answer as Kafka does: this is {what}"
+    return _reason(problem)
 
 
 def _reason(problem: BrokerMisbehaved) -> str:
@@ -97,7 +115,8 @@ def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
         response = connection.ask(MetadataRequest(topics=[]), version)
         brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
         told = version >= METADATA_WITH_CLUSTER_ID
-        return Cluster(response.cluster_id if told else None, brokers)
+        node_ids = tuple(broker.node_id for broker in response.brokers)
+        return Cluster(response.cluster_id if told else None, brokers, node_ids)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.own_names import DEFAULT_PREFIX
 from harness.targets.asking import NotAnswered, Pace, ask_api_versions, measure_pace
 from harness.targets.errors import TargetStartError
-from harness.targets.target import Address, Target
+from harness.targets.target import SAFETY_CLASSES, Address, Target
 
 ANSWER_TIMEOUT_MS = 30_000
 ROUND_TRIPS = 20
@@ -25,7 +26,8 @@ class TargetInfo:
     """A started target, as plain data.
 
     ``api_versions``: api key -> (lowest, highest) advertised. ``time_scale``: what every wait of
-    a test is multiplied by, see :func:`time_scale`. ``log_path``: None without a log.
+    a test is multiplied by, see :func:`time_scale`. ``log_path``: None without a log. ``safety``
+    and ``name_prefix`` as in :class:`Target`.
     """
 
     spec: str
@@ -36,11 +38,14 @@ class TargetInfo:
     capabilities: frozenset[str]
     time_scale: float
     log_path: str | None
+    safety: frozenset[str] = frozenset(SAFETY_CLASSES)
+    name_prefix: str = DEFAULT_PREFIX
 
     def to_json(self) -> str:
         """One line of JSON, read again by :meth:`from_json`."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         fields["capabilities"] = sorted(self.capabilities)
+        fields["safety"] = sorted(self.safety)
         return json.dumps(fields)
 
     @classmethod
@@ -58,6 +63,8 @@ class TargetInfo:
             capabilities=frozenset(fields["capabilities"]),
             time_scale=fields["time_scale"],
             log_path=fields["log_path"],
+            safety=frozenset(fields["safety"]),
+            name_prefix=fields["name_prefix"],
         )
 
 
@@ -87,6 +94,8 @@ def probe(target: Target) -> TargetInfo:
         capabilities=target.capabilities,
         time_scale=max(scales),
         log_path=str(target.log_path) if target.log_path else None,
+        safety=target.safety,
+        name_prefix=target.name_prefix,
     )
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.targets.address import parse_address
 from harness.targets.artifacts import pinned_releases
 from harness.targets.command import CommandTarget
 from harness.targets.command_file import read_command_file
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
+from harness.targets.external_spec import FORM as EXTERNAL_FORM
+from harness.targets.external_spec import external_target
 from harness.targets.kafka_process import KafkaProcess
 from harness.targets.pinned_file import Progress
 from harness.targets.reference import ReferenceBroker
@@ -43,11 +44,7 @@ def _reference(rest: str | None, options: _Options) -> Target:
 
 
 def _external(rest: str | None, options: _Options) -> Target:
-    if not rest:
-        raise TargetError("an address is missing: HOST:PORT, several separated by commas")
-    return ExternalBroker(
-        [parse_address(word) for word in rest.split(",")], log_dir=options.log_dir
-    )
+    return external_target(rest, options.log_dir)
 
 
 def _kafka(rest: str | None, options: _Options) -> Target:
@@ -85,9 +82,10 @@ _KINDS: dict[str, tuple[TargetKind, Callable[[str | None, _Options], Target]]] =
         (
             TargetKind(
                 "external",
-                "external:HOST:PORT[,HOST:PORT...]",
+                EXTERNAL_FORM,
                 "external:127.0.0.1:9092",
-                "a broker or cluster that runs already (IPv6 in brackets)",
+                "a broker or cluster that runs already (IPv6 in brackets); a file can tell what "
+                "may be done to it",
                 ExternalBroker.capabilities,
             ),
             _external,

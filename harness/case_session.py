@@ -17,6 +17,7 @@ from harness.client.wire_coverage import WireCount, WireCoverage
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import begin_case, finish_case, with_evidence
+from harness.conformance.dated import by_date
 from harness.conformance.outcome import Inconclusive, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
@@ -155,9 +156,24 @@ class CaseSession:
         records = finish_case(error)
         if self.died:
             records = [_with_death(record) for record in records]
-        if all(record.verdict in _QUIET for record in records):
+        quiet = all(record.verdict in _QUIET for record in records)
+        records = self._by_date(records, error)
+        if quiet:
             return records
         return with_evidence(records, self._write_evidence(records, trace()))
+
+    def _by_date(
+        self, records: Sequence[CheckRecord], error: BaseException | None
+    ) -> list[CheckRecord]:
+        """Nobody is judged by what their release does not promise; the evidence is kept."""
+        info = self.context.info
+        return by_date(
+            records,
+            implementation=info.implementation,
+            release=info.release,
+            catalogue=load_catalogue(),
+            undecided=isinstance(error, Inconclusive),
+        )
 
     def close(self) -> None:
         """Leave nothing behind: topics, connections, a private broker."""

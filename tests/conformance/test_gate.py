@@ -311,3 +311,13 @@ def test_no_profile_is_written_from_half_a_run(tmp_path: Path) -> None:
     with pytest.raises(ResultsNotWhole, match="incomplete"):
         write_profile(tmp_path, tmp_path / "profile.toml")
     assert not (tmp_path / "profile.toml").exists()
+
+
+def test_a_range_of_releases_need_not_be_in_the_folder(tmp_path: Path) -> None:
+    ranged = 'CONN-002 target="kafka:0.8.0..0.9.0.1"'
+    write_run(tmp_path, [PASS], about=header(target="kafka:4.4.0"))
+    assert gate(tmp_path, profile(tmp_path, ranged)).exit_code is GateExit.OK
+    old = [PASS, check("CONN-002", V.FAILED)]
+    write_run(tmp_path, old, about=header("r2", target="kafka:0.8.2.2"))
+    got = gate(tmp_path, profile(tmp_path, ranged))
+    assert (got.exit_code, got.known) == (GateExit.OK, (("kafka:0.8.2.2", "CONN-002"),))

@@ -172,7 +172,7 @@ def test_numbers_of_find_coordinator(broker: BrokerUnderTest, api_version: int) 
 
 def _find_coordinator(broker: BrokerUnderTest, version: int, key_type: int) -> tuple[int, int, int]:
     """(error code, node id, port)."""
-    body = string("kc") + int8(key_type)
+    body = string(broker.unique_topic()) + int8(key_type)
     reader = ask_plainly(broker, "FindCoordinator", version, body, "ENC-001")
     reader.int32()  # throttle time
     error_code = reader.int16()
@@ -366,7 +366,8 @@ def test_the_arrays_of_metadata(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int, count: int
 ) -> None:
     """As many topics as names; three partitions, each with arrays of nodes."""
-    names = [kept.topic(broker, _of_so_many).name, "kc-not-there-1", "kc-not-there-2"][:count]
+    unknown = [broker.unique_topic() for _ in range(2)]
+    names = [kept.topic(broker, _of_so_many).name, *unknown][:count]
     # Before v4 asking may create: these illegal names are as unknown as others.
     names = [name if api_version >= 4 or at == 0 else f"{name}/" for at, name in enumerate(names)]
     with requirement("ENC-003"):

@@ -140,7 +140,7 @@ class ProcessTarget(Target):
             raise TargetStartError(f"{self._called()} does not say who it is: {problem}") from (
                 problem
             )
-        there = list(zip(cluster.brokers, cluster.broker_ids, strict=True))
+        there = list(zip(cluster.brokers, cluster.nodes, strict=True))
         by_address = [node for broker, node in there if broker == address]
         by_port = [node for broker, node in there if broker.port == address.port]
         return next((found for found in (by_address, by_port) if len(found) == 1), [])

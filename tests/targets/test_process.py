@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -104,6 +105,10 @@ def test_pause_freezes_the_whole_group(tmp_path: Path) -> None:
     await_that(lambda: not any(map(psutil.pid_exists, group)), "a frozen one is left")
 
 
+def _grows(file: Path, beyond: int) -> bool:
+    return file.stat().st_size > beyond
+
+
 def test_no_thread_moves_in_a_pause(tmp_path: Path) -> None:
     """What many threads write into a file stands still as soon as the pause has begun."""
     log = tmp_path / "counted"
@@ -123,7 +128,7 @@ def test_no_thread_moves_in_a_pause(tmp_path: Path) -> None:
             for _ in range(50):
                 assert log.stat().st_size == before
             child.resume()
-            await_that(lambda seen=before: log.stat().st_size > seen, "it does not go on")
+            await_that(partial(_grows, log, before), "it does not go on")
     finally:
         child.kill()
 

@@ -30,10 +30,11 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True)
 class Cluster:
-    """What Metadata says: cluster id (None: not told) and the live brokers' addresses."""
+    """What Metadata says: cluster id (None: not told), the live brokers' addresses and ids."""
 
     cluster_id: str | None
     brokers: tuple[Address, ...]
+    broker_ids: tuple[int, ...]
 
 
 @contextmanager
@@ -97,7 +98,8 @@ def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
         response = connection.ask(MetadataRequest(topics=[]), version)
         brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
         told = version >= METADATA_WITH_CLUSTER_ID
-        return Cluster(response.cluster_id if told else None, brokers)
+        ids = tuple(broker.node_id for broker in response.brokers)
+        return Cluster(response.cluster_id if told else None, brokers, ids)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -45,8 +46,19 @@ def connect() -> DockerClient:
         from docker import from_env
     except ImportError as problem:
         raise TargetError(f"the docker SDK is not installed: {INSTALL}") from problem
+    if parts.scheme == "unix":
+        _knock(parts.path)
     with asked():
         return _checked(from_env())
+
+
+def _knock(path: str) -> None:
+    """The SDK leaves a socket open when nobody is there; we do not."""
+    with socket.socket(socket.AF_UNIX) as knocking:
+        try:
+            knocking.connect(path)
+        except OSError as problem:
+            raise TargetError(_unreachable(problem)) from problem
 
 
 def _checked(client: DockerClient) -> DockerClient:
@@ -99,7 +111,7 @@ def _system_error(problem: object, seen: set[int]) -> OSError | None:
     if not isinstance(problem, BaseException) or id(problem) in seen:
         return None
     seen.add(id(problem))
-    if isinstance(problem, OSError) and problem.errno:
+    if isinstance(problem, OSError) and isinstance(problem.errno, int):
         return problem
     inside = (*problem.args, getattr(problem, "reason", None), problem.__cause__)
     for each in (*inside, problem.__context__):

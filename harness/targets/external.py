@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.targets.address import parse_address
-from harness.targets.asking import NotAnswered, ask_api_versions
+from harness.targets.asking import (
+    NotAnswered,
+    advertises,
+    ask_api_versions,
+    ask_oldest_metadata,
+)
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kind import Making, TargetKind
 from harness.targets.target import CREATE_TOPICS, Address, Target
@@ -40,16 +45,17 @@ class ExternalBroker(Target):
         self.bootstrap = list(bootstrap)
         self.spec = "external:" + ",".join(str(address) for address in self.bootstrap)
         self._answer_timeout_ms = answer_timeout_ms
+        self._advertises: dict[Address, bool] = {}
 
     @property
     def log_path(self) -> Path | None:
         return None
 
     def start(self) -> list[Address]:
-        """Ask each address for its ApiVersions; all of them must answer."""
+        """Ask each address for its ApiVersions, or Metadata v0; all of them must answer."""
         for address in self.bootstrap:
             try:
-                ask_api_versions(address, self._answer_timeout_ms)
+                self._advertises[address] = advertises(address, self._answer_timeout_ms)
             except NotAnswered as problem:
                 raise TargetStartError(
                     f"no Kafka broker answers at {address}: {problem}. {WHAT_TO_DO}"
@@ -58,10 +64,11 @@ class ExternalBroker(Target):
         return self.addresses
 
     def is_alive(self) -> bool:
-        """Whether all addresses still answer ApiVersions (before the start: False)."""
+        """Whether all addresses still answer (before the start: False)."""
         try:
             for address in self.addresses:
-                ask_api_versions(address, ALIVE_TIMEOUT_MS)
+                ask = ask_api_versions if self._advertises[address] else ask_oldest_metadata
+                ask(address, ALIVE_TIMEOUT_MS)
         except NotAnswered:
             return False
         return bool(self.addresses)

@@ -14,7 +14,7 @@ from harness.targets.artifacts import fetch_release
 from harness.targets.command import CommandTarget
 from harness.targets.command_file import read_command_file
 from harness.targets.external import ExternalBroker
-from harness.targets.kafka_process import KafkaProcess
+from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import DownloadError
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
@@ -25,7 +25,7 @@ KAFKA = "4.4.0"
 
 
 def kafka(log_dir: Path) -> Target:
-    return KafkaProcess(KAFKA, log_dir=log_dir)
+    return KafkaTarget(KAFKA, log_dir=log_dir)
 
 
 def reference(log_dir: Path) -> Target:

@@ -193,7 +193,7 @@ class DockerTarget(Target):
     @staticmethod
     def _ask_broker_id(address: Address) -> int:
         try:
-            return ask_cluster(address, ASK_TIMEOUT_MS).broker_ids[0]
+            return ask_cluster(address, ASK_TIMEOUT_MS).nodes[0]
         except NotAnswered as problem:
             raise TargetStartError(f"the broker at {address} cannot be asked: {problem}") from None
 

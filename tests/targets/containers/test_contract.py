@@ -15,8 +15,8 @@ from harness.targets.containers.ownership import RUN
 from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
 from tests.targets import kinds
-from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract, accepts
 from tests.targets.containers.own_daemon import Daemon
+from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract, accepts
 
 
 def containers() -> set[str]:
@@ -34,7 +34,9 @@ def pid_here(target: Target) -> int:
     client = connect()
     try:
         (found,) = [
-            each for each in client.containers.list() if each.attrs["State"]["Pid"] == target.pid  # type: ignore[attr-defined]
+            each
+            for each in client.containers.list()
+            if each.attrs["State"]["Pid"] == target.pid  # type: ignore[attr-defined]
         ]
     finally:
         client.close()
@@ -42,7 +44,9 @@ def pid_here(target: Target) -> int:
         status = Path(f"/proc/{process.pid}")
         try:
             of_it = str(found.id) in (status / "cgroup").read_text()
-            inner = [x for x in (status / "status").read_text().splitlines() if x.startswith("NSpid")]
+            inner = [
+                x for x in (status / "status").read_text().splitlines() if x.startswith("NSpid")
+            ]
         except OSError:
             continue
         if of_it and inner and inner[0].split()[-1] == "1":

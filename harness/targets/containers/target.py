@@ -96,8 +96,9 @@ class DockerTarget(Target):
         return self._log_path
 
     @property
-    def pid(self) -> int | None:
-        """Process id of the broker, as the daemon sees it; None when it does not run."""
+    def pid_at_daemon(self) -> int | None:
+        """Process id of the broker as the daemon sees it, whose namespace may be another one;
+        None when it does not run."""
         return self._container.pid if self._container else None
 
     # -- start and stop ------------------------------------------------------------------------

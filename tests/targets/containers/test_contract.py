@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from harness.targets.containers.daemon import connect
 from harness.targets.containers.ownership import RUN
+from harness.targets.containers.target import DockerTarget
 from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
 from tests.targets import kinds
@@ -29,28 +31,22 @@ def containers() -> set[str]:
         client.close()
 
 
-def pid_here(target: Target) -> int:
+def pid_here(target: DockerTarget) -> int:
     """The broker's process id as we see it: that of the daemon may be of another namespace."""
     client = connect()
     try:
-        (found,) = [
-            each
-            for each in client.containers.list()
-            if each.attrs["State"]["Pid"] == target.pid  # type: ignore[attr-defined]
-        ]
+        running = client.containers.list()
     finally:
         client.close()
-    for process in psutil.process_iter():
-        status = Path(f"/proc/{process.pid}")
+    (found,) = [each for each in running if each.attrs["State"]["Pid"] == target.pid_at_daemon]
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            of_it = str(found.id) in (status / "cgroup").read_text()
-            inner = [
-                x for x in (status / "status").read_text().splitlines() if x.startswith("NSpid")
-            ]
-        except OSError:
+            is_of_it = str(found.id) in (process / "cgroup").read_text()
+            status = (process / "status").read_text()
+        except OSError:  # it has ended meanwhile
             continue
-        if of_it and inner and inner[0].split()[-1] == "1":
-            return process.pid
+        if is_of_it and re.search(r"^NSpid:.*\t1$", status, re.MULTILINE):
+            return int(process.name)
     raise AssertionError(f"no process of container {found.id}")
 
 
@@ -61,8 +57,15 @@ class ContainerContract(TargetContract):
     def _needed(self, at_images: Daemon) -> None:
         pass
 
-    def victims(self, target: Target) -> list[int]:
-        return [pid_here(target)]
+    def test_it_sees_the_broker_die(self, target: Target) -> None:
+        target.start()
+        assert isinstance(target, DockerTarget)
+        psutil.Process(pid_here(target)).kill()
+        assert self.dies(target)
+        said = target.describe_failure()
+        assert said is not None
+        assert "137" in said
+        assert str(target.log_path) in said
 
     def test_nothing_outlives_a_killed_parent(self, tmp_path: Path) -> None:
         before = containers()

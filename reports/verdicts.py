@@ -36,7 +36,8 @@ WORST_FIRST: Final = (
     VerdictWord(
         "not_supported",
         "–",
-        "The broker's own ApiVersions answer says that it doesn't have this API or version.",
+        "The broker's own ApiVersions answer says that it doesn't have this API or version, or its "
+        "release doesn't promise this, yet or any more; the reason says which.",
     ),
     VerdictWord(
         "not_applicable",

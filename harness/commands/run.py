@@ -35,7 +35,7 @@ from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.spec import parse_target
+from harness.targets.spec import expand_all, parse_target
 
 _STYLES = {
     Verdict.PASSED: "green",
@@ -49,8 +49,8 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 
 @click.command()
 @click.option("--target", "specs", multiple=True, metavar="SPEC",
-              help="reference (default), kafka:RELEASE, external:HOST:PORT[,HOST:PORT], "
-              "command:FILE; may be repeated.")  # fmt: skip
+              help="reference (default), kafka:RELEASE, kafka:FROM..TO, external:HOST:PORT, "
+              "command:FILE; may be repeated; `kafka-conformance targets` tells all.")  # fmt: skip
 @click.option(
     "--suite", "suites", multiple=True, metavar="NAME", help="protocol, ...; default all."
 )
@@ -86,13 +86,12 @@ def run(
     if jobs != "auto" and not (jobs.isdigit() and int(jobs) > 0):
         raise click.UsageError(f"--jobs takes a number from 1 or auto, not {jobs!r}")
     console = Console(stderr=True)
-    specs = specs or ("reference",)
     out = out.absolute()
     if suites and cases:
         raise click.UsageError("--suite and --case exclude each other: a case names its suite")
     wanted = case_arguments(cases) if cases else suite_folders(suites)
     require_known(globs)
-    _prepare(specs, console)
+    specs = _prepare(specs or ("reference",), console)
     options = [*wanted, "--seed", str(seed), "--retries", str(retries)]
     options += [word for glob in globs for word in ("--requirement", glob)]
     if jobs != "1":
@@ -109,9 +108,10 @@ def run(
     sys.exit(_exit_code(judged))
 
 
-def _prepare(specs: tuple[str, ...], console: Console) -> None:
-    """Parse all targets before anything starts, and download what they need."""
+def _prepare(given: tuple[str, ...], console: Console) -> tuple[str, ...]:
+    """Parse all targets before anything starts, and download what they need; one string each."""
     try:
+        specs = tuple(expand_all(given))
         for spec in specs:
             target = parse_target(spec)
             if isinstance(target, KafkaTarget):
@@ -121,6 +121,7 @@ def _prepare(specs: tuple[str, ...], console: Console) -> None:
         raise click.UsageError(str(error)) from error
     except JavaError as error:
         raise click.UsageError(f"{spec} needs Java: {error}") from error
+    return specs
 
 
 def _download(release: str, console: Console) -> None:

@@ -7,7 +7,8 @@ A profile is a TOML file::
     [[known_failure]]
     requirement = "PROD-011"
     reason = "the crc is checked on the follower only"
-    target = "external:*"                     # optional; a pattern, default every target
+    target = "external:*"                     # optional, default every target: a pattern, or
+                                              # a range of releases, kafka:0.8.0..0.9.0.1
     link = "https://example.org/issues/77"    # optional
     expires = 2027-01-31                      # optional; the last day on which it holds
     matches = "CORRUPT_MESSAGE"               # optional; regular expression, searched
@@ -15,6 +16,9 @@ A profile is a TOML file::
     [[present]]
     target = "external:*"                     # optional; a pattern, default every target
     requirements = ["APIV-001", "PROD-011"]   # must be judged in the run
+
+A range means every target of those releases, whatever stands behind the release; with options,
+``kafka:2.8.2..3.9.2,mode=zk``, those that have them (``kafka:2.8.2`` runs with ZooKeeper).
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ import tomlkit
 from tomlkit.items import Table
 
 from harness.conformance.catalogue import Catalogue, UnknownRequirementError
+from harness.conformance.kafka_name import NotARange, kafka_name, kafka_range
 from harness.conformance.summary import RunSummary
 from harness.conformance.toml_entry import Entry, load_table
 from harness.conformance.verdict import JUDGED, Verdict
@@ -53,7 +58,8 @@ class KnownFailure:
         link: where it is tracked.
         expires: the last day on which the entry holds, None for no end.
         matches: searched in the reason of each failed check; one that does not match is another,
-            unexpected failure.
+            unexpected failure. With it, the entry also covers a requirement that is inconclusive
+            for such reasons alone: what is broken elsewhere leaves it undecided.
     """
 
     requirement: str
@@ -113,7 +119,10 @@ class Profile:
 
 
 def target_matches(target: str, pattern: str) -> bool:
-    """Tell whether a target is meant by a pattern: the same string, or a shell-style match."""
+    """Tell whether a target is meant: the same string, a range of releases, a shell-style match."""
+    releases = kafka_range(pattern)
+    if releases is not None:
+        return kafka_name(target) in releases
     return target == pattern or fnmatchcase(target, pattern)
 
 
@@ -155,7 +164,7 @@ def _known_failure(entry: Entry, catalogue: Catalogue) -> KnownFailure:
     failure = KnownFailure(
         requirement=requirement,
         reason=entry.text("reason"),
-        target=entry.optional_text("target") or EVERY_TARGET,
+        target=_target(entry),
         link=entry.optional_text("link", pattern=r"https?://\S+"),
         expires=entry.optional_date("expires"),
         matches=matches,
@@ -167,10 +176,19 @@ def _known_failure(entry: Entry, catalogue: Catalogue) -> KnownFailure:
 def _present(entry: Entry, catalogue: Catalogue) -> Present:
     present = Present(
         requirements=tuple(_known_id(n, entry, catalogue) for n in entry.texts("requirements")),
-        target=entry.optional_text("target") or EVERY_TARGET,
+        target=_target(entry),
     )
     entry.finish()
     return present
+
+
+def _target(entry: Entry) -> str:
+    pattern = entry.optional_text("target") or EVERY_TARGET
+    try:
+        kafka_range(pattern)
+    except NotARange as error:
+        raise ProfileError(f"{entry.where}: target: {error}") from error
+    return pattern
 
 
 def _known_id(requirement: str, entry: Entry, catalogue: Catalogue) -> str:

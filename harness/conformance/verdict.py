@@ -23,7 +23,8 @@ class Verdict(StrEnum):
     PASSED = "passed"
     """The promise was observed to hold (or it is a MAY, where both ways conform)."""
     NOT_SUPPORTED = "not_supported"
-    """The broker itself says so, in its ApiVersions answer."""
+    """The broker itself says so, in its ApiVersions answer; or it is a released Apache Kafka that
+    does not promise it, see `harness.conformance.dated`."""
     NOT_APPLICABLE = "not_applicable"
     """This target does not let us ask; the missing capability is named."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from harness.reference_broker.state.config_values import ConfigDefinition as Definition
 from harness.reference_broker.state.config_values import ConfigError, ConfigValue
 from harness.reference_broker.state.topic_configs import TOPIC_CONFIGS, TopicConfig
+from harness.suggestion import did_you_mean
 
 _INT_MAX = 2**31 - 1
 
@@ -62,9 +63,10 @@ class BrokerSettings:
         given = {} if given is None else given
         for name in given:
             if name not in _KNOWN and name not in _TOPIC_DEFAULTS:
+                known = sorted([*_KNOWN, *_TOPIC_DEFAULTS])
+                near = did_you_mean(name, known)
                 raise SettingError(
-                    f"unknown broker setting {name!r}; known are: "
-                    + ", ".join(sorted([*_KNOWN, *_TOPIC_DEFAULTS]))
+                    f"unknown broker setting {name!r}{near}; known are: {', '.join(known)}"
                 )
         topic_defaults = {name: text for name, text in given.items() if name in _TOPIC_DEFAULTS}
         try:

@@ -11,8 +11,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.targets.address import parse_address
-from harness.targets.command_file import PLACEHOLDERS, CommandFile, filled, placeholders
+from harness.targets.command_file import (
+    PLACEHOLDERS,
+    CommandFile,
+    filled,
+    placeholders,
+    read_command_file,
+)
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.kind import Making, TargetKind
+from harness.targets.obtain import check_obtainable, obtain
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget, StartAgain
 from harness.targets.ready import wait_until_ready
@@ -38,7 +46,9 @@ class CommandTarget(ProcessTarget):
         log_dir: Path | None = None,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """Raises TargetError when the program or the working directory is not there."""
+        """Raises TargetError when the program or the working directory is not there (or cannot
+        be obtained, where the file has ``obtain``: that is done at the first start).
+        """
         super().__init__(log_dir)
         self.file = file
         self.spec = spec
@@ -46,6 +56,7 @@ class CommandTarget(ProcessTarget):
         self.release = file.release or UNKNOWN_YET
         self.capabilities = file.capabilities
         self.settings = dict(settings or {})
+        self._obtained: Path | None = None
         self._check_program()
 
     def _called(self) -> str:
@@ -55,6 +66,8 @@ class CommandTarget(ProcessTarget):
 
     def _check_program(self) -> None:
         """Say before anything starts that a program is not there (where that can be known)."""
+        if self.file.obtain is not None:
+            check_obtainable(self.file.obtain)
         for key in ("command", "release_command"):
             words = getattr(self.file, key)
             texts = [*words[:1], self.file.working_directory, *self.file.environment.values()]
@@ -92,6 +105,8 @@ class CommandTarget(ProcessTarget):
     # -- start and stop ------------------------------------------------------------------------
 
     def _launch(self) -> Address:
+        if self.file.obtain is not None:
+            self._obtained = obtain(self.file.obtain)
         if self.release == UNKNOWN_YET:
             self.release = self._ask_release()
         port = free_port()
@@ -112,9 +127,8 @@ class CommandTarget(ProcessTarget):
                 raise StartAgain(f"port {port} was taken by another process") from problem
             raise
 
-    @staticmethod
-    def _values(port: int | None, folder: Path) -> dict[str, str]:
-        given = (str(port), str(folder), sys.executable)
+    def _values(self, port: int | None, folder: Path) -> dict[str, str]:
+        given = (str(port), str(folder), sys.executable, str(self._obtained))
         return dict(zip(PLACEHOLDERS, given, strict=True))
 
     def _answering(
@@ -206,3 +220,19 @@ def is_taken(port: int) -> bool:
         except OSError:
             return True
     return False
+
+
+def _make(rest: str | None, making: Making) -> CommandTarget:
+    if not rest:
+        raise TargetError("a TOML file is missing; harness/targets/command_file.py tells its form")
+    return CommandTarget(read_command_file(Path(rest)), f"command:{rest}", log_dir=making.log_dir)
+
+
+KIND = TargetKind(
+    name="command",
+    form="command:FILE",
+    example="command:docker/librdkafka-mock.toml",
+    meaning="any broker, started by the command in a TOML file, which also grants capabilities",
+    capabilities=CommandTarget.capabilities,
+    make=_make,
+)

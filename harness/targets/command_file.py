@@ -5,6 +5,7 @@
     command = ["{python}", "broker.py", "--port", "{port}", "--data", "{dir}"]
     implementation = "My broker"
     release = "1.2.3"                    # or: release_command = ["my-broker", "--version"]
+    obtain = {go = "folder"}             # optional; or {pip = "requirements.txt"}: obtain.py
     working_directory = "."              # optional; from this file's folder, which is the default
     capabilities = ["own_broker"]        # optional; default none
     setting = ["--set", "{name}={value}"]    # for broker_config: added for each broker setting
@@ -23,7 +24,8 @@
 
 Placeholders in ``command``, ``release_command``, ``environment``, ``working_directory`` and
 ``address``: ``{port}`` a free port of 127.0.0.1, ``{dir}`` a new folder that is removed with the
-process, ``{python}`` the interpreter that runs us. ``{{port}}`` stands for the text ``{port}``.
+process, ``{python}`` the interpreter that runs us, ``{obtained}`` the folder that came of
+``obtain``. ``{{port}}`` stands for the text ``{port}``.
 """
 
 from __future__ import annotations
@@ -37,16 +39,17 @@ from pathlib import Path
 from typing import Any
 
 from harness.targets.errors import TargetError
+from harness.targets.obtain import KINDS, Source
 from harness.targets.target import BROKER_CONFIG, CAPABILITIES, OWN_BROKER
 
-PORT, SCRATCH, PYTHON = "port", "dir", "python"
-PLACEHOLDERS = (PORT, SCRATCH, PYTHON)
+PORT, SCRATCH, PYTHON, OBTAINED = "port", "dir", "python", "obtained"
+PLACEHOLDERS = (PORT, SCRATCH, PYTHON, OBTAINED)
 SETTING_PLACEHOLDERS = ("name", "value")
 _BRACED = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 LIMITS_MS = {"start_timeout_ms": 30_000, "stop_timeout_ms": 0, "release_timeout_ms": 30_000}
 _TABLES = ("environment", "readiness", "limits")
-_KEYS = ("command", "implementation", "release", "release_command", "working_directory",
-         "capabilities", "setting", *_TABLES)  # fmt: skip
+_KEYS = ("command", "implementation", "release", "release_command", "obtain",
+         "working_directory", "capabilities", "setting", *_TABLES)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,7 @@ class CommandFile:
     implementation: str
     release: str | None
     release_command: tuple[str, ...]
+    obtain: Source | None
     working_directory: str
     capabilities: frozenset[str]
     setting: tuple[str, ...]
@@ -116,6 +120,7 @@ class _Reader:
             implementation=self.text("implementation", self.values.get("implementation")),
             release=release,
             release_command=release_command,
+            obtain=self.obtain(),
             working_directory=self.text(
                 "working_directory", self.values.get("working_directory", "."), PLACEHOLDERS
             ),
@@ -180,6 +185,19 @@ class _Reader:
             raise self.fail("release_command", "there is no {port} for it: nothing listens yet")
         return None, words
 
+    def obtain(self) -> Source | None:
+        if "obtain" not in self.values:
+            return None
+        given = self.table("obtain")
+        self.known(given, KINDS, "obtain.")
+        if len(given) != 1:
+            raise self.fail(
+                "obtain", f"give one of {', '.join(KINDS)}, with a path beside the file"
+            )
+        [(kind, path)] = given.items()
+        place = self.text(f"obtain.{kind}", path)
+        return Source(kind, self.path.absolute().parent / place)
+
     def capabilities(self) -> tuple[str, ...]:
         names = self.words("capabilities", self.values.get("capabilities", []), ())
         for name in names:
@@ -233,6 +251,13 @@ class _Reader:
 
     def agree(self, read: CommandFile) -> None:
         """What must fit together: a capability that could not be kept is refused."""
+        texts = (*read.command, *read.release_command, *read.environment.values())
+        if (read.obtain is not None) != any(OBTAINED in placeholders(text) for text in texts):
+            raise self.fail(
+                "obtain",
+                "belongs to {obtained} in a command: there what was obtained is found, as "
+                '["{obtained}/my-broker"]',
+            )
         if PORT in placeholders(read.address or "") and not read.takes_port:
             raise self.fail(
                 "readiness.address", "has {port}, but neither command nor environment hands it over"

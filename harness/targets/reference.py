@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from harness.reference_broker.settings import BrokerSettings, SettingError
+from harness.targets.errors import TargetError
+from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
+from harness.targets.options import split_options
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
@@ -32,7 +36,6 @@ class ReferenceBroker(ProcessTarget):
     ``--setting name=value`` pairs, print ``listening on HOST:PORT`` and serve until killed.
     """
 
-    spec = "reference"
     implementation = "kafka-conformance reference broker"
     capabilities = frozenset({CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG})
 
@@ -47,6 +50,8 @@ class ReferenceBroker(ProcessTarget):
         super().__init__(log_dir)
         self.release = version("kafka-conformance")
         self.settings = dict(settings or {})
+        words = [f"set.{name}={value}" for name, value in self.settings.items()]
+        self.spec = ",".join(["reference", *words])
         self._command = tuple(command)
         self._start_timeout_ms = start_timeout_ms
 
@@ -72,3 +77,32 @@ class ReferenceBroker(ProcessTarget):
             command=self._command,
             start_timeout_ms=self._start_timeout_ms,
         )
+
+
+_OPTIONS = {
+    "process": "own: a process of its own, which it always is",
+    "set.NAME": "a setting of the broker, by Kafka's name",
+}
+
+
+def _make(rest: str | None, making: Making) -> ReferenceBroker:
+    words, options = split_options(rest or "", ["process", "set."])
+    refuse_words([word for word in words if word] or words[1:], "reference")
+    choose("process", options.get("process", "own"), ["own"])
+    settings = settings_among(options)
+    try:
+        BrokerSettings.of(settings)
+    except SettingError as problem:
+        raise TargetError(str(problem)) from problem
+    return ReferenceBroker(log_dir=making.log_dir, settings=settings)
+
+
+KIND = TargetKind(
+    name="reference",
+    form="reference[,process=own][,set.NAME=VALUE...]",
+    example="reference",
+    meaning="the broker built into this suite, as a process of its own",
+    capabilities=ReferenceBroker.capabilities,
+    make=_make,
+    options=_OPTIONS,
+)

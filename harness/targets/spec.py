@@ -1,124 +1,38 @@
-"""Target strings: ``reference``, ``external:HOST:PORT[,HOST:PORT]``, ``kafka:RELEASE``, ..."""
+"""Target strings: ``reference``, ``external:HOST:PORT[,HOST:PORT]``, ``kafka:RELEASE``, ...
+
+Each kind's own module says what it is and how it is made; a new kind is one line here.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from harness.targets.address import parse_address
-from harness.targets.artifacts import pinned_releases
-from harness.targets.command import CommandTarget
-from harness.targets.command_file import read_command_file
+from harness.suggestion import did_you_mean
+from harness.targets import command, external_spec, kafka_spec, reference
+from harness.targets.containers import kind as containers
 from harness.targets.errors import TargetError
-from harness.targets.external import ExternalBroker
-from harness.targets.kafka.target import KafkaTarget
+from harness.targets.kind import Making, TargetKind
 from harness.targets.pinned_file import Progress
-from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
 
-
-@dataclass(frozen=True)
-class TargetKind:
-    """One form of target string, for listings: ``form`` as typed, ``meaning`` one sentence."""
-
-    name: str
-    form: str
-    example: str
-    meaning: str
-    capabilities: frozenset[str]
-
-
-@dataclass(frozen=True)
-class _Options:
-    log_dir: Path | None
-    progress: Progress | None
-
-
-def _reference(rest: str | None, options: _Options) -> Target:
-    if rest is not None:
-        raise TargetError(f"reference takes nothing after the name, but {rest!r} was given")
-    return ReferenceBroker(log_dir=options.log_dir)
-
-
-def _external(rest: str | None, options: _Options) -> Target:
-    if not rest:
-        raise TargetError("an address is missing: HOST:PORT, several separated by commas")
-    return ExternalBroker(
-        [parse_address(word) for word in rest.split(",")], log_dir=options.log_dir
-    )
-
-
-def _kafka(rest: str | None, options: _Options) -> Target:
-    releases = pinned_releases()
-    if not rest:
-        raise TargetError(f"a release is missing; pinned: {', '.join(releases)}")
-    if rest not in releases:
-        raise TargetError(
-            f"Kafka {rest!r} is not pinned{_did_you_mean(rest, releases)} "
-            f"These are pinned: {', '.join(releases)}"
-        )
-    return KafkaTarget(rest, log_dir=options.log_dir, progress=options.progress)
-
-
-def _command(rest: str | None, options: _Options) -> Target:
-    if not rest:
-        raise TargetError("a TOML file is missing; harness/targets/command_file.py tells its form")
-    file = read_command_file(Path(rest))
-    return CommandTarget(file, f"command:{rest}", log_dir=options.log_dir)
-
-
-_KINDS: dict[str, tuple[TargetKind, Callable[[str | None, _Options], Target]]] = {
-    kind.name: (kind, make)
-    for kind, make in (
-        (
-            TargetKind(
-                "reference",
-                "reference",
-                "reference",
-                "the broker built into this suite",
-                ReferenceBroker.capabilities,
-            ),
-            _reference,
-        ),
-        (
-            TargetKind(
-                "external",
-                "external:HOST:PORT[,HOST:PORT...]",
-                "external:127.0.0.1:9092",
-                "a broker or cluster that runs already (IPv6 in brackets)",
-                ExternalBroker.capabilities,
-            ),
-            _external,
-        ),
-        (
-            TargetKind(
-                "kafka",
-                "kafka:RELEASE",
-                "kafka:4.4.0",
-                "a released Apache Kafka, downloaded once and run as a local process",
-                KafkaTarget.capabilities,
-            ),
-            _kafka,
-        ),
-        (
-            TargetKind(
-                "command",
-                "command:FILE",
-                "command:docker/librdkafka-mock.toml",
-                "any broker, started by the command in a TOML file, which also grants capabilities",
-                CommandTarget.capabilities,
-            ),
-            _command,
-        ),
+_KINDS: dict[str, TargetKind] = {
+    kind.name: kind
+    for kind in (
+        reference.KIND,
+        kafka_spec.KIND,
+        external_spec.KIND,
+        command.KIND,
+        containers.KIND,
     )
 }
+_NAME = re.compile(r"[^:,]*")
 
 
 def target_kinds() -> list[TargetKind]:
     """Every form of target string that :func:`parse_target` knows."""
-    return [kind for kind, _ in _KINDS.values()]
+    return list(_KINDS.values())
 
 
 def parse_target(
@@ -127,23 +41,51 @@ def parse_target(
     """The target that a string names, not yet started.
 
     ``log_dir`` gets its logs; ``progress`` is called with (bytes done, bytes total) while
-    artifacts are downloaded at the start. Raises TargetError: what is wrong, and what exists.
+    artifacts are downloaded at the start. Raises TargetError: what is wrong, and what exists; a
+    string that means several targets is refused, see :func:`expand_targets`.
     """
-    name, colon, rest = spec.strip().partition(":")
+    kind, rest = _kind_of(spec)
+    try:
+        return kind.make(rest, Making(log_dir, progress))
+    except TargetError as problem:
+        raise _bad(spec, kind, problem) from problem
+
+
+def expand_targets(spec: str) -> list[str]:
+    """The target strings that one string means: ``kafka:3.8.1..3.9.2`` names two.
+
+    Itself, in a list, where it names one. Nothing is made, so a string that names one may still
+    be refused by :func:`parse_target`. Raises TargetError.
+    """
+    kind, rest = _kind_of(spec)
+    if kind.expand is None:
+        return [spec.strip()]
+    try:
+        return kind.expand(rest)
+    except TargetError as problem:
+        raise _bad(spec, kind, problem) from problem
+
+
+def expand_all(specs: Sequence[str]) -> list[str]:
+    """All that is meant by several strings, in order. Raises TargetError."""
+    return [each for spec in specs for each in expand_targets(spec)]
+
+
+def _kind_of(spec: str) -> tuple[TargetKind, str | None]:
+    """The kind, and what follows its name: None, what is behind a colon, or a comma and more."""
+    text = spec.strip()
+    match = _NAME.match(text)
+    name = match[0] if match else ""
     if name not in _KINDS:
         forms = ", ".join(kind.form for kind in target_kinds())
-        raise TargetError(
-            f"unknown target {spec!r}{_did_you_mean(name, list(_KINDS))} The forms are: {forms}"
-        )
-    kind, make = _KINDS[name]
-    try:
-        return make(rest if colon else None, _Options(log_dir, progress))
-    except TargetError as problem:
-        raise TargetError(
-            f"bad target {spec!r}: {problem}. Its form is {kind.form}, for example {kind.example}"
-        ) from problem
+        near = did_you_mean(name, _KINDS) or "."
+        raise TargetError(f"unknown target {spec!r}{near} The forms are: {forms}")
+    rest = text[len(name) :]
+    return _KINDS[name], (rest.removeprefix(":") if rest else None)
 
 
-def _did_you_mean(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f" - did you mean {near[0]!r}?" if near else "."
+def _bad(spec: str, kind: TargetKind, problem: TargetError) -> TargetError:
+    dot = "" if str(problem).endswith(".") else "."
+    return TargetError(
+        f"bad target {spec!r}: {problem}{dot} Its form is {kind.form}, for example {kind.example}"
+    )

@@ -17,6 +17,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import fetch_session
 from suites.protocol.fetching import (
     NO_PARTITION,
+    VALUES,
     entry_of,
     log_of_nine,
     partition_of,
@@ -59,12 +60,30 @@ def test_without_data_the_answer_comes_at_max_wait(
 ) -> None:
     """An empty partition and min_bytes 1: an empty answer, not before max_wait_ms."""
     topic = kept.topic(broker, log_of_nine)
-    request = fetch_request([entry_of(topic, api_version, {1: 0})], max_wait_ms=WAIT_MS)
+    wanted = [entry_of(topic, api_version, {1: 0})]
+    request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=1)
     with requirement("FETCH-006"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_at_max_wait(broker, took_ms)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
         assert not partition_of(response, 1).records
+
+
+@judges("FETCH-006")
+@at_versions("Fetch", "0-3", "4+")
+def test_max_wait_0_holds_nothing(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Every partition is answered at once, the full one with its records, the empty one empty."""
+    topic = kept.topic(broker, log_of_nine)
+    wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
+    request = fetch_request(wanted, max_wait_ms=0, min_bytes=1)
+    with requirement("FETCH-006"):
+        response = broker.ask(request, api_version)
+        full, empty = partition_of(response, 0), partition_of(response, 1)
+        assert values_of(full)[:1] == VALUES[:1], "no records with max_wait_ms 0"
+        expect_error(empty.error_code, ErrorCode.NONE)
+        assert not empty.records
 
 
 @judges("FETCH-007")
@@ -140,7 +159,8 @@ def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_ve
 @judges("FETCH-009")
 def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> None:
     """min_bytes is never reached: what there is comes at max_wait_ms, not before."""
-    topic, version = broker.create_topic(), broker.version("Fetch", "4+")
+    topic = broker.create_topic()
+    version = broker.reading_version(topic)
     append(broker, topic, batch_of(b"alone"))
     wanted = [entry_of(topic, version, {0: 0})]
     request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=GATHERED_BYTES)
@@ -158,7 +178,8 @@ def test_an_offset_out_of_range_ends_the_wait(
     """One idle partition, one read outside of its log: answered at once."""
     topic = kept.topic(broker, log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([entry_of(topic, api_version, {1: 0, 0: 77})], max_wait_ms=wait_ms)
+    wanted = [entry_of(topic, api_version, {1: 0, 0: 77})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_prompt(took_ms, wait_ms)
@@ -174,7 +195,8 @@ def test_an_unknown_partition_alone_is_not_waited_for(
     """Nothing else is asked: answered at once. Beside an idle partition the broker may wait."""
     topic = kept.topic(broker, log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([entry_of(topic, api_version, {NO_PARTITION: 0})], max_wait_ms=wait_ms)
+    wanted = [entry_of(topic, api_version, {NO_PARTITION: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_prompt(took_ms, wait_ms)
@@ -194,7 +216,7 @@ def test_an_empty_request_waits_for_the_partitions_of_its_session(
     topic = kept.topic(broker, log_of_nine)
     opened = entry_of(topic, api_version, {0: 9, 1: 0})
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
-        request = session.next_request(max_wait_ms=SESSION_WAIT_MS)
+        request = session.next_request(max_wait_ms=SESSION_WAIT_MS, min_bytes=1)
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_at_max_wait(broker, took_ms, SESSION_WAIT_MS)
         expect_error(response.error_code, ErrorCode.NONE)
@@ -213,7 +235,8 @@ def test_an_append_ends_the_wait_of_an_empty_request(
     connection = broker.connect()
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
         started = time.monotonic()
-        connection.send(session.next_request(max_wait_ms=wait_ms), api_version)
+        request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
+        connection.send(request, api_version)
         connection.expect_silence(for_ms=QUIET_MS)
         append(broker, topic, batch_of(b"awaited"), partition=1)
         response = connection.receive()

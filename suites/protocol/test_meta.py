@@ -8,6 +8,7 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ResponseTimeout
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
@@ -22,7 +23,6 @@ from suites.protocol.kept_topics import KeptTopics
 
 METADATA = api_named("Metadata")
 LONGEST_NAME_CHARACTERS = 249
-ILLEGAL_NAMES = ["", ".", "..", "a/b", "x" * (LONGEST_NAME_CHARACTERS + 1)]
 NOT_YET = (ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 AUTO_CREATION_MS = 5_000
 Asked = MetadataRequest.MetadataRequestTopic
@@ -62,6 +62,7 @@ def _third(broker: BrokerUnderTest) -> Topic:
 
 def _expect_not_created(broker: BrokerUnderTest, name: str) -> None:
     """A topic that is created after the question is there, the one asked for is not."""
+    broker.delete_later(name)
     later = broker.create_topic()
     listed = _names(broker.metadata(None))
     assert later.name in listed, "the list of all topics lacks the topic created last"
@@ -139,7 +140,7 @@ def _judge_unknown_topic(broker: BrokerUnderTest, version: int) -> None:
     with requirement("META-006", api_key=METADATA.key, api_version=version):
         answer = _ask(broker, version, _named(unknown))
         assert _names(answer) == {unknown}, f"asked for one topic, got {answer.topics}"
-        expect_error(answer.topics[0].error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        expect_error(only(answer.topics, "topic").error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         _expect_not_created(broker, unknown)
 
 
@@ -165,12 +166,13 @@ def test_a_topic_in_creation_is_not_shown_without_partitions(
     A broker that has made it before it answers shows it whole.
     """
     name = broker.unique_topic()
+    broker.delete_later(name)
     wanted = MetadataRequest(topics=_named(name), allow_auto_topic_creation=True)
     first = broker.ask(wanted, api_version, tolerant=True)
     _await_auto_created(broker, name)
     with requirement("META-009"):
         assert _names(first) == {name}, f"asked for one topic, got {first.topics}"
-        topic = first.topics[0]
+        topic = only(first.topics, "topic")
         shown = f"{ErrorCode.describe(topic.error_code)} with {len(topic.partitions)} partitions"
         whole = topic.error_code == ErrorCode.NONE and topic.partitions
         assert topic.error_code in NOT_YET or whole, f"the first answer is {shown}"
@@ -181,7 +183,7 @@ def _await_auto_created(broker: BrokerUnderTest, name: str) -> None:
     """Raises NotApplicable where nothing is created by asking."""
     try:
         broker.eventually(
-            lambda: broker.metadata([name]).topics[0].error_code == ErrorCode.NONE,
+            lambda: only(broker.metadata([name]).topics, "topic").error_code == ErrorCode.NONE,
             f"{name} is created",
             within_ms=AUTO_CREATION_MS,
         )
@@ -193,10 +195,12 @@ def _await_auto_created(broker: BrokerUnderTest, name: str) -> None:
 @at_versions("Metadata")
 def test_illegal_names_are_called_so(broker: BrokerUnderTest, api_version: int) -> None:
     """Empty, one dot, two dots, a slash, 250 characters."""
+    own = broker.unique_topic()
+    names = ["", ".", "..", f"{own}/b", own.ljust(LONGEST_NAME_CHARACTERS + 1, "x")]
     with requirement("META-010"):
-        answer = _ask(broker, api_version, _named(*ILLEGAL_NAMES))
+        answer = _ask(broker, api_version, _named(*names))
         codes = {topic.name: topic.error_code for topic in answer.topics}
-        assert codes.keys() == set(ILLEGAL_NAMES), f"names in the answer: {list(codes)}"
+        assert codes.keys() == set(names), f"names in the answer: {list(codes)}"
         for name, code in codes.items():
             expect_error(code, ErrorCode.INVALID_TOPIC_EXCEPTION, where=repr(name))
 
@@ -259,7 +263,7 @@ def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: in
     """The id belongs to the topic, not to its name."""
     first = broker.create_topic()
     asked = MetadataRequest(topics=_named(first.name), allow_auto_topic_creation=False)
-    first_id = broker.ask(asked, api_version, tolerant=True).topics[0].topic_id
+    first_id = only(broker.ask(asked, api_version, tolerant=True).topics, "topic").topic_id
     delete_topic(broker, first)
     broker.create_topic(name=first.name)
     with requirement("META-022"):
@@ -270,7 +274,7 @@ def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: in
 
 
 def _id_at(broker: BrokerUnderTest, name: str, version: int) -> UUID:
-    return _ask(broker, version, _named(name)).topics[0].topic_id
+    return only(_ask(broker, version, _named(name)).topics, "topic").topic_id
 
 
 @judges("META-023")
@@ -282,9 +286,9 @@ def test_a_topic_can_be_asked_by_id(
     topic = kept.topic(broker, _first)
     with requirement("META-023"):
         answer = _ask(broker, api_version, [Asked(name=None, topic_id=topic.id)])
-        expect_error(answer.topics[0].error_code, ErrorCode.NONE)
-        assert answer.topics[0].name == topic.name
-        assert answer.topics[0].topic_id == topic.id
+        found = only(answer.topics, "topic")
+        expect_error(found.error_code, ErrorCode.NONE)
+        assert (found.name, found.topic_id) == (topic.name, topic.id)
 
 
 @judges("META-023")
@@ -294,7 +298,7 @@ def test_an_unknown_id_is_said_to_be_unknown(broker: BrokerUnderTest, api_versio
     unknown = _random_uuid(broker)
     with requirement("META-023"):
         answer = _ask(broker, api_version, [Asked(name=None, topic_id=unknown)])
-        expect_error(answer.topics[0].error_code, ErrorCode.UNKNOWN_TOPIC_ID)
+        expect_error(only(answer.topics, "topic").error_code, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 @judges("META-024")
@@ -311,5 +315,6 @@ def test_ids_cannot_be_asked_for_yet(
     )
     with requirement("META-024"):
         answer = _ask(broker, api_version, [asked])
-        assert len(answer.topics) == 1, f"asked for one topic, got {answer.topics}"
-        expect_error(answer.topics[0].error_code, ErrorCode.INVALID_REQUEST, where=asked_by)
+        expect_error(
+            only(answer.topics, "topic").error_code, ErrorCode.INVALID_REQUEST, where=asked_by
+        )

@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceRequest, ProduceResponse
@@ -86,7 +87,7 @@ def test_other_acks_are_refused(
     ]
     with requirement("PROD-008"):
         for request.acks in (2, 7, -2):
-            answers = broker.ask(request, api_version).responses[0].partition_responses
+            answers = only(broker.ask(request, api_version).responses, "topic").partition_responses
             assert {answer.index for answer in answers} == {0, 1}, f"answers: {answers}"
             for answer in answers:
                 where = f"acks {request.acks}, partition {answer.index}"

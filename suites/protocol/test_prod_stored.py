@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import EARLIEST, Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceResponse
@@ -88,7 +89,7 @@ def test_consecutive_appends_leave_no_gap(broker: BrokerUnderTest) -> None:
 
 def _partition_answer(answer: object) -> Answer:
     assert isinstance(answer, ProduceResponse)
-    return answer.responses[0].partition_responses[0]
+    return only(only(answer.responses, "topic").partition_responses, "partition")
 
 
 @judges("PROD-003")

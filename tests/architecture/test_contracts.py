@@ -23,6 +23,7 @@ PLANTS = {
     "proxies": ("harness/proxies", "import harness.client"),
     "targets": ("harness/targets", "import harness.conformance"),
     "sweep": ("harness/sweep", "import harness.targets"),
+    "negotiation": ("harness/negotiation", "import harness.targets"),
     "conformance": ("harness/conformance", "import harness.client"),
     "reports": ("reports", "import harness.codec"),
     "suites": ("suites/protocol", "import harness.reference_broker"),

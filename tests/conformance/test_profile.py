@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.bundle import shipped_root
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.journal import read_journal
+from harness.conformance.kafka_name import kafka_range
 from harness.conformance.profile import (
     Profile,
     ProfileError,
@@ -75,6 +77,10 @@ def test_an_entry_holds_through_its_last_day(tmp_path: Path) -> None:
         (ENTRY + 'matches = "("', r"matches: is no regular expression"),
         (ENTRY + ENTRY, r'PROD-011 occurs twice for target "\*"'),
         (ENTRY + ENTRY + 'target = "reference"', r"contradictory: one entry is for every target"),
+        (ENTRY + 'target = "kafka:0.8.0..trunk"', r'target: "trunk" is no release; .*like'),
+        (ENTRY + 'target = "kafka:..4.0.2"', r'target: "" is no release'),
+        (ENTRY + 'target = "kafka:4.0.2..3.9.2"', r"runs backwards; write 3\.9\.2\.\.4\.0\.2"),
+        (ENTRY + 'target = "kafka:3.3.2..3.9.2,mode=raft"', r'mode "raft" is none of zk, kraft'),
         (ENTRY + 'reason = "again"', r"profile\.toml: is not TOML"),
         ('known_failure = "PROD-011"', r"known_failure: is not an array of tables"),
         ('[known_failure]\nPROD-011 = "crc"', r"known_failure: is not an array of tables"),
@@ -153,3 +159,54 @@ def test_a_draft_of_nothing_is_a_profile(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text(draft_profile([]), "utf-8")
     assert load_profile(path, load_catalogue()) == Profile()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "meant", "not_meant"),
+    [
+        (
+            "kafka:0.8.0..0.9.0.1",
+            ["kafka:0.8.0", "kafka:0.8.2.2", "kafka:0.9.0.1", "kafka:0.9.0.1,heap=512m"],
+            ["kafka:0.7.2", "kafka:0.10.0.1", "reference", "kafka:trunk", "kafka:0.9.0.1.1"],
+        ),
+        (
+            "kafka:2.8.2..3.9.2",
+            ["kafka:2.8.2,mode=zk", "kafka:3.0.2", "kafka:3.9.2,nodes=3,mode=kraft"],
+            ["kafka:2.7.2", "kafka:3.10.0", "docker:apache/kafka:3.9.2"],
+        ),
+        (  # what a release runs with when nothing is said
+            "kafka:2.8.2..3.9.2,mode=zk",
+            ["kafka:2.8.2", "kafka:3.2.3", "kafka:3.9.2,mode=zk", "kafka:3.9.2,nodes=3,mode=zk"],
+            ["kafka:2.8.2,mode=kraft", "kafka:3.3.2", "kafka:3.9.2"],
+        ),
+        ("kafka:2.8.2..3.9.2,mode=kraft", ["kafka:2.8.2,mode=kraft"], ["kafka:3.2.3"]),
+        ("kafka:4.0.2..4.4.0,nodes=3", ["kafka:4.0.2,nodes=3"], ["kafka:4.0.2"]),
+        ("kafka:4.4.0..4.4.0", ["kafka:4.4.0"], ["kafka:4.3.1"]),
+        ("kafka:4.*", ["kafka:4.4.0", "kafka:4.4.0,nodes=3"], ["kafka:3.9.2"]),
+    ],
+)  # fmt: skip
+def test_a_range_means_the_targets_of_its_releases(
+    pattern: str, meant: list[str], not_meant: list[str]
+) -> None:
+    named = [*meant, *not_meant]
+    assert [target for target in named if target_matches(target, pattern)] == meant
+
+
+def test_ranges_that_meet_on_one_target_contradict(tmp_path: Path) -> None:
+    both = ENTRY + 'target = "kafka:2.0.1..2.8.2"\n' + ENTRY + 'target = "kafka:2.8.2..3.9.2"'
+    profile = load(tmp_path, both)
+    assert set(profile.known_failures_of("kafka:3.0.2")) == {"PROD-011"}
+    with pytest.raises(ProfileError, match=r"PROD-011 of kafka:2\.8\.2.*keep one"):
+        profile.known_failures_of("kafka:2.8.2")
+
+
+def test_a_profile_may_be_empty(tmp_path: Path) -> None:
+    assert load(tmp_path, "") == Profile()
+
+
+def test_the_known_bugs_of_apache_kafka_are_a_profile_with_their_tickets() -> None:
+    file = shipped_root() / "suites" / "apache-kafka.profile.toml"
+    profile = load_profile(file, load_catalogue())
+    assert profile.present == ()
+    assert [entry for entry in profile.known_failures if not entry.link] == []
+    assert [entry for entry in profile.known_failures if kafka_range(entry.target) is None] == []

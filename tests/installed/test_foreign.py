@@ -45,7 +45,7 @@ def test_the_fixtures_on_a_broker_that_runs_already(
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("refrence", "did you mean 'reference'"),
+        ("refrence", 'did you mean "reference"'),
         ("external:127.0.0.1:1", "no Kafka broker answers at 127.0.0.1:1"),
     ],
 )

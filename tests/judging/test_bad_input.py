@@ -50,8 +50,8 @@ def _told(words: tuple[str, ...], exit_code: int) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*RUN, "--target", "refrence"), "unknown target 'refrence' - did you mean 'reference'?"),
-        ((*RUN, "--target", "kafka:4.4"), "Kafka '4.4' is not pinned - did you mean '4.4.0'?"),
+        ((*RUN, "--target", "refrence"), "unknown target 'refrence' - did you mean \"reference\"?"),
+        ((*RUN, "--target", "kafka:4.4"), "Kafka '4.4' is not pinned - did you mean \"4.4.0\"?"),
         ((*RUN, "--target", "external:host"), "the address 'host' is not HOST:PORT"),
         ((*RUN, "--requirement", "PRDO-001"), '"PRDO-001" in catalogue'),
         ((*RUN, "--requirement", "PRDO-001"), 'did you mean "PROD-001"?'),

@@ -69,7 +69,7 @@ def test_a_profile_is_written_once_and_accepted(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run", "--target", "refrence", "--out", "x"], "did you mean 'reference'"),
+        (["run", "--target", "refrence", "--out", "x"], 'did you mean "reference"'),
         (["run", "--target", "kafka:9.9", "--out", "x"], "pinned"),
         (["run", "--jobs", "some", "--out", "x"], "--jobs takes a number"),
         (["run", "--suite", "nope", "--out", "x"], "no suite 'nope'"),

@@ -18,6 +18,8 @@ from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import DownloadError
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
+from tests.targets.containers import images
+from tests.targets.containers.images import docker_target
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = (sys.executable, "-m", "tests.targets.stand_in")
@@ -99,3 +101,19 @@ def need_kafka(*releases: str) -> None:
 def need_reference() -> None:
     if importlib.util.find_spec("harness.cli") is None:
         not_run("the reference broker: harness.cli is not there")
+
+
+def docker_reference(log_dir: Path) -> Target:
+    return docker_target(images.REFERENCE, log_dir)
+
+
+def docker_reference_host(log_dir: Path) -> Target:
+    return docker_target(f"{images.REFERENCE},network=host", log_dir)
+
+
+def docker_kafka(log_dir: Path) -> Target:
+    return docker_target(images.KAFKA, log_dir)
+
+
+def docker_kafka_host(log_dir: Path) -> Target:
+    return docker_target(f"{images.KAFKA},network=host", log_dir)

@@ -66,7 +66,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"command": ["a", 9092]}, "command[1]: must be a string that is not empty, is 9092"),
     (
         {"command": ["a", "{prot}"]},
-        "unknown placeholder {prot} - did you mean 'port'?; known: {port}, {dir}, {python}. For",
+        "{prot} - did you mean 'port'?; known: {port}, {dir}, {python}, {obtained}. For the text",
     ),
     ({"implementation": None}, "implementation: is missing"),
     ({"implementation": " "}, "implementation: must be a string that is not empty"),

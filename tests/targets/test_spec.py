@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from harness.targets.address import parse_address
+from harness.targets.artifacts import pinned_releases
 from harness.targets.command import CommandTarget
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.reference import ReferenceBroker
-from harness.targets.spec import parse_target, target_kinds
+from harness.targets.spec import expand_all, expand_targets, parse_target, target_kinds
 from harness.targets.target import CAPABILITIES, Address
 from tests.targets import kinds as kinds_of_target
 
@@ -18,7 +19,7 @@ from tests.targets import kinds as kinds_of_target
 def test_each_kind_by_its_own_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(kinds_of_target.ROOT)  # one example is a file there
     kinds = {kind.name: kind for kind in target_kinds()}
-    assert set(kinds) == {"reference", "external", "kafka", "command"}
+    assert set(kinds) >= {"reference", "external", "kafka", "command"}
     for kind in kinds.values():
         target = parse_target(kind.example, log_dir=tmp_path)
         assert target.spec == kind.example
@@ -51,14 +52,38 @@ def test_what_they_are() -> None:
     ("spec", "words"),
     [
         ("", ["unknown target", "reference", "kafka:RELEASE"]),
-        ("refrence", ["unknown target 'refrence'", "did you mean 'reference'"]),
-        ("Kafka:4.4.0", ["did you mean 'kafka'"]),
+        ("refrence", ["unknown target 'refrence'", 'did you mean "reference"']),
+        ("Kafka:4.4.0", ['did you mean "kafka"']),
         ("localhost:9092", ["unknown target", "external:HOST:PORT"]),
-        ("reference:x", ["takes nothing", "'x'"]),
-        ("kafka", ["a release is missing", "4.4.0"]),
-        ("kafka:", ["a release is missing", "4.4.0"]),
-        ("kafka:4.4.00", ["not pinned", "did you mean '4.4.0'", "pinned: "]),
-        ("kafka:latest", ["'latest' is not pinned", "4.4.0"]),
+        ("reference:x", ["'x' after reference is no option NAME=VALUE"]),
+        ("reference,process", ["'process' after reference is no option"]),
+        ("reference,process=shared", ["process=shared: no such value", "known: own"]),
+        ("reference,proces=own", ["unknown option 'proces'", 'did you mean "process"']),
+        ("reference,set.=1", ["'set.' lacks the name of a setting"]),
+        ("reference,set.message.max.byte=1", ['did you mean "message.max.bytes"']),
+        ("reference,set.message.max.bytes=x", ["Invalid value x", "not a number"]),
+        ("kafka", ["a release is missing", "latest"]),
+        ("kafka:", ["a release is missing"]),
+        ("kafka,mode=zk", ["a release is missing"]),
+        ("kafka:4.4.00", ["not pinned", 'did you mean "4.4.0"', "pinned: "]),
+        ("kafka:3.9", ["not pinned", 'did you mean "3.9.2"']),
+        ("kafka:3", ['did you mean "3.9.2"']),
+        ("kafka:0.10.2", ['did you mean "0.10.2.2"']),
+        ("kafka:2.8.0", ['did you mean "2.8.2"']),
+        ("kafka:5.0", ['did you mean "4.4.0"']),
+        ("kafka:0.7", ['did you mean "0.8.0"']),
+        ("kafka:lastest", ['did you mean "latest"']),
+        ("kafka:3.9.2,mode=zookeper", ["mode=zookeper: no such value", "known: zk, kraft"]),
+        ("kafka:3.9.2,mod=zk", ["unknown option 'mod'", 'did you mean "mode"', "known: "]),
+        ("kafka:3.9.2,mode", ["'mode' after kafka:3.9.2 is no option NAME=VALUE"]),
+        ("kafka:3.9.2,mode=zk,mode=zk", ["'mode' is given twice"]),
+        ("kafka:4.4.0,mode=zk", ["Kafka 4.4.0 has no mode=zk", "use mode=kraft"]),
+        ("kafka:2.7.2,mode=kraft", ["Kafka 2.7.2 has no mode=kraft", "use mode=zk"]),
+        ("kafka:4.4.0,nodes=0", ["nodes=0: must be a number from 1 to 9"]),
+        ("kafka:4.4.0,nodes=three", ["nodes=three: must be a number"]),
+        ("kafka:4.4.0,heap=big", ["heap=big: must be a size", "256m"]),
+        ("kafka:4.4.0,heap=", ["'heap' has no value"]),
+        ("kafka:3.8.1..3.9.2", ["the range means 2 targets", "kafka:3.9.2"]),
         ("external", ["an address is missing", "external:127.0.0.1:9092"]),
         ("external:host", ["'host' is not HOST:PORT"]),
         ("external:a:1,", ["'' is not HOST:PORT"]),
@@ -78,6 +103,62 @@ def test_bad_specs(spec: str, words: list[str]) -> None:
         parse_target(spec)
     for each in words:
         assert each in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "meant"),
+    [
+        ("reference", ["reference"]),
+        (" external:a:1,b:2 ", ["external:a:1,b:2"]),
+        ("command:x.toml", ["command:x.toml"]),
+        ("kafka:3.9.2,mode=kraft,nodes=1", ["kafka:3.9.2"]),
+        ("kafka:latest", ["kafka:4.4.0"]),
+        ("kafka:latest,heap=512m", ["kafka:4.4.0,heap=512m"]),
+        ("kafka:4.2.1..4.3.1", ["kafka:4.2.1", "kafka:4.3.1"]),
+        ("kafka:4.3.1..latest", ["kafka:4.3.1", "kafka:4.4.0"]),
+        ("kafka:4.3.1..", ["kafka:4.3.1", "kafka:4.4.0"]),
+        ("kafka:..0.8.1.1", ["kafka:0.8.0", "kafka:0.8.1.1"]),
+        ("kafka:2.7.2..2.8.2,mode=zk,nodes=3", ["kafka:2.7.2,nodes=3", "kafka:2.8.2,nodes=3"]),
+        ("kafka:3.9.2..3.9.2,mode=zk", ["kafka:3.9.2,mode=zk"]),
+        ("kafka:3.9.2,set.a.b=c,set.d=e", ["kafka:3.9.2,set.a.b=c,set.d=e"]),
+    ],
+)
+def test_what_a_string_means(spec: str, meant: list[str]) -> None:
+    assert expand_targets(spec) == meant
+    assert expand_all(meant) == meant, "what is meant means itself"
+
+
+def test_a_range_of_all() -> None:
+    """Both ends open, in the order of the releases, each with the mode of its time."""
+    meant = expand_targets("kafka:..")
+    assert meant == [f"kafka:{release}" for release in pinned_releases()]
+    assert len(meant) >= 30
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("kafka:3.9.2..3.8.1", ["goes backwards", "3.8.1..3.9.2"]),
+        ("kafka:2.8..3.9.2", ["Kafka '2.8' is not pinned", 'did you mean "2.8.2"']),
+        ("kafka:2.8.2..5.0", ['did you mean "4.4.0"']),
+        ("kafka:3.8.1..4.0.2,mode=zk", ["Kafka 4.0.2 has no mode=zk"]),
+        ("kafka:2.8.2...3.9.2", ["'.3.9.2' is not pinned"]),
+        ("kafak:latest", ['did you mean "kafka"']),
+    ],
+)
+def test_ranges_that_mean_nothing(spec: str, words: list[str]) -> None:
+    with pytest.raises(TargetError) as caught:
+        expand_targets(spec)
+    for each in words:
+        assert each in str(caught.value)
+
+
+def test_the_reference_broker_with_options() -> None:
+    assert parse_target("reference,process=own").spec == "reference"
+    target = parse_target("reference,set.message.max.bytes=2000,process=own")
+    assert isinstance(target, ReferenceBroker)
+    assert target.settings == {"message.max.bytes": "2000"}
+    assert target.spec == "reference,set.message.max.bytes=2000"
 
 
 def test_addresses_are_written_as_they_are_read() -> None:

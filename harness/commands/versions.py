@@ -1,0 +1,134 @@
+"""``kafka-conformance versions``: what a client negotiates with each target, and what it loses."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from harness.negotiation.client_file import ClientFile, ClientFileError, find_client
+from harness.negotiation.negotiate import Negotiation, negotiate
+from harness.targets.errors import TargetError
+from harness.targets.info import TargetInfo, probe
+from harness.targets.spec import parse_target
+
+API_VERSIONS_KEY = 18
+EXIT_LOST, EXIT_NOT_ASKED = 1, 3
+WIDTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A target that answered, and what the client makes of it."""
+
+    info: TargetInfo
+    result: Negotiation
+
+    @property
+    def told_its_versions(self) -> bool:
+        return API_VERSIONS_KEY in self.info.api_versions
+
+
+@click.command("versions")
+@click.option(
+    "--client",
+    "client_name",
+    required=True,
+    metavar="NAME|FILE",
+    help="A client that we know, such as librdkafka-2.16, or a TOML file about another.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.argument("specs", nargs=-1, required=True, metavar="TARGET...")
+def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) -> None:
+    """Which versions a client would negotiate with each TARGET, and which features it loses.
+
+    Nothing is sent in the client's place: the target's ranges are held against the client's.
+
+    Exit 0: no feature is lost; 1: some are; 2: usage; 3: a target could not be asked.
+    """
+    try:
+        client = find_client(client_name)
+    except ClientFileError as problem:
+        raise click.BadParameter(str(problem), param_hint="--client") from problem
+    try:
+        targets = [(spec, parse_target(spec)) for spec in specs]
+    except TargetError as problem:
+        raise click.UsageError(str(problem)) from problem
+    asked = []
+    for spec, _ in targets:
+        try:
+            asked.append(_ask(spec, client))
+        except TargetError as problem:
+            click.echo(f"Error: {problem}", err=True)
+            sys.exit(EXIT_NOT_ASKED)
+    (_print_json if as_json else _print_tables)(client, asked)
+    sys.exit(EXIT_LOST if any(one.result.lost for one in asked) else 0)
+
+
+def _ask(spec: str, client: ClientFile) -> _Asked:
+    with TemporaryDirectory(prefix="kafka-conformance-versions-") as logs:
+        with parse_target(spec, log_dir=Path(logs)) as target:
+            info = probe(target)
+    return _Asked(info, negotiate(client, info.api_versions))
+
+
+def _print_json(client: ClientFile, asked: list[_Asked]) -> None:
+    click.echo(json.dumps({"client": client.name, "targets": [_as_json(one) for one in asked]}))
+
+
+def _as_json(one: _Asked) -> dict[str, Any]:
+    return {
+        "target": one.info.spec,
+        "release": one.info.release,
+        "answers_api_versions": one.told_its_versions,
+        "apis": [
+            {
+                "api": row.api,
+                "client": str(row.client),
+                "broker": str(row.broker),
+                "version": row.version,
+            }
+            for row in one.result.agreed
+        ],
+        "features": [
+            {"feature": f.name, "meaning": f.meaning, "since": f.since, "kept": f.kept,
+             "missing": list(f.missing)}
+            for f in one.result.features
+        ],
+    }  # fmt: skip
+
+
+def _print_tables(client: ClientFile, asked: list[_Asked]) -> None:
+    screen = Console(file=sys.stdout, width=None if sys.stdout.isatty() else WIDTH)
+    names = [one.info.spec for one in asked]
+    table = Table("API", client.name, *names, title="negotiated versions")
+    for rows in zip(*(one.result.agreed for one in asked), strict=True):
+        cells = ["-" if row.version is None else str(row.version) for row in rows]
+        table.add_row(rows[0].api, str(rows[0].client), *cells)
+    screen.print(table)
+    table = Table("feature", "since", *names, title="features")
+    for states in zip(*(one.result.features for one in asked), strict=True):
+        marks = ["kept" if state.kept else "lost" for state in states]
+        table.add_row(f"{states[0].name}: {states[0].meaning}", states[0].since or "", *marks)
+    screen.print(table)
+    for one in asked:
+        for line in _sentences(client, one):
+            screen.print(f"{one.info.spec}: {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _sentences(client: ClientFile, one: _Asked) -> list[str]:
+    lines = []
+    if not one.told_its_versions:
+        lines.append(f"does not answer ApiVersions; {client.name}: {client.without_api_versions}")
+    lines += [
+        f"without {state.name} ({state.meaning}): lacks {', '.join(state.missing)}"
+        for state in one.result.lost
+    ]
+    return lines or ["nothing is lost"]

@@ -1,0 +1,1 @@
+"""Which versions a client and a broker agree on, and what the client does without."""

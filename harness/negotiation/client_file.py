@@ -1,0 +1,144 @@
+"""What a client can speak, and what its features need: one TOML file a client.
+
+::
+
+    client = "librdkafka"
+    release = "2.16.0"
+    source = "where these numbers come from"
+    without_api_versions = "what it does at a broker that does not answer ApiVersions"
+
+    [versions]                       # every API that it can send, with the versions
+    Produce = "0-10"
+
+    [[feature]]                      # a name may occur again: any of them is enough
+    name = "zstd"
+    meaning = "compression with zstandard"
+    since = "KIP-110"                # optional
+    needs = {Produce = "7+", Fetch = "10+"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.codec.apis import APIS, api_named
+from harness.codec.versions import VersionRange
+from harness.conformance.toml_entry import Entry, load_table
+from harness.suggestion import did_you_mean
+
+CLIENTS_FOLDER = Path(__file__).parent / "clients"
+
+
+class ClientFileError(ValueError):
+    """A client file is wrong, or there is none: which file, which entry, what, what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One way to have a feature; ``needs``: API name -> versions, one of which must be common."""
+
+    name: str
+    meaning: str
+    since: str | None
+    needs: Mapping[str, VersionRange]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFile:
+    """A client: ``versions`` by API name, ``features`` in the order of the file."""
+
+    client: str
+    release: str
+    source: str
+    without_api_versions: str
+    versions: Mapping[str, VersionRange]
+    features: tuple[Feature, ...]
+
+    @property
+    def name(self) -> str:
+        """As on the command line: ``librdkafka-2.16.0``."""
+        return f"{self.client}-{self.release}"
+
+
+def known_clients() -> list[str]:
+    """The names of the clients that we have a file for."""
+    return sorted(path.stem for path in CLIENTS_FOLDER.glob("*.toml"))
+
+
+def find_client(text: str) -> ClientFile:
+    """The client of a name (``librdkafka-2.16.0``, or shorter: ``librdkafka-2.16``), or of a file.
+
+    Raises ClientFileError: there is no such name or file, or the file is wrong.
+    """
+    path = Path(text)
+    if path.suffix == ".toml":
+        return read_client_file(path)
+    known = known_clients()
+    found = [name for name in known if name == text or name.startswith((f"{text}.", f"{text}-"))]
+    if not found:
+        raise ClientFileError(
+            f"no client {text!r}{did_you_mean(text, known)}; known: {', '.join(known)}; or give a "
+            "file NAME.toml"
+        )
+    return read_client_file(CLIENTS_FOLDER / f"{max(found, key=_as_numbers)}.toml")
+
+
+def _as_numbers(name: str) -> list[int]:
+    return [int(part) for part in name.rpartition("-")[2].split(".")]
+
+
+def read_client_file(path: Path) -> ClientFile:
+    """Raises ClientFileError with file, entry and reason."""
+    entry = load_table(path, ClientFileError)
+    file = ClientFile(
+        client=entry.text("client"),
+        release=entry.text("release"),
+        source=entry.text("source"),
+        without_api_versions=entry.text("without_api_versions"),
+        versions=_versions(entry, "versions"),
+        features=tuple(_features(entry.optional_entries("feature"))),
+    )
+    entry.finish()
+    for feature in file.features:
+        for api in feature.needs:
+            if not feature.needs[api] & file.versions.get(api, VersionRange(1, 0)):
+                raise ClientFileError(
+                    f"{path}: feature {feature.name}: needs {api} {feature.needs[api]}, which the "
+                    "client itself does not speak"
+                )
+    return file
+
+
+def _features(entries: Iterable[Entry]) -> Iterable[Feature]:
+    for entry in entries:
+        name = entry.text("name")
+        entry.named(name)
+        meaning, since = entry.text("meaning"), entry.optional_text("since")
+        yield Feature(name, meaning, since, _versions(entry, "needs"))
+        entry.finish()
+
+
+def _versions(entry: Entry, key: str) -> dict[str, VersionRange]:
+    given = entry.mapping(key)
+    if not given:
+        raise ClientFileError(f"{entry.where}: {key}: names no API")
+    return {api: _range(entry, key, api, text) for api, text in given.items()}
+
+
+def _range(entry: Entry, key: str, api: str, text: Any) -> VersionRange:
+    names = [one.name for one in APIS.values()]
+    if api not in names:
+        raise ClientFileError(f"{entry.where}: {key}: no API {api!r}{did_you_mean(api, names)}")
+    try:
+        parsed = VersionRange.parse(text)
+    except (ValueError, TypeError) as problem:
+        raise ClientFileError(f"{entry.where}: {key}: {api}: {problem}") from problem
+    released = api_named(api).valid_versions
+    if parsed.lowest > released.highest:
+        raise ClientFileError(
+            f"{entry.where}: {key}: {api} {parsed}: no release had it; known: {released}"
+        )
+    return parsed

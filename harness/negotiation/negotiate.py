@@ -1,0 +1,86 @@
+"""What follows from the ranges of a client and of a broker (KIP-35: the highest common version)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.client.placeholder_versions import served_range
+from harness.codec.apis import api_named
+from harness.codec.versions import VersionRange
+from harness.negotiation.client_file import ClientFile, Feature
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """One API: what each side can speak, and the ``version`` that is used, None without one."""
+
+    api: str
+    client: VersionRange
+    broker: VersionRange
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureState:
+    """One feature; ``missing`` says per unmet need what is wanted and what there is."""
+
+    name: str
+    meaning: str
+    since: str | None
+    missing: tuple[str, ...]
+
+    @property
+    def kept(self) -> bool:
+        """Whether the client has it with this broker."""
+        return not self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Negotiation:
+    """A client at a broker; ``agreed`` in the order of API keys."""
+
+    client: str
+    agreed: tuple[Agreed, ...]
+    features: tuple[FeatureState, ...]
+
+    @property
+    def lost(self) -> tuple[FeatureState, ...]:
+        """The features that the client does without."""
+        return tuple(feature for feature in self.features if not feature.kept)
+
+
+def negotiate(client: ClientFile, broker: Mapping[int, tuple[int, int]]) -> Negotiation:
+    """``broker``: API key -> lowest and highest version, advertised or observed.
+
+    Versions that are advertised as placeholders only (KAFKA-18659) do not count.
+    """
+    ranges = {key: VersionRange(*pair) for key, pair in broker.items()}
+    served = {api: served_range(ranges, api) for api in client.versions}
+    agreed = sorted(
+        (_agree(api, spoken, served[api]) for api, spoken in client.versions.items()),
+        key=lambda row: api_named(row.api).key,
+    )
+    states: dict[str, FeatureState] = {}
+    for feature in client.features:
+        state = _state(feature, client, served)
+        if feature.name not in states or state.kept:
+            states[feature.name] = state
+    return Negotiation(client.name, tuple(agreed), tuple(states.values()))
+
+
+def _agree(api: str, client: VersionRange, broker: VersionRange) -> Agreed:
+    common = client & broker
+    return Agreed(api, client, broker, common.highest if common else None)
+
+
+def _state(
+    feature: Feature, client: ClientFile, served: Mapping[str, VersionRange]
+) -> FeatureState:
+    missing = []
+    for api, needed in feature.needs.items():
+        there = served[api]
+        if not needed & client.versions[api] & there:
+            has = f"the broker has {there}" if there else "the broker has none"
+            missing.append(f"{api} {needed} ({has})")
+    return FeatureState(feature.name, feature.meaning, feature.since, tuple(missing))

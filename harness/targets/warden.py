@@ -31,6 +31,8 @@ USAGE = "usage: warden [--report-fd N] [--remove DIR] -- COMMAND [ARGUMENT ...]"
 EXIT_USAGE = 2
 EXIT_NOT_STARTED = 127
 PARENT_CHECK_S = 1.0
+REMOVE_LIMIT_S = 5.0
+REMOVE_PAUSE_S = 0.02
 PR_SET_PDEATHSIG = 1
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -201,9 +203,14 @@ def _kill_group(child: int) -> None:
 
 
 def _remove(folder: str) -> None:
-    import shutil  # only here: it is the heaviest import of this file
+    import shutil  # only here: these are the heaviest imports of this file
+    import time
 
-    shutil.rmtree(folder, ignore_errors=True)
+    end = time.monotonic() + REMOVE_LIMIT_S
+    while os.path.exists(folder) and time.monotonic() < end:  # noqa: PTH110 - pathlib is slow
+        shutil.rmtree(folder, ignore_errors=True)
+        # Others that are dying at this moment may still write into it.
+        time.sleep(REMOVE_PAUSE_S)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,12 @@ from harness.targets.artifacts import fetch_release
 from harness.targets.command import CommandTarget
 from harness.targets.command_file import read_command_file
 from harness.targets.external import ExternalBroker
-from harness.targets.kafka_process import KafkaProcess
+from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import DownloadError
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
+from tests.targets.containers import images
+from tests.targets.containers.images import docker_target
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = (sys.executable, "-m", "tests.targets.stand_in")
@@ -25,7 +27,7 @@ KAFKA = "4.4.0"
 
 
 def kafka(log_dir: Path) -> Target:
-    return KafkaProcess(KAFKA, log_dir=log_dir)
+    return KafkaTarget(KAFKA, log_dir=log_dir)
 
 
 def reference(log_dir: Path) -> Target:
@@ -97,3 +99,19 @@ def need_kafka() -> None:
 def need_reference() -> None:
     if importlib.util.find_spec("harness.cli") is None:
         not_run("the reference broker: harness.cli is not there")
+
+
+def docker_reference(log_dir: Path) -> Target:
+    return docker_target(images.REFERENCE, log_dir)
+
+
+def docker_reference_host(log_dir: Path) -> Target:
+    return docker_target(f"{images.REFERENCE},network=host", log_dir)
+
+
+def docker_kafka(log_dir: Path) -> Target:
+    return docker_target(images.KAFKA, log_dir)
+
+
+def docker_kafka_host(log_dir: Path) -> Target:
+    return docker_target(f"{images.KAFKA},network=host", log_dir)

@@ -9,7 +9,7 @@ from harness.targets.artifacts import pinned_releases
 from harness.targets.command import CommandTarget
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
-from harness.targets.kafka_process import KafkaProcess
+from harness.targets.kafka.target import KafkaTarget
 from harness.targets.reference import ReferenceBroker
 from harness.targets.spec import expand_all, expand_targets, parse_target, target_kinds
 from harness.targets.target import CAPABILITIES, Address
@@ -35,7 +35,7 @@ def test_each_kind_by_its_own_example(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_what_they_are() -> None:
     kafka = parse_target("kafka:4.4.0")
-    assert isinstance(kafka, KafkaProcess)
+    assert isinstance(kafka, KafkaTarget)
     assert (kafka.implementation, kafka.release) == ("Apache Kafka", "4.4.0")
     assert isinstance(parse_target(" reference "), ReferenceBroker)
     external = parse_target("external:a.test:1,[::1]:65535")

@@ -17,6 +17,7 @@ from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
 from harness.conformance.wire import WIRE_NAME, WireWriter
+from harness.own_names import new_nonce
 from harness.targets.info import TargetInfo, probe
 from harness.targets.target import OWN_BROKER, Target
 
@@ -87,13 +88,12 @@ class RunSession:
                 release=info.release,
                 capabilities=tuple(sorted(info.capabilities)),
                 api_versions=info.api_versions,
+                versions_source=info.versions_source,
                 started_at=_now(),
             )
         )
         self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
-        self.context = WorkerContext(
-            info, self.run_id, self.run_dir, self.seed, secrets.token_hex(4)
-        )
+        self.context = WorkerContext(info, self.run_id, self.run_dir, self.seed, new_nonce())
         return self.context
 
     def plan(self, cases: Sequence[PlannedCase]) -> None:

@@ -14,7 +14,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 
 SEGMENT_BYTES = 1024 * 1024  # the least that every release takes
-BATCHES = 3  # of three records, each batch more than half of a segment
+BATCHES = 3  # of three records, each batch as large as a segment may be
 BEGINS = [0, 3, 6]
 END = 9
 DAY_MS = 24 * 60 * 60 * 1000
@@ -22,13 +22,24 @@ IDLE = 1  # a partition without records
 
 
 def _three_segments(broker: BrokerUnderTest) -> Topic:
-    """Partition 0 holds three batches that no segment holds two of, partition IDLE nothing."""
+    """Partition 0 holds three batches that fill a segment each, partition IDLE nothing."""
     configs = {"segment.bytes": str(SEGMENT_BYTES), "compression.type": "uncompressed"}
     topic = broker.create_topic(partitions=2, configs=configs)
-    records = [Record(bytes(SEGMENT_BYTES * 6 // 10)), Record(b"x"), Record(b"y")]
     for _ in range(BATCHES):
-        append(broker, topic, encode_batch(RecordBatch(records, base_timestamp=now_ms())))
+        append(broker, topic, _batch_of_segment_size())
     return topic
+
+
+def _batch_of_segment_size() -> bytes:
+    """So large that a broker begins a segment before the next, full as the last one then is."""
+    rest = [Record(b"x"), Record(b"y")]
+    value_bytes = SEGMENT_BYTES - 1000
+    for _ in range(2):  # the second time with what the first lacked
+        records = [Record(bytes(value_bytes)), *rest]
+        batch = encode_batch(RecordBatch(records, base_timestamp=now_ms()))
+        value_bytes += SEGMENT_BYTES - len(batch)
+    assert len(batch) == SEGMENT_BYTES
+    return batch
 
 
 def _offsets(

@@ -23,7 +23,11 @@ IDLE = 1  # a partition without records
 
 def _three_segments(broker: BrokerUnderTest) -> Topic:
     """Partition 0 holds three batches that fill a segment each, partition IDLE nothing."""
-    configs = {"segment.bytes": str(SEGMENT_BYTES), "compression.type": "uncompressed"}
+    configs = {
+        "segment.bytes": str(SEGMENT_BYTES),
+        "max.message.bytes": str(2 * SEGMENT_BYTES),  # the default was less before 2.5
+        "compression.type": "uncompressed",
+    }
     topic = broker.create_topic(partitions=2, configs=configs)
     for _ in range(BATCHES):
         append(broker, topic, _batch_of_segment_size())

@@ -19,6 +19,9 @@ from harness.targets.process_target import StartAgain
 STOP_TIMEOUT_MS = 60_000
 PORT_TAKEN = ("Address already in use", "java.net.BindException")
 JVM_BROKEN = ("Error occurred during initialization of VM", "A fatal error has been detected")
+GIVEN_UP = ("Fatal error during KafkaServer",)  # 0.8: ...KafkaServerStartable startup
+GIVEN_UP_LIMIT_MS = 3_000
+LOOK_INTERVAL_S = 1.0
 
 
 class PortTaken(StartAgain):
@@ -45,6 +48,7 @@ class JavaServer(ABC):
         self._child: ChildProcess | None = None
         self._writes_archive = False
         self._answered = False
+        self._look_at = 0.0
 
     @abstractmethod
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
@@ -85,7 +89,7 @@ class JavaServer(ABC):
 
         PortTaken and ArchiveUnfit for what failed by chance, else TargetStartError.
         """
-        if self.is_alive():
+        if self.is_alive() and not self._has_given_up():
             return
         if self._answered:
             raise TargetStartError(self.ended())
@@ -96,6 +100,21 @@ class JavaServer(ABC):
             self._jvm.archive.discard()
             raise ArchiveUnfit(f"the JVM broke; the log is {self.log_path}")
         raise TargetStartError(self.ended("ended before it answered"))
+
+    def _has_given_up(self) -> bool:
+        """Whether its start failed and only its end is left, in which old releases can hang.
+
+        The log is looked at once a second.
+        """
+        now = time.monotonic()
+        if self._child is None or self._answered or now < self._look_at:
+            return False
+        self._look_at = now + LOOK_INTERVAL_S
+        if not any(words in self._child.log_text() for words in GIVEN_UP):
+            return False
+        if self._child.wait(GIVEN_UP_LIMIT_MS) is None:
+            self._child.kill()
+        return True
 
     def ended(self, how: str = "ended") -> str:
         """A sentence about its end, with the end of its log."""

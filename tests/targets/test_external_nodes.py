@@ -159,7 +159,7 @@ def test_folders_and_logs(owner: Owner) -> None:
     with owner.target() as target:
         assert target.log_directories(1) == [owner.folder / "data-1"]
         assert f"listening on 127.0.0.1:{owner.port}" in target.logs(1)
-        assert target.log_path == owner.folder / "broker.log"
+        assert str(target.log_path) == str(owner.folder / "broker.log")
         with pytest.raises(TargetError, match="has no broker 7; its brokers: 1"):
             target.logs(7)
         (owner.folder / "data-1").rmdir()

@@ -25,7 +25,8 @@ from harness.granted import grants_of
 from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
-from harness.targets.target import Target
+from harness.targets.target import Address, Target
+from harness.targets.zookeeper_topics import ZookeeperTopics
 
 NOT_ANSWERED = "the broker did not answer before this test began"
 """The reason of what was not judged because the broker had gone."""
@@ -95,15 +96,16 @@ class CaseSession:
             raise Inconclusive("a new broker did not answer before this test began")
 
     def _expect_served(self, api: Api, version: int | None) -> None:
-        """Raise NotSupported for what the broker itself does not claim to serve."""
+        """Raise NotSupported for what the broker does not claim, or was not seen, to serve."""
         what = api.name if version is None else f"{api.name} v{version}"
-        advertised = self.context.info.api_versions.get(api.key)
-        if advertised is None:
-            raise NotSupported(f"{what}: advertised is not at all")
+        known = self.context.info.versions_source  # advertised, observed
+        served = self.context.info.api_versions.get(api.key)
+        if served is None:
+            raise NotSupported(f"{what}: {known} is not at all")
         if version is None:
             return
-        if not advertised[0] <= version <= advertised[1]:
-            raise NotSupported(f"{what}: advertised is {advertised[0]} to {advertised[1]}")
+        if not served[0] <= version <= served[1]:
+            raise NotSupported(f"{what}: {known} is {served[0]} to {served[1]}")
         row = placeholder_of(self.shared_broker().api_versions, api.name)
         if row is not None and version in row.versions:
             raise NotSupported(
@@ -114,20 +116,26 @@ class CaseSession:
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
         if self._shared is None:
-            self._shared = self._door(list(self.broker.addresses), own=False)
+            self._shared = self._door(self.broker.addresses, self.broker.zookeeper, own=False)
         return self._shared
 
     def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
-        return self._door(list(self.private.addresses))
+        return self._door(self.private.addresses, self.private.zookeeper)
 
     def lent_broker(self, running: Target) -> BrokerUnderTest:
         """A broker that runs on after the test, for tests that may harm it."""
         self.lent = running
-        return self._door(list(running.addresses))
+        return self._door(running.addresses, running.zookeeper)
 
-    def _door(self, addresses: Sequence[tuple[str, int]], *, own: bool = True) -> BrokerUnderTest:
+    def _door(
+        self,
+        addresses: Sequence[tuple[str, int]],
+        zookeeper: Address | None,
+        *,
+        own: bool = True,
+    ) -> BrokerUnderTest:
         """``own``: a broker that was started for tests, so that nothing of others can be there."""
         info = self.context.info
         door = BrokerUnderTest(
@@ -137,6 +145,7 @@ class CaseSession:
             name_prefix=case_prefix(info.name_prefix, self.context.nonce, self.node_id),
             seed=f"{self.context.seed}/{self.case}",
             observer=self.wire.see,
+            topic_maker=None if zookeeper is None else ZookeeperTopics(zookeeper),
             grants=None if own else grants_of(info),
         )
         self.brokers.append(door)

@@ -10,6 +10,7 @@ _COMMANDS = {
     "run": ("harness.commands.run", "run"),
     "broker": ("harness.reference_broker.command", "broker"),
     "report": ("harness.commands.report", "report"),
+    "archaeology": ("harness.commands.archaeology", "archaeology_command"),
     "gate": ("harness.commands.gate", "gate_command"),
     "compare": ("harness.commands.compare", "compare_command"),
     "requirements": ("harness.commands.requirements", "requirements"),

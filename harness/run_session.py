@@ -88,6 +88,7 @@ class RunSession:
                 release=info.release,
                 capabilities=tuple(sorted(info.capabilities)),
                 api_versions=info.api_versions,
+                versions_source=info.versions_source,
                 started_at=_now(),
             )
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.run_session import WorkerContext
-from harness.targets.target import OWN_BROKER, Target
+from harness.targets.target import OWN_BROKER, Address, Target
 
 
 @dataclass(slots=True)
@@ -27,6 +27,10 @@ class SharedBroker:
     @property
     def addresses(self) -> Sequence[tuple[str, int]]:
         return self.own.addresses if self.own else self.context.info.addresses
+
+    @property
+    def zookeeper(self) -> Address | None:
+        return self.own.zookeeper if self.own else self.context.info.zookeeper
 
     @property
     def log_path(self) -> Path | None:

@@ -7,7 +7,8 @@ files and the output folder must lie where the driver and all executors can reac
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,20 +36,26 @@ def aggregate(
     Raises ReportError when Spark can't read the files, when a verdict is not one of the seven, or
     when what lies beside the results has another form.
     """
+    wire, tables = wire_files(datasets), defect_tables(datasets)
+    with spark_problems(datasets), given_views(spark, folder, datasets, wording, tables):
+        _wire(spark, wire).createOrReplaceTempView("wire_seen")
+        checks_view(spark, datasets)
+        for name in TABLES:
+            write_table(spark, name, folder)
+
+
+@contextmanager
+def spark_problems(datasets: Sequence[Dataset]) -> Iterator[None]:
+    """What Spark says inside of the block becomes a ReportError."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    where = ", ".join(str(dataset.root) for dataset in datasets)
-    wire, tables = wire_files(datasets), defect_tables(datasets)
     try:
-        _name_verdict_ranks(spark)
-        with given_views(spark, folder, datasets, wording, tables):
-            _wire(spark, wire).createOrReplaceTempView("wire_seen")
-            _aggregate(spark, datasets, folder)
+        yield
     except (PySparkException, Py4JError) as error:
         raise ReportError(
             f"Spark can't aggregate the results: {_first_lines(error)}",
-            where,
+            ", ".join(str(dataset.root) for dataset in datasets),
             "if a file is named as unreadable, make it again from the run's journal; on a cluster, "
             "results and output must lie on a file system that all executors share",
         ) from error
@@ -61,11 +68,14 @@ def _wire(spark: SparkSession, files: Sequence[Path]) -> DataFrame:
     return reader.parquet(*(spark_path(file) for file in files))
 
 
-def _aggregate(spark: SparkSession, datasets: Sequence[Dataset], folder: Path) -> None:
+def checks_view(spark: SparkSession, datasets: Sequence[Dataset]) -> None:
+    """The views `checks` (all check lines) and `verdict_ranks`.
+
+    Raises ReportError when a verdict is not one of the seven.
+    """
+    _name_verdict_ranks(spark)
     _checks(spark, datasets).createOrReplaceTempView("checks")
     _refuse_unknown_verdicts(spark, ", ".join(str(dataset.root) for dataset in datasets))
-    for name in TABLES:
-        _write(spark, name, folder / f"{name}.parquet")
 
 
 def _first_lines(error: Exception) -> str:
@@ -109,8 +119,11 @@ def _refuse_unknown_verdicts(spark: SparkSession, where: str) -> None:
         )
 
 
-def _write(spark: SparkSession, name: str, folder: Path) -> None:
-    """Writes the table as one sorted file, and lets later SQL read what was written."""
+def write_table(spark: SparkSession, name: str, folder: Path) -> None:
+    """Writes sql/NAME.sql as one sorted file into `folder`/NAME.parquet, and lets later SQL read
+    what was written.
+    """
+    folder = folder / f"{name}.parquet"
     table = spark.sql((SQL_FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
     table.coalesce(1).write.parquet("file:" + str(folder))
     written = spark.read.schema(table.schema).parquet(spark_path(folder))

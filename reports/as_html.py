@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,9 +29,25 @@ SCRIPTS: Final = (
 
 
 def matrix_html(matrix: Matrix) -> str:
-    """The page. What comes from results stands in it as text and as JSON, never as markup, and
-    the page's own policy forbids any script but ours and any request. The same matrix always gives
-    the same bytes.
+    """The page; the same matrix always gives the same bytes."""
+    return page_html(
+        "index.html",
+        SCRIPTS,
+        ("page.css",),
+        page_data(matrix),
+        matrix=matrix,
+        totals=totals(matrix),
+        incomplete=incomplete_warnings(matrix),
+        catalogues=catalogue_warning(matrix),
+        verdicts=[*WORST_FIRST, NOT_RUN],
+    )
+
+
+def page_html(
+    template: str, scripts: Sequence[str], styles: Sequence[str], data: str, **values: object
+) -> str:
+    """A page from a template. What comes from results stands in it as text and as JSON (`data`),
+    never as markup, and the page's own policy forbids any script but ours and any request.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -43,21 +60,17 @@ def matrix_html(matrix: Matrix) -> str:
         keep_trailing_newline=True,
     )
     environment.globals.update(time_words=time_words)
-    script = page_script()
-    return environment.get_template("index.html").render(
-        matrix=matrix,
-        totals=totals(matrix),
-        incomplete=incomplete_warnings(matrix),
-        catalogues=catalogue_warning(matrix),
-        verdicts=[*WORST_FIRST, NOT_RUN],
+    script = page_script(scripts)
+    return environment.get_template(template).render(
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        style=(TEMPLATES / "page.css").read_text(encoding="utf-8"),
-        data=page_data(matrix),
+        style="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in styles),
+        data=data,
+        **values,
     )
 
 
-def page_script() -> str:
-    """The page's one script, put together from its files; none of its names is global."""
-    parts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS]
+def page_script(names: Sequence[str] = SCRIPTS) -> str:
+    """A page's one script, put together from its files; none of its names is global."""
+    parts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in names]
     return '"use strict";\n(() => {\n' + "".join(parts) + "})();\n"

@@ -40,10 +40,10 @@ def matrix_markdown(matrix: Matrix) -> str:
         folded("Runs", _runs(matrix)),
         folded("What the verdicts say", ["", *map(_meaning, (*WORST_FIRST, NOT_RUN))]),
     ]
-    text = _joined(sections)
+    text = joined_sections(sections)
     left_out = []
     for area in dict.fromkeys(row.area for row in matrix.rows):
-        more = "\n" + _joined([_area_table(matrix, area)])
+        more = "\n" + joined_sections([_area_table(matrix, area)])
         if len((text + more).encode()) > SIZE_LIMIT_BYTES:
             left_out.append(area)
         else:
@@ -65,11 +65,13 @@ def folded(title: str, lines: Sequence[str]) -> list[str]:
     return [f"<details><summary>{head}</summary>", *lines, "", "</details>"] if lines else []
 
 
-def _joined(sections: Iterable[Sequence[str]]) -> str:
+def joined_sections(sections: Iterable[Sequence[str]]) -> str:
+    """One text, an empty line between sections; those without lines are left out."""
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table of cells that are Markdown already."""
     lines = [head, ["---"] * len(head), *rows]
     # The empty line before a table belongs to Markdown's syntax.
     return ["", *("| " + " | ".join(line) + " |" for line in lines)]
@@ -103,7 +105,7 @@ def _counts(matrix: Matrix) -> list[str]:
         ]
         for total in totals(matrix)
     )
-    return _table(["target", "MUST passed", *(word.words for word in WORST_FIRST)], rows)[1:]
+    return table(["target", "MUST passed", *(word.words for word in WORST_FIRST)], rows)[1:]
 
 
 def _findings(matrix: Matrix) -> list[list[str]]:
@@ -149,7 +151,7 @@ def _cut(text: str) -> str:
 
 
 def _areas(matrix: Matrix) -> list[str]:
-    return _table(
+    return table(
         ["area", "target", "level", *(word.words for word in WORST_FIRST), "requirements"],
         (
             [
@@ -180,12 +182,12 @@ def _apis(matrix: Matrix) -> list[str]:
         for (key, name, target), sets in found.items()
     ]
     head = ["API", "target", "declared", "answers decodable", "behaves", "not passed"]
-    return _table(head, rows) if rows else []
+    return table(head, rows) if rows else []
 
 
 def _runs(matrix: Matrix) -> list[str]:
     head = ["target", "run", "state", "implementation", "release", "suite", "catalogue", "seed"]
-    return _table(
+    return table(
         [*head, "last check", "checks"],
         ([*map(escape, _run_facts(run)), str(run.checks)] for run in matrix.runs),
     )
@@ -215,7 +217,7 @@ def _area_table(matrix: Matrix, area: str) -> list[str]:
     )
     head = ["requirement", "level", "statement", *map(escape, matrix.targets)]
     title = f"{area}: {len(rows)} requirements, {passed} passed everywhere"
-    return folded(title, _table(head, [_row(row, matrix) for row in rows]))
+    return folded(title, table(head, [_row(row, matrix) for row in rows]))
 
 
 def _row(row: Row, matrix: Matrix) -> list[str]:

@@ -23,7 +23,11 @@ _VERDICTS: Final = {word.name: number for number, word in enumerate((*WORST_FIRS
 
 def page_data(matrix: Matrix) -> str:
     """The JSON text, fit to stand in a `<script type="application/json">`."""
-    document = _Document(matrix).made()
+    return script_data(_Document(matrix).made())
+
+
+def script_data(document: Any) -> str:
+    """Compact JSON that nothing in it can break out of a `<script>` element."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     # Nothing in it can end the element or begin a comment.
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

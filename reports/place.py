@@ -30,14 +30,15 @@ REPORT_FILES: Final = frozenset(
 
 
 @contextmanager
-def placed(out: Path) -> Iterator[Path]:
+def placed(out: Path, files: frozenset[str] = REPORT_FILES) -> Iterator[Path]:
     """A new folder beside `out` to write a report into; it becomes `out` when the block ends well.
 
-    An earlier report in `out` is replaced. Raises ReportError, before anything is written, when
-    `out` is a file or holds something that is no report, or can't be written.
+    `files` are the names of what a report consists of; an earlier one in `out` is replaced. Raises
+    ReportError, before anything is written, when `out` is a file or holds something that is no
+    report, or can't be written.
     """
     out = out.absolute()
-    _refuse_foreign(out)
+    _refuse_foreign(out, files)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
@@ -51,7 +52,7 @@ def placed(out: Path) -> Iterator[Path]:
         new = work / "new"
         new.mkdir()
         yield new
-        _refuse_foreign(out)
+        _refuse_foreign(out, files)
         had_one = out.exists()
         if had_one:
             out.rename(work / "old")
@@ -65,10 +66,10 @@ def placed(out: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _refuse_foreign(out: Path) -> None:
+def _refuse_foreign(out: Path, files: frozenset[str]) -> None:
     advice = "choose a folder of its own for the report, for example R/report"
     if out.is_dir():
-        foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in REPORT_FILES)
+        foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in files)
         if foreign:
             raise ReportError(
                 f"the output folder holds something that is no report: {', '.join(foreign[:5])}",

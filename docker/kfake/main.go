@@ -4,7 +4,8 @@
 //
 // Without --set a topic has one partition and comes into being when Metadata asks for it.
 // Settings carry Kafka's names. num.partitions and auto.create.topics.enable are options of the
-// cluster, the others are handed over as settings of its brokers.
+// cluster, those in handedOver settings of its brokers. It would take any other without a word and
+// not use it, so that one is refused here.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,6 +23,31 @@ import (
 )
 
 const module = "github.com/twmb/franz-go/pkg/kfake"
+
+var handedOver = []string{
+	"compression.type",
+	"default.replication.factor",
+	"group.consumer.heartbeat.interval.ms",
+	"group.consumer.session.timeout.ms",
+	"group.max.session.timeout.ms",
+	"group.max.size",
+	"group.min.session.timeout.ms",
+	"group.share.delivery.count.limit",
+	"group.share.heartbeat.interval.ms",
+	"group.share.record.lock.duration.ms",
+	"group.share.session.timeout.ms",
+	"log.message.timestamp.type",
+	"log.retention.bytes",
+	"log.retention.ms",
+	"log.roll.ms",
+	"log.segment.bytes",
+	"max.incremental.fetch.session.cache.slots",
+	"message.max.bytes",
+	"min.insync.replicas",
+	"offsets.retention.minutes",
+	"transaction.max.timeout.ms",
+	"transactional.id.expiration.ms",
+}
 
 type settings map[string]string
 
@@ -86,6 +113,12 @@ func (s settings) options() ([]kfake.Opt, error) {
 	}
 	if creates {
 		options = append(options, kfake.AllowAutoTopicCreation())
+	}
+	for name := range s {
+		if !slices.Contains(handedOver, name) {
+			return nil, fmt.Errorf("there is no setting %s here; known: num.partitions, "+
+				"auto.create.topics.enable, %s", name, strings.Join(handedOver, ", "))
+		}
 	}
 	return append(options, kfake.BrokerConfigs(s)), nil
 }

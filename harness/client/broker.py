@@ -14,10 +14,18 @@ from typing import TypeVar
 from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
-from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.errors import (
+    ApiNotAdvertised,
+    BrokerMisbehaved,
+    PreparationFailed,
+    ResponseTimeout,
+)
 from harness.client.grants import Grants
+from harness.client.older_forms import records_for, with_one_offset
+from harness.client.only import only
 from harness.client.placeholder_versions import served_range
 from harness.client.requests import (
+    FETCH_BY_ID,
     LATEST,
     Topic,
     fetch_partition,
@@ -26,9 +34,10 @@ from harness.client.requests import (
     list_offsets_request,
     produce_request,
 )
+from harness.client.topic_maker import TopicMaker
 from harness.client.transcript import Transcript
 from harness.client.wire_coverage import Observer
-from harness.codec.apis import api_named, api_of
+from harness.codec.apis import API_VERSIONS_KEY, api_named, api_of
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.header import DEFAULT_CLIENT_ID
@@ -45,18 +54,12 @@ from harness.codec.messages import (
 from harness.codec.structs import Message, Request
 from harness.codec.versions import NO_VERSIONS, VersionRange
 
+__all__ = ["ApiNotAdvertised", "BrokerUnderTest", "PreparationFailed"]
+
 M = TypeVar("M", bound=Message)
 T = TypeVar("T")
 POLL_MS = 10
 KEPT_TRANSCRIPTS = 20
-
-
-class ApiNotAdvertised(Exception):
-    """The broker's own ApiVersions lacks what the test needs."""
-
-
-class PreparationFailed(BrokerMisbehaved):
-    """The broker refused what a test needs before it can ask its question."""
 
 
 class BrokerUnderTest:
@@ -71,11 +74,13 @@ class BrokerUnderTest:
         name_prefix: str = "kc",
         seed: str = "",
         observer: Observer | None = None,
+        topic_maker: TopicMaker | None = None,
         grants: Grants | None = None,
     ) -> None:
         """``seed`` starts ``random``, the only source of chance that a test may use.
 
         ``observer`` and ``grants`` (None: all may be sent): see :class:`Connection`.
+        ``topic_maker``: for brokers without CreateTopics.
         """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
@@ -83,6 +88,7 @@ class BrokerUnderTest:
         self.random = random.Random(seed)
         self.transcripts: list[Transcript] = []
         self.observer = observer
+        self.topic_maker = topic_maker
         self.grants = grants or Grants()
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
@@ -150,10 +156,14 @@ class BrokerUnderTest:
             raise
 
     def is_alive(self) -> bool:
-        """Whether a new connection gets an ApiVersions answer."""
+        """Whether a new connection gets an answer: ApiVersions, or Metadata where that is not
+        known."""
+        request: Request[Message] = ApiVersionsRequest()
+        if API_VERSIONS_KEY not in self.api_versions:
+            request = MetadataRequest(topics=[])  # of all topics: a name could make one
         try:
             with Connection(self.address, timeout_ms=self.scaled_ms(5000)) as connection:
-                connection.ask(ApiVersionsRequest(), 0)
+                connection.ask(request, 0)
         except BrokerMisbehaved:
             return False
         return True
@@ -184,13 +194,17 @@ class BrokerUnderTest:
     ) -> Topic:
         """A new topic that is already served: its log end can be asked. Deleted with the test.
 
-        A broker that does not advertise CreateTopics makes it when Metadata asks for it, perhaps
-        with more partitions than wanted (not with ``exactly``). Raises ApiNotAdvertised where that
-        will not do, PreparationFailed when the broker refuses.
+        Where CreateTopics is not served, the topic maker is asked. A broker without either makes
+        it when Metadata asks for it, perhaps with more partitions than wanted (not with
+        ``exactly``). Raises ApiNotAdvertised where that will not do, PreparationFailed when the
+        broker refuses.
         """
         name = name or self.unique_topic()
         if self.advertised("CreateTopics"):
             self._ask_for_topic(name, partitions, configs or {})
+        elif self.topic_maker is not None:
+            self.topic_maker.make(name, partitions, configs or {})
+            self._await_shown(name, partitions)
         else:
             self._have_topic_made(name, partitions, configs or {}, exactly=exactly)
         topic = Topic(name, self._topic_id(name))
@@ -211,7 +225,7 @@ class BrokerUnderTest:
         )
         timeout_ms = int(self.scaled_ms(DEFAULT_TIMEOUT_MS))
         answer = self.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
-        code = answer.topics[0].error_code
+        code = only(answer.topics, "topic").error_code
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}")
 
@@ -238,6 +252,16 @@ class BrokerUnderTest:
                 f"CreateTopics is needed for {partitions} partitions; auto-creation made {found}"
             )
 
+    def _await_shown(self, name: str, partitions: int) -> None:
+        """Wait until Metadata shows the topic with a leader of each partition."""
+
+        def shown() -> bool:
+            topic = self.metadata([name]).topics[0]
+            leaders = [each for each in topic.partitions if each.leader_id >= 0]
+            return topic.error_code == ErrorCode.NONE and len(leaders) == partitions
+
+        self.eventually(shown, f"{name} is shown with {partitions} partitions")
+
     def delete_later(self, *names: str) -> None:
         """Delete these topics with the test, as those of ``create_topic``, where they exist."""
         self._created += [Topic(name) for name in names]
@@ -246,7 +270,7 @@ class BrokerUnderTest:
         """Wait until the partition answers: shown with a leader is not yet served."""
         request = list_offsets_request(topic, LATEST, partition=partition)
         self.eventually(
-            lambda: self.ask(request).topics[0].partitions[0].error_code == ErrorCode.NONE,
+            lambda: _one_offset(self.ask(request)).error_code == ErrorCode.NONE,
             f"{topic.name}-{partition} is served",
         )
 
@@ -262,6 +286,8 @@ class BrokerUnderTest:
 
     def _delete_topics(self) -> None:
         names, self._created = list(dict.fromkeys(t.name for t in self._created)), []
+        if names and not self.advertised("DeleteTopics") and self.topic_maker is not None:
+            self.topic_maker.delete(names)
         if not names or not self.advertised("DeleteTopics"):
             return
         version = self.version("DeleteTopics")
@@ -302,10 +328,17 @@ class BrokerUnderTest:
         partition: int = 0,
         acks: int = -1,
     ) -> ProduceResponse.PartitionProduceResponse:
-        """The answer for the one partition that was produced to."""
-        version = self.version("Produce", "3+") if version is None else version
+        """The answer for the one partition that was produced to.
+
+        At no named version ``records`` is a batch that prepares: an old broker gets it as a
+        message set.
+        """
+        if version is None:
+            version = self.version("Produce")
+            records = records_for(version, records)
         request = produce_request(topic, records, version, partition=partition, acks=acks)
-        return self.ask(request, version).responses[0].partition_responses[0]
+        topic_answer = only(self.ask(request, version).responses, "topic")
+        return only(topic_answer.partition_responses, "partition")
 
     def fetch(
         self,
@@ -315,23 +348,27 @@ class BrokerUnderTest:
         *,
         partition: int = 0,
         partition_max_bytes: int = 1 << 20,
-        max_wait_ms: int = 0,
     ) -> FetchResponse.PartitionData:
-        """The answer for the one partition that was fetched."""
-        version = self.version("Fetch", "4+") if version is None else version
+        """The answer, at once, for the one partition that was fetched."""
+        version = self.reading_version(topic) if version is None else version
         wanted = fetch_partition(
             offset, partition=partition, partition_max_bytes=partition_max_bytes
         )
-        request = fetch_request([fetch_topic(topic, version, [wanted])], max_wait_ms=max_wait_ms)
-        return self.ask(request, version).responses[0].partitions[0]
+        request = fetch_request([fetch_topic(topic, version, [wanted])])
+        return only(only(self.ask(request, version).responses, "topic").partitions, "partition")
+
+    def reading_version(self, topic: Topic) -> int:
+        """The highest version of Fetch that can name the topic: one without an id by its name."""
+        by_name_only = topic.id == ZERO_UUID and 4 in self.advertised("Fetch")
+        return self.version("Fetch", f"4-{FETCH_BY_ID - 1}" if by_name_only else "0+")
 
     def list_offset(
         self, topic: Topic, timestamp: int, version: int | None = None, *, partition: int = 0
     ) -> ListOffsetsResponse.ListOffsetsPartitionResponse:
-        """The answer for the one partition that was asked."""
+        """The answer for the one partition that was asked; ``offset`` of v0 is the first listed."""
         request = list_offsets_request(topic, timestamp, partition=partition)
-        version = self.version("ListOffsets", "1+") if version is None else version
-        return self.ask(request, version).topics[0].partitions[0]
+        version = self.version("ListOffsets") if version is None else version
+        return with_one_offset(_one_offset(self.ask(request, version)), version)
 
     def end_offset(self, topic: Topic, partition: int = 0) -> int:
         """The next offset to be written; raises PreparationFailed on an error code."""
@@ -352,3 +389,7 @@ class BrokerUnderTest:
             if time.monotonic() > deadline:
                 raise ResponseTimeout(f"not within {self.scaled_ms(within_ms):.0f} ms: {what}")
             time.sleep(POLL_MS / 1000)
+
+
+def _one_offset(answer: ListOffsetsResponse) -> ListOffsetsResponse.ListOffsetsPartitionResponse:
+    return only(only(answer.topics, "topic").partitions, "partition")

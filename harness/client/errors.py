@@ -17,3 +17,11 @@ class ResponseTimeout(BrokerMisbehaved):
 
 class WireViolation(BrokerMisbehaved):
     """Bytes came that break the protocol: wrong correlation id, undecodable, unexpected."""
+
+
+class PreparationFailed(BrokerMisbehaved):
+    """The broker refused what a test needs before it can ask its question."""
+
+
+class ApiNotAdvertised(Exception):
+    """What the broker is known to serve lacks what the test needs."""

@@ -11,6 +11,9 @@ from harness.codec.messages import FetchRequest, ListOffsetsRequest, ProduceRequ
 PRODUCE_BY_ID = 13  # from these versions on, a topic is named by its id alone (KIP-516)
 FETCH_BY_ID = 13
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+# What there is comes at once, as min_bytes is 0 and no broker waits for nothing. A max_wait_ms of 0
+# would say the same, but then a broker's treatment of 0 would decide every test that reads.
+READ_WAIT_MS, READ_MIN_BYTES = 100, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,12 @@ def fetch_topic(
 def fetch_request(
     topics: list[FetchRequest.FetchTopic],
     *,
-    max_wait_ms: int = 0,
-    min_bytes: int = 1,
+    max_wait_ms: int = READ_WAIT_MS,
+    min_bytes: int = READ_MIN_BYTES,
     max_bytes: int = 50 << 20,
     isolation_level: int = 0,
 ) -> FetchRequest:
-    """A full fetch outside of any session (session id 0, epoch -1)."""
+    """A full fetch outside of any session (session id 0, epoch -1); by default nobody waits."""
     return FetchRequest(
         max_wait_ms=max_wait_ms,
         min_bytes=min_bytes,

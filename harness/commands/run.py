@@ -34,7 +34,7 @@ from harness.conformance.wire_parquet import ensure_wire_parquet
 from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
-from harness.targets.kafka_process import KafkaProcess
+from harness.targets.kafka.target import KafkaTarget
 from harness.targets.spec import expand_all, parse_target
 
 _STYLES = {
@@ -114,7 +114,7 @@ def _prepare(given: tuple[str, ...], console: Console) -> tuple[str, ...]:
         specs = tuple(expand_all(given))
         for spec in specs:
             target = parse_target(spec)
-            if isinstance(target, KafkaProcess):
+            if isinstance(target, KafkaTarget):
                 find_java()  # before anything is downloaded for it
                 _download(target.release, console)
     except TargetError as error:

@@ -10,7 +10,8 @@ What is found, in the order in which it decides the exit code when several hold:
 2. unexpected failure (1): a MUST failed without an entry, or for another reason than the entry's
    ``matches``.
 3. unproved (3): an inconclusive MUST, or nothing passed at all. It comes after failures, since
-   most often it is what a failure left behind in the same test.
+   most often it is what a failure left behind in the same test. An entry whose ``matches`` finds
+   every such reason covers it: what is known to be broken leaves that unjudged.
 4. vanished (5): something that the profile names is not judged any more.
 5. known failure passed (4): news, the entry can go.
 6. expired (6): an entry's last day is over.
@@ -20,6 +21,7 @@ All findings are reported, each with its sentence; only the exit code is decided
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -149,7 +151,7 @@ def gate(results: Path, profile: Profile | None = None, today: date | None = Non
         known += [
             (target, name)
             for name, entry in entries.items()
-            if _fails_as_known(summary.requirements.get(name), entry)
+            if _is_known(summary.requirements.get(name), entry)
         ]
     return GateResult(
         runs={target: summary.header.run for target, summary in sorted(summaries.items())},
@@ -237,7 +239,7 @@ def _of_requirement(
     reasons = [check.reason for check in one.checks if check.verdict is one.verdict]
     if one.verdict is Verdict.HARNESS_ERROR:
         yield Kind.NOT_WHOLE, f"is a harness_error: {reasons[0]}"
-    elif one.verdict is Verdict.FAILED and not _fails_as_known(one, entry):
+    elif one.verdict is Verdict.FAILED and not _is_known(one, entry):
         if entry is None or entry.matches is None:
             yield Kind.UNEXPECTED_FAILURE, f"failed: {reasons[0]}"
         else:
@@ -246,17 +248,26 @@ def _of_requirement(
                 Kind.UNEXPECTED_FAILURE,
                 f'failed, but not with "{entry.matches.pattern}": {other}',
             )
-    elif one.verdict is Verdict.INCONCLUSIVE and one.level == "MUST":
+    elif one.verdict is Verdict.INCONCLUSIVE and one.level == "MUST" and not _is_known(one, entry):
         yield Kind.UNPROVED, f"is inconclusive: {reasons[0]}"
     elif one.verdict is Verdict.PASSED and entry is not None:
         yield Kind.KNOWN_FAILURE_PASSED, f"passed, but is known to fail ({entry.reason})"
 
 
-def _fails_as_known(one: RequirementSummary | None, entry: KnownFailure | None) -> bool:
-    if one is None or entry is None or one.verdict is not Verdict.FAILED:
+def _is_known(one: RequirementSummary | None, entry: KnownFailure | None) -> bool:
+    """Failed, or was left undecided, for the reasons that the entry tells."""
+    if one is None or entry is None:
         return False
-    failed = (check.reason for check in one.checks if check.verdict is Verdict.FAILED)
-    return entry.matches is None or all(entry.matches.search(why) for why in failed)
+    if one.verdict is Verdict.INCONCLUSIVE:
+        return entry.matches is not None and _all_match(one, entry.matches)
+    return one.verdict is Verdict.FAILED and (
+        entry.matches is None or _all_match(one, entry.matches)
+    )
+
+
+def _all_match(one: RequirementSummary, pattern: re.Pattern[str]) -> bool:
+    reasons = (check.reason for check in one.checks if check.verdict is one.verdict)
+    return all(pattern.search(why) for why in reasons)
 
 
 __all__ = [

@@ -58,7 +58,8 @@ class KnownFailure:
         link: where it is tracked.
         expires: the last day on which the entry holds, None for no end.
         matches: searched in the reason of each failed check; one that does not match is another,
-            unexpected failure.
+            unexpected failure. With it, the entry also covers a requirement that is inconclusive
+            for such reasons alone: what is broken elsewhere leaves it undecided.
     """
 
     requirement: str

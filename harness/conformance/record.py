@@ -16,6 +16,9 @@ RUN_ID = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
 takes it for a number or a date when it infers types of partition values."""
 
 LEVELS = ("MUST", "SHOULD", "MAY")
+VERSIONS_SOURCES = ("advertised", "observed")
+_ADDED_LATER = {"versions_source": VERSIONS_SOURCES[0]}
+"""What headers did not say at first, and what it was then."""
 
 
 class RecordError(ValueError):
@@ -82,6 +85,7 @@ HEADER_SHAPE: Shape = {
     **RUN_SHAPE,
     "capabilities": _is_texts,
     "api_versions": _is_version_ranges,
+    "versions_source": lambda value: value in VERSIONS_SOURCES,
     "started_at": _is_time,
 }
 
@@ -137,6 +141,8 @@ class RunHeader:
         target, implementation, release: what is judged, as a string, and what it turned out to be.
         capabilities: what the target lets us do, sorted.
         api_versions: API key to (lowest, highest) version, as the target advertises them.
+        versions_source: "observed" where it advertises nothing, and `api_versions` is what it was
+            seen to serve.
         started_at: UTC, ISO 8601 with offset.
     """
 
@@ -150,6 +156,7 @@ class RunHeader:
     capabilities: tuple[str, ...]
     api_versions: Mapping[int, tuple[int, int]]
     started_at: str
+    versions_source: str = VERSIONS_SOURCES[0]
 
     def run_fields(self) -> dict[str, Any]:
         """The fields that each check line repeats."""
@@ -161,12 +168,15 @@ class RunHeader:
             **self.run_fields(),
             "capabilities": list(self.capabilities),
             "api_versions": {str(k): list(v) for k, v in sorted(self.api_versions.items())},
+            "versions_source": self.versions_source,
             "started_at": self.started_at,
         }
 
     @staticmethod
     def from_json(values: Any) -> RunHeader:
         """Read it back. Raises `RecordError`."""
+        if isinstance(values, dict):
+            values = {**_ADDED_LATER, **values}
         fields = require_shape(values, HEADER_SHAPE, "the header")
         ranges = {int(key): (span[0], span[1]) for key, span in fields["api_versions"].items()}
         capabilities = tuple(fields["capabilities"])

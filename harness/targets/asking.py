@@ -12,13 +12,17 @@ from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout, WireViolation
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ApiVersionsRequest, MetadataRequest
+from harness.codec.messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
 from harness.targets.target import Address
 
 CLIENT_ID = "kafka-conformance-probe"
 SOFTWARE_NAME = "kafka-conformance"
 API_VERSIONS_VERSIONS = (0, 3)  # the simplest first; a broker may have dropped it one day
 METADATA_WITH_CLUSTER_ID = 2
+SILENCE_MS = 1_000
+SLOWER_THAN_METADATA = 20
+"""A broker before ApiVersions may neither answer nor close when asked for them: it has so long, or
+so many times what it needed for Metadata."""
 
 OTHERS = {
     b"\x15\x03": "a TLS listener (its answer begins as a TLS alert does)",
@@ -35,13 +39,21 @@ class NotAnswered(Exception):
     """A broker did not answer as Kafka does; the text says in what way."""
 
 
+class Silence(NotAnswered):
+    """Nothing came before the deadline."""
+
+
+class AnsweredWithError(NotAnswered):
+    """ApiVersions is known there, but the answer is an error code."""
+
+
 @dataclass(frozen=True)
 class Cluster:
     """What Metadata says: cluster id (None: not told), the live brokers' addresses and ids."""
 
     cluster_id: str | None
     brokers: tuple[Address, ...]
-    node_ids: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -53,7 +65,7 @@ def _asked(address: Address, timeout_ms: int) -> Iterator[Connection]:
     except WireViolation as problem:
         raise NotAnswered(_not_kafka(problem, connection.unread)) from problem
     except ResponseTimeout as problem:
-        raise NotAnswered(f"no answer within {timeout_ms} ms") from problem
+        raise Silence(f"no answer within {timeout_ms} ms") from problem
     except BrokerMisbehaved as problem:
         raise NotAnswered(_reason(problem)) from problem
 
@@ -97,7 +109,54 @@ def _api_versions(connection: Connection) -> ApiVersionRanges:
         error = response.error_code
         if error != ErrorCode.UNSUPPORTED_VERSION:
             break
-    raise NotAnswered(f"ApiVersions is answered with error {int(error)}")
+    raise AnsweredWithError(f"ApiVersions is answered with error {int(error)}")
+
+
+def advertises(address: Address, timeout_ms: int) -> bool:
+    """Whether a Kafka broker answers ApiVersions; False: Metadata v0 alone, as before 0.10.
+
+    0.8 closes the connection on ApiVersions, 0.9 neither answers nor closes. A broker that is
+    only slow is told from them by the time that Metadata takes. Raises NotAnswered: neither is
+    answered, within ``timeout_ms`` each.
+    """
+    try:
+        ask_api_versions(address, min(SILENCE_MS, timeout_ms))
+    except AnsweredWithError:
+        raise
+    except NotAnswered:
+        patience_ms = _patience_after_metadata(address, timeout_ms)
+    else:
+        return True
+    try:
+        ask_api_versions(address, patience_ms or timeout_ms)
+    except NotAnswered:
+        if patience_ms is None:
+            raise
+        return False
+    return True
+
+
+def _patience_after_metadata(address: Address, timeout_ms: int) -> int | None:
+    """How long ApiVersions may take where Metadata v0 is answered; None where it is refused."""
+    begun = time.perf_counter()
+    try:
+        ask_oldest_metadata(address, timeout_ms)
+    except Silence:
+        raise
+    except NotAnswered:
+        return None
+    taken_ms = (time.perf_counter() - begun) * 1000
+    return min(timeout_ms, max(SILENCE_MS, int(SLOWER_THAN_METADATA * taken_ms)))
+
+
+def ask_oldest_metadata(address: Address, timeout_ms: int) -> Cluster:
+    """The live brokers by Metadata v0, which every release since 0.8.0 answers.
+
+    Asks for all topics, as v0 has no "none" and a name could make a topic. Raises NotAnswered.
+    """
+    with _asked(address, timeout_ms) as connection:
+        response = connection.ask(MetadataRequest(topics=[]), 0)
+        return Cluster(None, tuple(Address(each.host, each.port) for each in response.brokers))
 
 
 def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
@@ -113,10 +172,22 @@ def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
         if version < 1 or version not in metadata.valid_versions:
             raise NotAnswered(f"it advertises Metadata {lowest} to {highest}, none that we know")
         response = connection.ask(MetadataRequest(topics=[]), version)
-        brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
         told = version >= METADATA_WITH_CLUSTER_ID
-        node_ids = tuple(broker.node_id for broker in response.brokers)
-        return Cluster(response.cluster_id if told else None, brokers, node_ids)
+        return _cluster(response, response.cluster_id if told else None)
+
+
+def ask_oldest_cluster(address: Address, timeout_ms: int) -> Cluster:
+    """The live brokers by Metadata v0, for a broker that may not know ApiVersions (before 0.10).
+
+    At v0 no topic means all of them; the broker makes none. Raises NotAnswered.
+    """
+    with _asked(address, timeout_ms) as connection:
+        return _cluster(connection.ask(MetadataRequest(topics=[]), 0), None)
+
+
+def _cluster(response: MetadataResponse, cluster_id: str | None) -> Cluster:
+    brokers = tuple(Address(broker.host, broker.port) for broker in response.brokers)
+    return Cluster(cluster_id, brokers, tuple(broker.node_id for broker in response.brokers))
 
 
 @dataclass(frozen=True)
@@ -124,22 +195,33 @@ class Pace:
     """How quickly a broker answers, in milliseconds.
 
     ``first_answer_ms``: from the connect to the first answer on a new connection;
-    ``round_trips_ms``: one ApiVersions request each, on one connection, one after the other.
+    ``round_trips_ms``: one request each, on one connection, one after the other.
     """
 
     first_answer_ms: float
     round_trips_ms: tuple[float, ...]
 
 
-def measure_pace(address: Address, timeout_ms: int, round_trips: int) -> Pace:
-    """Time ApiVersions requests. Raises NotAnswered."""
+def measure_pace(
+    address: Address, timeout_ms: int, round_trips: int, *, advertised: bool = True
+) -> Pace:
+    """Time ApiVersions requests, or Metadata v0 where ApiVersions is not ``advertised``.
+
+    Raises NotAnswered.
+    """
+
+    def ask(connection: Connection) -> object:
+        if advertised:
+            return _api_versions(connection)
+        return connection.ask(MetadataRequest(topics=[]), 0)
+
     begun = time.perf_counter()
     with _asked(address, timeout_ms) as connection:
-        _api_versions(connection)
+        ask(connection)
         first = time.perf_counter() - begun
         taken = []
         for _ in range(round_trips):
             begun = time.perf_counter()
-            _api_versions(connection)
+            ask(connection)
             taken.append((time.perf_counter() - begun) * 1000)
     return Pace(first * 1000, tuple(taken))

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.targets.access_file import NEVER, AccessFile
-from harness.targets.asking import NotAnswered, ask_api_versions
+from harness.targets.asking import (
+    NotAnswered,
+    advertises,
+    ask_api_versions,
+    ask_oldest_metadata,
+)
 from harness.targets.errors import TargetStartError
 from harness.targets.external_nodes import NodeCommands, find_nodes
 from harness.targets.process import Deadline
@@ -63,6 +68,7 @@ class ExternalBroker(Target):
         self.bootstrap = list(bootstrap)
         self.spec = "external:" + ",".join(str(address) for address in self.bootstrap)
         self._answer_timeout_ms = answer_timeout_ms
+        self._advertises: dict[Address, bool] = {}
         self._granted: NodeCommands | None = None
         self._left: dict[int, str] = {}  # node to the command that brings it back
         if access is not None:
@@ -81,13 +87,13 @@ class ExternalBroker(Target):
         return path if path is not None and path.is_file() else None
 
     def start(self) -> list[Address]:
-        """Ask each address for its ApiVersions; all of them must answer.
+        """Ask each address for its ApiVersions, or Metadata v0; all of them must answer.
 
         Which node is behind which address is asked where the access file grants something for one.
         """
         for address in self.bootstrap:
             try:
-                ask_api_versions(address, self._answer_timeout_ms)
+                self._advertises[address] = advertises(address, self._answer_timeout_ms)
             except NotAnswered as problem:
                 raise TargetStartError(
                     f"no Kafka broker answers at {address}: {problem}. {WHAT_TO_DO}"
@@ -98,10 +104,16 @@ class ExternalBroker(Target):
         return self.addresses
 
     def is_alive(self) -> bool:
-        """Whether all addresses still answer ApiVersions (before the start: False)."""
-        return bool(self.addresses) and all(
-            _answers(address, ALIVE_TIMEOUT_MS) for address in self.addresses
-        )
+        """Whether all addresses still answer (before the start: False)."""
+        return bool(self.addresses) and all(self._answers(address) for address in self.addresses)
+
+    def _answers(self, address: Address, timeout_ms: int = ALIVE_TIMEOUT_MS) -> bool:
+        ask = ask_api_versions if self._advertises[address] else ask_oldest_metadata
+        try:
+            ask(address, timeout_ms)
+        except NotAnswered:
+            return False
+        return True
 
     def stop(self) -> None:
         """Bring back the nodes that tests have left; then only forget the addresses.
@@ -120,7 +132,7 @@ class ExternalBroker(Target):
     def node_is_alive(self, node: int) -> bool:
         """Whether it answers; a paused one counts as alive, as it was so when it was paused."""
         address = self.address_of(node)
-        return self._left.get(node) == UNDO["pause"] or _answers(address, ALIVE_TIMEOUT_MS)
+        return self._left.get(node) == UNDO["pause"] or self._answers(address)
 
     def stop_node(self, node: int) -> None:
         self._end(STOP_NODE, "stop", node)
@@ -167,7 +179,7 @@ class ExternalBroker(Target):
         self._do(capability, command, node)
         granted, address = self._access(capability, node)
         deadline = Deadline(granted.access.answer_timeout_ms)
-        while _answers(address, SILENCE_TIMEOUT_MS):
+        while self._answers(address, SILENCE_TIMEOUT_MS):
             if not deadline.left_ms():
                 raise TargetStartError(
                     f"{granted.access.path}: commands.{command} ended well, but node {node} still "
@@ -197,11 +209,3 @@ class ExternalBroker(Target):
                 f"commands.{command} to bring it back"
             )
         self._return(capability, command, node)
-
-
-def _answers(address: Address, timeout_ms: int) -> bool:
-    try:
-        ask_api_versions(address, timeout_ms)
-    except NotAnswered:
-        return False
-    return True

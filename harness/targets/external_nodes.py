@@ -29,7 +29,7 @@ def find_nodes(bootstrap: Sequence[Address], timeout_ms: int) -> list[int]:
         cluster = ask_cluster(bootstrap[0], timeout_ms)
     except NotAnswered as problem:
         raise TargetStartError(f"{bootstrap[0]} does not tell its nodes: {problem}") from problem
-    shown = dict(zip(cluster.node_ids, cluster.brokers, strict=True))
+    shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
     return [_node_at(address, shown) for address in bootstrap]
 
 

@@ -7,10 +7,19 @@ import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.own_names import DEFAULT_PREFIX
-from harness.targets.asking import NotAnswered, Pace, ask_api_versions, measure_pace
+from harness.targets.asking import (
+    ApiVersionRanges,
+    NotAnswered,
+    Pace,
+    advertises,
+    ask_api_versions,
+    measure_pace,
+)
 from harness.targets.errors import TargetStartError
+from harness.targets.observed_versions import observe_versions
 from harness.targets.target import SAFETY_CLASSES, Address, Target
 
 ANSWER_TIMEOUT_MS = 30_000
@@ -19,15 +28,20 @@ ROUND_TRIP_BASELINE_MS = 5.0
 FIRST_ANSWER_BASELINE_MS = 25.0
 TIME_SCALE_LIMIT = 20.0
 """Baselines: about twice what a just-started Apache Kafka 4.4.0 needs on two shared cores."""
+OBSERVE_STEP_MS = 200
+OBSERVE_TIMEOUT_MS = 1_500
+ADVERTISED, OBSERVED = "advertised", "observed"
 
 
 @dataclass(frozen=True)
 class TargetInfo:
     """A started target, as plain data.
 
-    ``api_versions``: api key -> (lowest, highest) advertised. ``time_scale``: what every wait of
-    a test is multiplied by, see :func:`time_scale`. ``log_path``: None without a log. ``safety``
-    and ``name_prefix`` as in :class:`Target`.
+    ``api_versions``: api key -> (lowest, highest) advertised; for a broker that does not answer
+    ApiVersions (0.8, 0.9) those that it was seen to serve, and ``versions_source`` is then
+    :data:`OBSERVED`. ``time_scale``: what every wait of a test is multiplied by, see
+    :func:`time_scale`. ``log_path``: None without a log. ``zookeeper``: as in Target.
+    ``safety`` and ``name_prefix`` as in :class:`Target`.
     """
 
     spec: str
@@ -38,6 +52,8 @@ class TargetInfo:
     capabilities: frozenset[str]
     time_scale: float
     log_path: str | None
+    versions_source: str = ADVERTISED
+    zookeeper: Address | None = None
     safety: frozenset[str] = frozenset(SAFETY_CLASSES)
     name_prefix: str = DEFAULT_PREFIX
 
@@ -63,40 +79,66 @@ class TargetInfo:
             capabilities=frozenset(fields["capabilities"]),
             time_scale=fields["time_scale"],
             log_path=fields["log_path"],
+            versions_source=fields["versions_source"],
+            zookeeper=None if fields["zookeeper"] is None else Address(*fields["zookeeper"]),
             safety=frozenset(fields["safety"]),
             name_prefix=fields["name_prefix"],
         )
 
 
 def probe(target: Target) -> TargetInfo:
-    """Ask a started target for its ApiVersions and measure how quickly it answers.
+    """Learn what a started target serves and measure how quickly it answers.
 
-    All its addresses are asked: the versions are those that every one of them advertises, the
-    pace is that of the slowest. Raises TargetStartError when one does not answer.
+    All its addresses are asked: the versions are those that every one of them advertises (or, by
+    one that does not advertise, was seen to serve), the pace is that of the slowest. Raises
+    TargetStartError when one does not answer.
     """
-    ranges, scales = [], []
+    asked = []
     for address in target.addresses:
         try:
-            ranges.append(ask_api_versions(address, ANSWER_TIMEOUT_MS))
-            scales.append(time_scale(measure_pace(address, ANSWER_TIMEOUT_MS, ROUND_TRIPS)))
+            asked.append(_ask(address))
         except NotAnswered as problem:
             raise TargetStartError(
                 f"{target.spec}: the broker at {address} cannot be asked: {problem}"
             ) from problem
-    if not ranges:
+    if not asked:
         raise TargetStartError(f"{target.spec} is not started")
     return TargetInfo(
         spec=target.spec,
         implementation=target.implementation,
         release=target.release,
         addresses=tuple(target.addresses),
-        api_versions=_common(ranges),
+        api_versions=_common([each.ranges for each in asked]),
         capabilities=target.capabilities,
-        time_scale=max(scales),
+        time_scale=max(each.scale for each in asked),
         log_path=str(target.log_path) if target.log_path else None,
+        versions_source=ADVERTISED if all(each.advertised for each in asked) else OBSERVED,
+        zookeeper=target.zookeeper,
         safety=target.safety,
         name_prefix=target.name_prefix,
     )
+
+
+class _Asked(NamedTuple):
+    """One broker."""
+
+    advertised: bool
+    ranges: ApiVersionRanges
+    scale: float
+
+
+def _ask(address: Address) -> _Asked:
+    """Raises NotAnswered."""
+    advertised = advertises(address, ANSWER_TIMEOUT_MS)
+    pace = measure_pace(address, ANSWER_TIMEOUT_MS, ROUND_TRIPS, advertised=advertised)
+    scale = time_scale(pace)
+    if advertised:
+        ranges = ask_api_versions(address, ANSWER_TIMEOUT_MS)
+    else:
+        ranges = observe_versions(
+            address, int(OBSERVE_STEP_MS * scale), int(OBSERVE_TIMEOUT_MS * scale)
+        )
+    return _Asked(advertised, ranges, scale)
 
 
 def _common(ranges: Sequence[dict[int, tuple[int, int]]]) -> dict[int, tuple[int, int]]:
@@ -113,7 +155,7 @@ def _common(ranges: Sequence[dict[int, tuple[int, int]]]) -> dict[int, tuple[int
 def time_scale(pace: Pace) -> float:
     """The factor for waits: max(1, median round trip / 5 ms, first answer / 25 ms), at most 20.
 
-    The median is that of :data:`ROUND_TRIPS` ApiVersions requests on one connection; the first
+    The median is that of :data:`ROUND_TRIPS` requests on one connection; the first
     answer counts from the connect, and shows a slow start, a far network or a busy machine.
     Rounded to two digits. The limit keeps the deadlines of a broken target finite.
     """

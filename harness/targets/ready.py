@@ -6,7 +6,7 @@ A port that accepts is no answer: a relay or a published port accepts with nothi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from harness.targets.asking import NotAnswered, ask_api_versions, ask_cluster
 from harness.targets.errors import TargetStartError
@@ -15,6 +15,9 @@ from harness.targets.target import Address
 
 ATTEMPT_TIMEOUT_MS = 5_000
 PAUSE_S = 0.02
+
+Question = Callable[[int], object]
+"""Takes a deadline in milliseconds; raises NotAnswered when it should be asked again."""
 
 
 def wait_until_ready(
@@ -31,13 +34,21 @@ def wait_until_ready(
     ``check`` is called between the attempts and raises when waiting has become senseless (the
     process has ended, say). Raises TargetStartError at the deadline with the last reason.
     """
-    deadline = Deadline(timeout_ms)
-    questions: list[Callable[[int], object]] = [
+    questions: list[Question] = [
         lambda wait_ms: ask_api_versions(address, wait_ms),
         lambda wait_ms: _metadata(address, wait_ms, cluster_id),
     ]
+    await_answers(address, questions, timeout_ms, check)
+
+
+def await_answers(
+    address: Address, questions: Sequence[Question], timeout_ms: int, check: Callable[[], None]
+) -> None:
+    """Ask each question until it is answered, one after the other; otherwise as above."""
+    deadline = Deadline(timeout_ms)
+    left = list(questions)
     reason = "it was not asked"
-    while questions:
+    while left:
         check()
         left_ms = deadline.left_ms()
         if not left_ms:
@@ -45,8 +56,8 @@ def wait_until_ready(
                 f"{address} does not answer as a Kafka broker within {timeout_ms} ms: {reason}"
             )
         try:
-            questions[0](min(left_ms, ATTEMPT_TIMEOUT_MS))
-            questions.pop(0)
+            left[0](min(left_ms, ATTEMPT_TIMEOUT_MS))
+            left.pop(0)
         except NotAnswered as problem:
             reason = str(problem)
             time.sleep(PAUSE_S)

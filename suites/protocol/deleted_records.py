@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.connection import DEFAULT_TIMEOUT_MS
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest
@@ -17,7 +18,7 @@ def delete_records(
     entry = DeleteRecordsRequest.DeleteRecordsTopic(name=topic.name, partitions=[wanted])
     timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))
     answer = broker.ask(DeleteRecordsRequest(topics=[entry], timeout_ms=timeout_ms))
-    code = answer.topics[0].partitions[0].error_code
+    code = only(only(answer.topics, "topic").partitions, "partition").error_code
     if code != ErrorCode.NONE:
         where = f"DeleteRecords {topic.name}-{partition} below {offset}"
         raise PreparationFailed(f"{where}: {ErrorCode.describe(code)}")

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.errors import BrokerMisbehaved
-from harness.client.requests import FETCH_BY_ID, Topic, fetch_request
+from harness.client.requests import (
+    FETCH_BY_ID,
+    READ_MIN_BYTES,
+    READ_WAIT_MS,
+    Topic,
+    fetch_request,
+)
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.conformance.checks import NotApplicable
@@ -37,10 +43,14 @@ class FetchSession:
         return self.broker.ask(request, self.version)
 
     def next_request(
-        self, topics: Sequence[FetchRequest.FetchTopic] = (), max_wait_ms: int = 0
+        self,
+        topics: Sequence[FetchRequest.FetchTopic] = (),
+        *,
+        max_wait_ms: int = READ_WAIT_MS,
+        min_bytes: int = READ_MIN_BYTES,
     ) -> FetchRequest:
-        """The next incremental fetch, for the caller to send."""
-        request = fetch_request(list(topics), max_wait_ms=max_wait_ms)
+        """The next incremental fetch, for the caller to send; by default nobody waits."""
+        request = fetch_request(list(topics), max_wait_ms=max_wait_ms, min_bytes=min_bytes)
         request.session_id, request.session_epoch = self.id, self.next_epoch
         self.next_epoch += 1
         return request

@@ -26,6 +26,15 @@ def entry_of(topic: Topic, version: int, offsets: dict[int, int]) -> FetchReques
     return fetch_topic(topic, version, wanted)
 
 
+def records_by_partition(response: Answer) -> dict[int, bytes]:
+    """The records of each partition of the only topic; a partition that is left out has none."""
+    return {
+        partition.partition_index: bytes(partition.records or b"")
+        for topic in response.responses
+        for partition in topic.partitions
+    }
+
+
 def partition_of(response: Answer, index: int = 0) -> Answer.PartitionData:
     """The part of an answer about one partition; every test has a single topic."""
     for topic in response.responses:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.connection import DEFAULT_TIMEOUT_MS
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteTopicsRequest
@@ -17,11 +18,11 @@ def delete_topic(broker: BrokerUnderTest, topic: Topic) -> None:
         request.topics = [DeleteTopicsRequest.DeleteTopicState(name=topic.name)]
     else:
         request.topic_names = [topic.name]
-    code = broker.ask(request, version).responses[0].error_code
+    code = only(broker.ask(request, version).responses, "topic").error_code
     if code != ErrorCode.NONE:
         raise PreparationFailed(f"DeleteTopics {topic.name}: {ErrorCode.describe(code)}")
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     broker.eventually(
-        lambda: broker.metadata([topic.name]).topics[0].error_code == unknown,
+        lambda: only(broker.metadata([topic.name]).topics, "topic").error_code == unknown,
         f"{topic.name} is gone",
     )

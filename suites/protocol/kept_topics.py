@@ -54,6 +54,7 @@ class KeptTopics:
                 time_scale=broker.time_scale,
                 name_prefix=f"{broker.unique_topic()}-kept",
                 observer=broker.observer,
+                topic_maker=broker.topic_maker,
                 grants=broker.grants,
             )
         if make not in self._made:

@@ -63,6 +63,7 @@ KIP_896_LOWEST = {
 
 TINY_PERCENTAGE = 0.0001  # of one thread's time
 REACTION_MS = 5_000
+FIRST_FLEXIBLE = 3
 ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
 
 
@@ -76,9 +77,21 @@ def _unserved_version(broker: BrokerUnderTest, which: str) -> int:
     return 32767 if which == "highest" else broker.advertised("ApiVersions").highest + 1
 
 
-def _send_unserved(connection: Connection, version: int) -> None:
+def _unserved(broker: BrokerUnderTest, version: int) -> bytes:
+    """ApiVersions at a version that no broker knows, with the body of the highest served one.
+
+    Nothing asks at an unserved version below 3, the first with a flexible header.
+    """
+    request = ApiVersionsRequest(client_software_name="kc", client_software_version="1.0")
+    like = max(FIRST_FLEXIBLE, broker.advertised("ApiVersions").highest)
+    payload = bytearray(encode_request(request, like, 1, "c"))
+    payload[2:4] = struct.pack(">h", version)
+    return bytes(payload)
+
+
+def _unserved_without_body(version: int) -> bytes:
     """ApiVersions at a version that no broker knows: header v2 and no body at all."""
-    connection.send_frame(struct.pack(">hhih", API_VERSIONS_KEY, version, 1, 1) + b"c\0")
+    return struct.pack(">hhih", API_VERSIONS_KEY, version, 1, 1) + b"c\0"
 
 
 @judges("APIV-001")
@@ -100,16 +113,18 @@ def test_version_0_lists_every_api_once(broker: BrokerUnderTest) -> None:
 
 
 @judges("APIV-002")
+@pytest.mark.parametrize("body", ["known", "none"])
 @pytest.mark.parametrize("which", ["next", "highest"])
 def test_an_unserved_version_is_answered_in_the_format_of_version_0(
-    broker: BrokerUnderTest, which: str
+    broker: BrokerUnderTest, which: str, body: str
 ) -> None:
-    """UNSUPPORTED_VERSION, with the range of ApiVersions."""
+    """UNSUPPORTED_VERSION, with the range of ApiVersions, whatever the body: nobody can know it."""
     advertised = broker.advertised("ApiVersions")
     version = _unserved_version(broker, which)
     connection = broker.connect()
     with requirement("APIV-002", api_key=API_VERSIONS_KEY, api_version=version):
-        _send_unserved(connection, version)
+        asked = _unserved(broker, version) if body == "known" else _unserved_without_body(version)
+        connection.send_frame(asked)
         answer = decode(ApiVersionsResponse, 0, connection.receive_frame()[4:])
         expect_error(answer.error_code, ErrorCode.UNSUPPORTED_VERSION)
         shown = [
@@ -127,7 +142,7 @@ def test_version_0_may_be_asked_after_an_unserved_version(
 ) -> None:
     """The same connection goes on."""
     connection = broker.connect()
-    _send_unserved(connection, _unserved_version(broker, which))
+    connection.send_frame(_unserved(broker, _unserved_version(broker, which)))
     connection.receive_frame()
     with requirement("APIV-003", api_key=API_VERSIONS_KEY, api_version=0):
         answer = _table(connection, 0)
@@ -173,8 +188,8 @@ def test_what_is_not_advertised_is_not_answered(broker: BrokerUnderTest) -> None
     """Version 0 of every key outside the advertised set: closed without an answer."""
     unlisted = set(range(HIGHEST_KEY_PROBED + 1)) - set(broker.api_versions) - set(SERVED_UNLISTED)
     for key in sorted(unlisted - broker.grants.refused.keys()):
-        connection = broker.connect()
         with requirement("APIV-006", api_key=key, api_version=0):
+            connection = broker.connect()  # within: what was asked before must not end the broker
             connection.send_frame(struct.pack(">hhih", key, 0, 1, 1) + b"c" + bytes(64))
             connection.expect_closed()
         connection.close()

@@ -13,6 +13,7 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ResponseTimeout
+from harness.client.only import only
 from harness.client.requests import (
     Topic,
     fetch_partition,
@@ -32,7 +33,6 @@ from harness.codec.messages import (
     MetadataRequest,
     ResponseHeader,
 )
-from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
@@ -129,9 +129,10 @@ def test_pipelined_answers_keep_their_order(broker: BrokerUnderTest) -> None:
 def test_a_cheap_request_does_not_overtake_a_long_poll(broker: BrokerUnderTest) -> None:
     """A waiting Fetch is answered before the ApiVersions that was sent after it."""
     topic = broker.create_topic()
-    version = broker.version("Fetch", "4+")
+    version = broker.reading_version(topic)
     wait_ms = int(broker.scaled_ms(300))
-    fetch = fetch_request([fetch_topic(topic, version, [fetch_partition(0)])], max_wait_ms=wait_ms)
+    wanted = [fetch_topic(topic, version, [fetch_partition(0)])]
+    fetch = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     connection = broker.connect()
     with requirement("CONN-005"):
         connection.send(fetch, version, correlation_id=71)
@@ -153,9 +154,10 @@ def test_a_thousand_requests_may_be_outstanding(broker: BrokerUnderTest) -> None
 def test_a_long_poll_does_not_hold_up_other_connections(broker: BrokerUnderTest) -> None:
     """While a Fetch waits on one connection, another connection is answered."""
     topic = broker.create_topic()
-    version = broker.version("Fetch", "4+")
+    version = broker.reading_version(topic)
     wait_ms = int(broker.scaled_ms(20_000))
-    fetch = fetch_request([fetch_topic(topic, version, [fetch_partition(0)])], max_wait_ms=wait_ms)
+    wanted = [fetch_topic(topic, version, [fetch_partition(0)])]
+    fetch = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     waiting, other = broker.connect(), broker.connect("CONN-007", timeout_ms=5_000)
     waiting.send(fetch, version)
     with requirement("CONN-007"):
@@ -163,7 +165,7 @@ def test_a_long_poll_does_not_hold_up_other_connections(broker: BrokerUnderTest)
             assert other.ask(HEALTHY, 0).error_code == ErrorCode.NONE
         waiting.expect_silence(for_ms=1)  # so it did wait all the time
     # an append ends the wait, so that nothing is left waiting at the broker; FETCH-007 judges that
-    broker.produce(topic, encode_batch(RecordBatch([Record(b"wake up")])))
+    broker.produce(topic, batch_of(b"wake up"))
     with suppress(ResponseTimeout):
         waiting.receive(broker.scaled_ms(2_000))
 
@@ -233,11 +235,12 @@ def test_a_frame_without_room_for_a_header_closes(broker: BrokerUnderTest, lengt
 @judges("CONN-013")
 @pytest.mark.parametrize("api_key", [-1, 9999])
 def test_an_unknown_api_key_closes_the_connection(broker: BrokerUnderTest, api_key: int) -> None:
-    """A key beyond the table: closed without an answer."""
+    """A key beyond the table: closed without an answer, this connection and not the broker."""
     connection = broker.connect()
     with requirement("CONN-013"):
         connection.send_frame(struct.pack(">hhih", api_key, 0, 1, -1))
         connection.expect_closed()
+        assert broker.is_alive(), "closed, and the broker does not answer another connection"
 
 
 @judges("CONN-014")
@@ -287,7 +290,8 @@ def test_null_and_empty_client_ids_are_accepted(
     for version in served_versions(broker, "Produce"):
         request = produce_request(topic, batch_of(b"x", version=version), version)
         with requirement("CONN-019", api_key=key, api_version=version):
-            answer = connection.ask(request, version).responses[0].partition_responses[0]
+            topic_answer = only(connection.ask(request, version).responses, "topic")
+            answer = only(topic_answer.partition_responses, "partition")
             expect_error(answer.error_code, ErrorCode.NONE)
 
 
@@ -324,7 +328,7 @@ def test_answers_about_a_topic_have_the_format_of_the_version_asked(
     versions = served_versions(broker, api_name, "3+" if api_name == "Produce" else "0+")
     topic = broker.create_topic()
     if api_name == "Fetch":
-        broker.produce(topic, encode_batch(RecordBatch([Record(b"to be fetched")])))
+        broker.produce(topic, batch_of(b"to be fetched"))
     connection = broker.connect("CONN-025")
     for version in versions:
         with requirement("CONN-025", api_key=api_named(api_name).key, api_version=version):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
-from harness.conformance.checks import Inconclusive, requirement
+from harness.conformance.checks import NotApplicable, requirement
 from harness.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
+from suites.protocol.internal_topics import GROUP, OFFSETS_TOPIC, TRANSACTION, await_coordinator
 
 FIND_COORDINATOR = api_named("FindCoordinator")
-OFFSETS_TOPIC = "__consumer_offsets"
-GROUP, TRANSACTION, NO_KEY_TYPE = 0, 1, 9
+NO_KEY_TYPE = 9
 KEY_TYPES = pytest.mark.parametrize("key_type", [GROUP, TRANSACTION], ids=["group", "transaction"])
 MANY_KEYS = 4  # from this version on a request has several keys (KIP-699)
 Coordinator = FindCoordinatorResponse.Coordinator
@@ -42,35 +43,39 @@ def _ask_one(broker: BrokerUnderTest, version: int, key: str, key_type: int) -> 
     )
 
 
-def _await_coordinator(broker: BrokerUnderTest, key_type: int) -> None:
-    """The internal topic is made when it is first needed: ask until it is there."""
-    version, keys = broker.version("FindCoordinator", "1+"), [broker.unique_topic()]
-    broker.eventually(
-        lambda: _ask(broker, version, keys, key_type)[0].error_code == ErrorCode.NONE,
-        f"there is a coordinator for key type {key_type}",
-    )
-
-
 def _live_nodes(broker: BrokerUnderTest) -> set[Node]:
     return {(node.node_id, node.host, node.port) for node in broker.metadata([]).brokers}
+
+
+def _node_of(found: Coordinator) -> Node:
+    return found.node_id, found.host, found.port
+
+
+def _has_offsets_topic(broker: BrokerUnderTest) -> bool:
+    return OFFSETS_TOPIC in [topic.name for topic in broker.metadata(None).topics]
 
 
 @judges("COORD-003")
 @own_broker()
 def test_the_offsets_topic_is_made_when_it_is_first_needed(broker: BrokerUnderTest) -> None:
-    """In a cluster without it the answer is COORDINATOR_NOT_AVAILABLE; soon a node is named."""
+    """In a cluster without it the answer is COORDINATOR_NOT_AVAILABLE; soon a node is named.
+
+    Not applicable where a coordinator is named and the topic does not come: it is not needed.
+    """
     version = broker.version("FindCoordinator")
-    if OFFSETS_TOPIC in [topic.name for topic in broker.metadata(None).topics]:
-        raise Inconclusive(f"{OFFSETS_TOPIC} is already there: this cluster is not a fresh one")
+    if _has_offsets_topic(broker):
+        raise NotApplicable("fresh_cluster", f"{OFFSETS_TOPIC} is there from the beginning")
     group = broker.unique_topic()
     with requirement("COORD-003", api_key=FIND_COORDINATOR.key, api_version=version):
         first = _ask(broker, version, [group], GROUP)[0]
+        if _node_of(first) in _live_nodes(broker) and not _has_offsets_topic(broker):
+            raise NotApplicable("internal_topics", f"a coordinator and no {OFFSETS_TOPIC}")
         expect_error(first.error_code, ErrorCode.COORDINATOR_NOT_AVAILABLE, where="first")
         broker.eventually(
             lambda: _ask(broker, version, [group], GROUP)[0].error_code == ErrorCode.NONE,
             "a coordinator is named",
         )
-        topic = broker.metadata([OFFSETS_TOPIC]).topics[0]
+        topic = only(broker.metadata([OFFSETS_TOPIC]).topics, "topic")
         expect_error(topic.error_code, ErrorCode.NONE, where=OFFSETS_TOPIC)
 
 
@@ -82,7 +87,7 @@ def test_each_of_several_keys_gets_its_coordinator(
 ) -> None:
     """Three keys in one request, three coordinators in the answer, each a live broker."""
     keys = [broker.unique_topic() for _ in range(3)]
-    _await_coordinator(broker, key_type)
+    await_coordinator(broker, key_type)
     with requirement("COORD-005"):
         _expect_coordinators(broker, _ask(broker, api_version, keys, key_type), keys)
 
@@ -95,7 +100,7 @@ def _expect_coordinators(
     live = _live_nodes(broker)
     for one in found:
         expect_error(one.error_code, ErrorCode.NONE, where=one.key)
-        node = (one.node_id, one.host, one.port)
+        node = _node_of(one)
         assert node in live, f"{one.key}: {node} is none of the brokers {live}"
 
 
@@ -106,7 +111,7 @@ def test_a_key_type_selects_the_coordinator(
     broker: BrokerUnderTest, api_version: int, key_type: int
 ) -> None:
     """Before v4 a request has one key; its type stands beside it."""
-    _await_coordinator(broker, key_type)
+    await_coordinator(broker, key_type)
     keys = [broker.unique_topic()]
     with requirement("COORD-005"):
         _expect_coordinators(broker, _ask(broker, api_version, keys, key_type), keys)
@@ -115,7 +120,7 @@ def test_a_key_type_selects_the_coordinator(
 @judges("COORD-005")
 @at_versions("FindCoordinator", "1+")
 def test_an_unknown_key_type_is_refused(broker: BrokerUnderTest, api_version: int) -> None:
-    """Every key of the request has the error INVALID_REQUEST, and no node."""
+    """Every key of the request has the error INVALID_REQUEST."""
     keys = [broker.unique_topic() for _ in range(3)]
     with requirement("COORD-005"):
         found = _ask(broker, api_version, keys, NO_KEY_TYPE)
@@ -123,4 +128,3 @@ def test_an_unknown_key_type_is_refused(broker: BrokerUnderTest, api_version: in
         assert named == sorted(keys), f"asked for the keys {keys}, the answer has {named}"
         for one in found:
             expect_error(one.error_code, ErrorCode.INVALID_REQUEST, where=one.key)
-            assert one.node_id == -1, f"{one.key} is refused and has the node {one.node_id}"

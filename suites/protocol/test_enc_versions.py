@@ -16,10 +16,10 @@ from harness.client.requests import (
 from harness.codec.definition import FieldSpec
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeClusterRequest, FetchResponse, MetadataRequest
-from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Struct
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
+from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 from suites.protocol.plain_bytes import array, ask_plainly, int32, string
@@ -30,9 +30,7 @@ CHANGING = frozenset({"throttle_time_ms", "controller_id"})
 
 def _filled(broker: BrokerUnderTest) -> Topic:
     topic = broker.create_topic(partitions=2)
-    answer = broker.produce(
-        topic, encode_batch(RecordBatch([Record(b"the same at every version")]))
-    )
+    answer = broker.produce(topic, batch_of(b"the same at every version"))
     expect_error(answer.error_code, ErrorCode.NONE, where="the preparation")
     return topic
 
@@ -120,8 +118,8 @@ def test_fetch_tells_the_same_at_every_version(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
     """The same records, the same offsets."""
-    newest = broker.version("Fetch")
     topic = kept.topic(broker, _filled)
+    newest = broker.reading_version(topic)
     expected = _fetched(broker, topic, newest)
     with requirement("ENC-011"):
         _expect_same(_fetched(broker, topic, api_version), expected, api_version, newest)

@@ -14,7 +14,6 @@ from harness.client.requests import (
     fetch_topic,
 )
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchResponse as Answer
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
@@ -26,11 +25,13 @@ from suites.protocol.fetching import (
     entry_of,
     log_of_nine,
     partition_of,
+    records_by_partition,
     records_of,
     values_of,
 )
 from suites.protocol.kept_topics import KeptTopics
-from suites.protocol.record_formats import first_offsets
+from suites.protocol.leader_epoch import told_leader_epoch
+from suites.protocol.record_formats import first_offsets, records_in
 
 ONE_BATCH = batch_of(b"one of three")
 
@@ -235,9 +236,9 @@ def test_partition_max_bytes_bounds_a_partition(
         assert (found, length) == (VALUES[:3], size), told
 
 
-def _filled(response: Answer, order: tuple[int, ...]) -> list[int]:
+def _filled(found: dict[int, bytes], order: tuple[int, ...]) -> list[int]:
     """The partitions, in this order, that have a whole batch."""
-    return [index for index in order if values_of(partition_of(response, index))]
+    return [index for index in order if list(records_in(found.get(index, b"")))]
 
 
 @judges("FETCH-012")
@@ -258,10 +259,11 @@ def test_max_bytes_bounds_the_answer_in_request_order(
             for batches, limit in ((1, 1), (1, one), (2, 2 * one)):
                 request = fetch_request(wanted, max_bytes=limit)
                 response = broker.ask(request, api_version)
-                sizes = [len(partition_of(response, i).records or b"") for i in order]
+                found = records_by_partition(response)
+                sizes = [len(found.get(index, b"")) for index in order]
                 told = f"partitions {order} with max_bytes {limit}: {sizes} bytes"
                 assert sum(sizes) <= max(limit, one), told
-                filled = _filled(response, order)
+                filled = _filled(found, order)
                 assert filled, told
                 assert filled == with_data[: min(batches, len(filled))], told
 
@@ -299,7 +301,7 @@ def test_the_leader_epoch_of_a_fetch_is_validated(
 ) -> None:
     """The leader's own epoch and -1 are served, a newer one is UNKNOWN_LEADER_EPOCH."""
     topic = kept.topic(broker, log_of_nine)
-    epoch = broker.metadata([topic.name]).topics[0].partitions[0].leader_epoch
+    epoch = told_leader_epoch(broker, topic)
     expected = {
         -1: ErrorCode.NONE,
         epoch: ErrorCode.NONE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
@@ -87,7 +88,7 @@ def test_an_incremental_fetch_names_only_what_has_changed(
         changed = session.ask()
         expect_error(changed.error_code, ErrorCode.NONE)
         assert _named(changed) == [1], f"partition 1 has changed, named are {_named(changed)}"
-        assert changed.responses[0].partitions[0].records
+        assert only(only(changed.responses, "topic").partitions, "partition").records
 
 
 @judges("FETCH-030")

@@ -17,6 +17,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import fetch_session
 from suites.protocol.fetching import (
     NO_PARTITION,
+    VALUES,
     entry_of,
     log_of_nine,
     partition_of,
@@ -25,6 +26,8 @@ from suites.protocol.fetching import (
 from suites.protocol.kept_topics import KeptTopics
 
 PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
+# Twice that where an append has to end the wait: who only looks again halfway is told apart.
+APPEND_PATIENCE_MS = 2 * PATIENCE_MS
 WAIT_MS = 200
 SESSION_WAIT_MS = 100
 EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
@@ -40,9 +43,14 @@ def _timed(connection: Connection, request: FetchRequest, version: int) -> tuple
     return response, (time.monotonic() - started) * 1000
 
 
-def _expect_prompt(took_ms: float, wait_ms: int) -> None:
-    """Well before max_wait_ms, whose end would look much the same otherwise."""
-    assert took_ms < 0.9 * wait_ms, f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+def _expect_prompt(took_ms: float, wait_ms: int, share: float = 0.9) -> None:
+    """Within this share of max_wait_ms, whose end would look much the same otherwise."""
+    assert took_ms < share * wait_ms, f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+
+
+def _expect_woken(took_ms: float, wait_ms: int) -> None:
+    """By an append, soon after the beginning: well before half of max_wait_ms is over."""
+    _expect_prompt(took_ms, wait_ms, share=0.45)
 
 
 def _expect_at_max_wait(broker: BrokerUnderTest, took_ms: float, wait_ms: int = WAIT_MS) -> None:
@@ -59,12 +67,30 @@ def test_without_data_the_answer_comes_at_max_wait(
 ) -> None:
     """An empty partition and min_bytes 1: an empty answer, not before max_wait_ms."""
     topic = kept.topic(broker, log_of_nine)
-    request = fetch_request([entry_of(topic, api_version, {1: 0})], max_wait_ms=WAIT_MS)
+    wanted = [entry_of(topic, api_version, {1: 0})]
+    request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=1)
     with requirement("FETCH-006"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_at_max_wait(broker, took_ms)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
         assert not partition_of(response, 1).records
+
+
+@judges("FETCH-006")
+@at_versions("Fetch", "0-3", "4+")
+def test_max_wait_0_holds_nothing(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """Every partition is answered at once, the full one with its records, the empty one empty."""
+    topic = kept.topic(broker, log_of_nine)
+    wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
+    request = fetch_request(wanted, max_wait_ms=0, min_bytes=1)
+    with requirement("FETCH-006"):
+        response = broker.ask(request, api_version)
+        full, empty = partition_of(response, 0), partition_of(response, 1)
+        assert values_of(full)[:1] == VALUES[:1], "no records with max_wait_ms 0"
+        expect_error(empty.error_code, ErrorCode.NONE)
+        assert not empty.records
 
 
 @judges("FETCH-007")
@@ -75,7 +101,7 @@ def test_min_bytes_over_all_partitions_end_the_wait(
     """Two partitions that hold min_bytes only together: answered long before max_wait_ms."""
     topic = broker.create_topic(partitions=2)
     batch = batch_of(b"half of it")
-    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
     wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=len(batch) + 1)
     connection = broker.connect()
@@ -87,7 +113,7 @@ def test_min_bytes_over_all_partitions_end_the_wait(
         append(broker, topic, batch, partition=1)
         connection.receive_frame()
         took_ms = (time.monotonic() - started) * 1000
-        _expect_prompt(took_ms, wait_ms)
+        _expect_woken(took_ms, wait_ms)
 
 
 @judges("FETCH-008")
@@ -117,7 +143,7 @@ def _part_of_the_sum(broker: BrokerUnderTest) -> bytes:
 def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_version: int) -> None:
     """min_bytes of 64 KiB: silent after the first two appends, answered with all three."""
     topic = broker.create_topic()
-    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
     wanted = [entry_of(topic, api_version, {0: 0})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=GATHERED_BYTES)
     connection = broker.connect()
@@ -134,13 +160,14 @@ def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_ve
         assert isinstance(response, Answer)
         size = len(partition_of(response).records or b"")
         assert size >= GATHERED_BYTES, f"{size} bytes, min_bytes is {GATHERED_BYTES}"
-        _expect_prompt(took_ms, wait_ms)
+        _expect_woken(took_ms, wait_ms)
 
 
 @judges("FETCH-009")
 def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> None:
     """min_bytes is never reached: what there is comes at max_wait_ms, not before."""
-    topic, version = broker.create_topic(), broker.version("Fetch", "4+")
+    topic = broker.create_topic()
+    version = broker.reading_version(topic)
     append(broker, topic, batch_of(b"alone"))
     wanted = [entry_of(topic, version, {0: 0})]
     request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=GATHERED_BYTES)
@@ -158,7 +185,8 @@ def test_an_offset_out_of_range_ends_the_wait(
     """One idle partition, one read outside of its log: answered at once."""
     topic = kept.topic(broker, log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([entry_of(topic, api_version, {1: 0, 0: 77})], max_wait_ms=wait_ms)
+    wanted = [entry_of(topic, api_version, {1: 0, 0: 77})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_prompt(took_ms, wait_ms)
@@ -174,7 +202,8 @@ def test_an_unknown_partition_alone_is_not_waited_for(
     """Nothing else is asked: answered at once. Beside an idle partition the broker may wait."""
     topic = kept.topic(broker, log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
-    request = fetch_request([entry_of(topic, api_version, {NO_PARTITION: 0})], max_wait_ms=wait_ms)
+    wanted = [entry_of(topic, api_version, {NO_PARTITION: 0})]
+    request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_prompt(took_ms, wait_ms)
@@ -194,7 +223,7 @@ def test_an_empty_request_waits_for_the_partitions_of_its_session(
     topic = kept.topic(broker, log_of_nine)
     opened = entry_of(topic, api_version, {0: 9, 1: 0})
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
-        request = session.next_request(max_wait_ms=SESSION_WAIT_MS)
+        request = session.next_request(max_wait_ms=SESSION_WAIT_MS, min_bytes=1)
         response, took_ms = _timed(broker.connect(), request, api_version)
         _expect_at_max_wait(broker, took_ms, SESSION_WAIT_MS)
         expect_error(response.error_code, ErrorCode.NONE)
@@ -213,7 +242,8 @@ def test_an_append_ends_the_wait_of_an_empty_request(
     connection = broker.connect()
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
         started = time.monotonic()
-        connection.send(session.next_request(max_wait_ms=wait_ms), api_version)
+        request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
+        connection.send(request, api_version)
         connection.expect_silence(for_ms=QUIET_MS)
         append(broker, topic, batch_of(b"awaited"), partition=1)
         response = connection.receive()

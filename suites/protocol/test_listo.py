@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import (
     EARLIEST,
     LATEST,
@@ -21,6 +22,7 @@ from suites.protocol.appended import append, now_ms
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.leader_epoch import told_leader_epoch
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 EARLIEST_LOCAL, LATEST_TIERED = -4, -5
@@ -101,7 +103,9 @@ def test_latest_for_read_committed_is_the_last_stable_offset(
     topic = kept.topic(broker, _six_records)
     request = list_offsets_request(topic, LATEST, isolation_level=READ_COMMITTED)
     with requirement("LISTO-001"):
-        latest = broker.ask(request, api_version).topics[0].partitions[0]
+        latest = only(
+            only(broker.ask(request, api_version).topics, "topic").partitions, "partition"
+        )
         expect_error(latest.error_code, ErrorCode.NONE, "latest for read_committed")
         stable = broker.fetch(topic, 0).last_stable_offset
         told = f"latest for read_committed is {latest.offset}, the last stable offset {stable}"
@@ -212,7 +216,7 @@ def test_the_leader_epoch_of_a_question_is_validated(
 ) -> None:
     """The leader's own epoch and -1 are served, a newer one is UNKNOWN_LEADER_EPOCH."""
     topic = kept.topic(broker, _six_records)
-    epoch = broker.metadata([topic.name]).topics[0].partitions[0].leader_epoch
+    epoch = told_leader_epoch(broker, topic)
     expected = {
         -1: ErrorCode.NONE,
         epoch: ErrorCode.NONE,
@@ -222,7 +226,8 @@ def test_the_leader_epoch_of_a_question_is_validated(
         for claimed, code in expected.items():
             request = list_offsets_request(topic, LATEST)
             request.topics[0].partitions[0].current_leader_epoch = claimed
-            answer = broker.ask(request, api_version).topics[0].partitions[0]
+            answered = only(broker.ask(request, api_version).topics, "topic")
+            answer = only(answered.partitions, "partition")
             expect_error(answer.error_code, code, f"epoch {claimed}, the leader's is {epoch}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
@@ -13,7 +14,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 
 SEGMENT_BYTES = 1024 * 1024  # the least that every release takes
-BATCHES = 3  # of three records, each batch more than half of a segment
+BATCHES = 3  # of three records, each batch as large as a segment may be
 BEGINS = [0, 3, 6]
 END = 9
 DAY_MS = 24 * 60 * 60 * 1000
@@ -21,13 +22,24 @@ IDLE = 1  # a partition without records
 
 
 def _three_segments(broker: BrokerUnderTest) -> Topic:
-    """Partition 0 holds three batches that no segment holds two of, partition IDLE nothing."""
+    """Partition 0 holds three batches that fill a segment each, partition IDLE nothing."""
     configs = {"segment.bytes": str(SEGMENT_BYTES), "compression.type": "uncompressed"}
     topic = broker.create_topic(partitions=2, configs=configs)
-    records = [Record(bytes(SEGMENT_BYTES * 6 // 10)), Record(b"x"), Record(b"y")]
     for _ in range(BATCHES):
-        append(broker, topic, encode_batch(RecordBatch(records, base_timestamp=now_ms())))
+        append(broker, topic, _batch_of_segment_size())
     return topic
+
+
+def _batch_of_segment_size() -> bytes:
+    """So large that a broker begins a segment before the next, full as the last one then is."""
+    rest = [Record(b"x"), Record(b"y")]
+    value_bytes = SEGMENT_BYTES - 1000
+    for _ in range(2):  # the second time with what the first lacked
+        records = [Record(bytes(value_bytes)), *rest]
+        batch = encode_batch(RecordBatch(records, base_timestamp=now_ms()))
+        value_bytes += SEGMENT_BYTES - len(batch)
+    assert len(batch) == SEGMENT_BYTES
+    return batch
 
 
 def _offsets(
@@ -36,7 +48,7 @@ def _offsets(
     """The list that version 0 answers with; an error fails the check."""
     request = list_offsets_request(topic, time, partition=partition)
     request.topics[0].partitions[0].max_num_offsets = most
-    answer = broker.ask(request, version).topics[0].partitions[0]
+    answer = only(only(broker.ask(request, version).topics, "topic").partitions, "partition")
     expect_error(answer.error_code, ErrorCode.NONE, f"time {time}, at most {most}")
     return list(answer.old_style_offsets)
 

@@ -8,6 +8,7 @@ import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ResponseTimeout
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.definition import ZERO_UUID
@@ -139,7 +140,7 @@ def _judge_unknown_topic(broker: BrokerUnderTest, version: int) -> None:
     with requirement("META-006", api_key=METADATA.key, api_version=version):
         answer = _ask(broker, version, _named(unknown))
         assert _names(answer) == {unknown}, f"asked for one topic, got {answer.topics}"
-        expect_error(answer.topics[0].error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        expect_error(only(answer.topics, "topic").error_code, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         _expect_not_created(broker, unknown)
 
 
@@ -171,7 +172,7 @@ def test_a_topic_in_creation_is_not_shown_without_partitions(
     _await_auto_created(broker, name)
     with requirement("META-009"):
         assert _names(first) == {name}, f"asked for one topic, got {first.topics}"
-        topic = first.topics[0]
+        topic = only(first.topics, "topic")
         shown = f"{ErrorCode.describe(topic.error_code)} with {len(topic.partitions)} partitions"
         whole = topic.error_code == ErrorCode.NONE and topic.partitions
         assert topic.error_code in NOT_YET or whole, f"the first answer is {shown}"
@@ -182,7 +183,7 @@ def _await_auto_created(broker: BrokerUnderTest, name: str) -> None:
     """Raises NotApplicable where nothing is created by asking."""
     try:
         broker.eventually(
-            lambda: broker.metadata([name]).topics[0].error_code == ErrorCode.NONE,
+            lambda: only(broker.metadata([name]).topics, "topic").error_code == ErrorCode.NONE,
             f"{name} is created",
             within_ms=AUTO_CREATION_MS,
         )
@@ -262,7 +263,7 @@ def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: in
     """The id belongs to the topic, not to its name."""
     first = broker.create_topic()
     asked = MetadataRequest(topics=_named(first.name), allow_auto_topic_creation=False)
-    first_id = broker.ask(asked, api_version, tolerant=True).topics[0].topic_id
+    first_id = only(broker.ask(asked, api_version, tolerant=True).topics, "topic").topic_id
     delete_topic(broker, first)
     broker.create_topic(name=first.name)
     with requirement("META-022"):
@@ -273,7 +274,7 @@ def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: in
 
 
 def _id_at(broker: BrokerUnderTest, name: str, version: int) -> UUID:
-    return _ask(broker, version, _named(name)).topics[0].topic_id
+    return only(_ask(broker, version, _named(name)).topics, "topic").topic_id
 
 
 @judges("META-023")
@@ -285,9 +286,9 @@ def test_a_topic_can_be_asked_by_id(
     topic = kept.topic(broker, _first)
     with requirement("META-023"):
         answer = _ask(broker, api_version, [Asked(name=None, topic_id=topic.id)])
-        expect_error(answer.topics[0].error_code, ErrorCode.NONE)
-        assert answer.topics[0].name == topic.name
-        assert answer.topics[0].topic_id == topic.id
+        found = only(answer.topics, "topic")
+        expect_error(found.error_code, ErrorCode.NONE)
+        assert (found.name, found.topic_id) == (topic.name, topic.id)
 
 
 @judges("META-023")
@@ -297,7 +298,7 @@ def test_an_unknown_id_is_said_to_be_unknown(broker: BrokerUnderTest, api_versio
     unknown = _random_uuid(broker)
     with requirement("META-023"):
         answer = _ask(broker, api_version, [Asked(name=None, topic_id=unknown)])
-        expect_error(answer.topics[0].error_code, ErrorCode.UNKNOWN_TOPIC_ID)
+        expect_error(only(answer.topics, "topic").error_code, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 @judges("META-024")
@@ -314,5 +315,6 @@ def test_ids_cannot_be_asked_for_yet(
     )
     with requirement("META-024"):
         answer = _ask(broker, api_version, [asked])
-        assert len(answer.topics) == 1, f"asked for one topic, got {answer.topics}"
-        expect_error(answer.topics[0].error_code, ErrorCode.INVALID_REQUEST, where=asked_by)
+        expect_error(
+            only(answer.topics, "topic").error_code, ErrorCode.INVALID_REQUEST, where=asked_by
+        )

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
 from harness.client.requests import EARLIEST, LATEST, Topic
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
@@ -38,7 +39,10 @@ def _expect_unknown(
     batch = batch_of(b"too late")
     fetch_version = broker.version("Fetch", versions)
     asked: dict[str, tuple[ErrorCode, Callable[[], int]]] = {
-        "Metadata": (UNKNOWN_NAME, lambda: broker.metadata([topic.name]).topics[0].error_code),
+        "Metadata": (
+            UNKNOWN_NAME,
+            lambda: only(broker.metadata([topic.name]).topics, "topic").error_code,
+        ),
         "Fetch": (expected, lambda: broker.fetch(topic, 0, fetch_version).error_code),
     }
     if broker.advertised("Produce") & VersionRange.parse(versions):

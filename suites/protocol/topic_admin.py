@@ -8,6 +8,7 @@ from uuid import UUID
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import DEFAULT_TIMEOUT_MS
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -127,7 +128,7 @@ def described(
     """The topic as Metadata shows it once it is there, with at least so many partitions."""
 
     def shown() -> MetadataResponse.MetadataResponseTopic | None:
-        topic = broker.metadata([name]).topics[0]
+        topic = only(broker.metadata([name]).topics, "topic")
         there = topic.error_code == ErrorCode.NONE and len(topic.partitions) >= partitions
         return topic if there else None
 
@@ -136,7 +137,7 @@ def described(
 
 def partition_count(broker: BrokerUnderTest, topic: Topic) -> int:
     """As Metadata shows it now."""
-    return len(broker.metadata([topic.name]).topics[0].partitions)
+    return len(only(broker.metadata([topic.name]).topics, "topic").partitions)
 
 
 def expect_not_created(broker: BrokerUnderTest, *names: str) -> None:

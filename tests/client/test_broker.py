@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest, PreparationFailed
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
+from harness.client.older_forms import records_for
 from harness.codec import UnknownApiError
 from harness.codec.frame import frame
 from harness.codec.header import encode_response
@@ -18,13 +20,14 @@ from harness.codec.messages import (
     MetadataRequest,
     MetadataResponse,
 )
+from harness.codec.records import Record, RecordBatch, decode_message_set, encode_batch
 from tests.client.scripted import Peer, scripted
 
 NOWHERE = ("127.0.0.1", 1)
 
 
 def broker(address: tuple[str, int] = NOWHERE, time_scale: float = 1.0) -> BrokerUnderTest:
-    versions = {0: (3, 12), 1: (4, 99), 3: (0, 9), 19: (2, 2)}
+    versions = {0: (3, 12), 1: (4, 99), 3: (0, 9), 18: (0, 4), 19: (2, 2)}
     return BrokerUnderTest([address], versions, time_scale=time_scale, name_prefix="p", seed="s")
 
 
@@ -99,6 +102,75 @@ def test_is_alive() -> None:
 
     with scripted(script) as address:
         assert broker(address).is_alive()
+
+
+def test_is_alive_without_api_versions() -> None:
+    asked = []
+
+    def script(peer: Peer) -> None:
+        correlation_id, request = peer.read_request()
+        asked.append(request)
+        peer.answer(MetadataResponse(), 0, correlation_id)
+
+    with scripted(script) as address:
+        assert BrokerUnderTest([address], {3: (0, 0)}).is_alive()
+    assert asked == [MetadataRequest(topics=[])], "of all topics: a name could make one"
+
+
+class Maker:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, int, dict[str, str]]] = []
+        self.deleted: list[str] = []
+
+    def make(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+        self.made.append((name, partitions, dict(configs)))
+
+    def delete(self, names: Sequence[str]) -> None:
+        self.deleted += names
+
+
+def test_a_topic_maker_stands_in_for_create_topics() -> None:
+    """The topic is shown without a leader at first; its end is then asked at version 0."""
+    maker = Maker()
+
+    def script(peer: Peer) -> None:
+        for leader in (-1, 1):
+            response = made_by_metadata(1)
+            response.topics[0].partitions[0].leader_id = leader
+            peer.answer(response, 0, peer.read_request()[0])
+        for _ in range(2):
+            entry = ListOffsetsResponse.ListOffsetsPartitionResponse(old_style_offsets=[7, 0])
+            topic = ListOffsetsResponse.ListOffsetsTopicResponse(name="p-1", partitions=[entry])
+            peer.answer(ListOffsetsResponse(topics=[topic]), 0, peer.read_request()[0])
+        peer.read_to_end()
+
+    with scripted(script) as address:
+        versions = {2: (0, 0), 3: (0, 0)}
+        target = BrokerUnderTest([address], versions, name_prefix="p", topic_maker=maker)
+        topic = target.create_topic(configs={"segment.bytes": "1"})
+        assert target.end_offset(topic) == 7
+        target.close()
+    assert maker.made == [("p-1", 1, {"segment.bytes": "1"})]
+    assert maker.deleted == ["p-1"]
+
+
+@pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 2)])
+def test_what_prepares_has_the_form_that_the_broker_takes(version: int, magic: int) -> None:
+    batch = encode_batch(RecordBatch([Record(b"one"), Record(b"two")]))
+    records = records_for(version, batch)
+    assert records is not None
+    assert records[16] == magic
+    assert records_for(version, None) is None
+    if magic < 2:
+        assert [each.value for each in decode_message_set(records)] == [b"one", b"two"]
+
+
+def test_zstd_has_no_old_form() -> None:
+    batch = encode_batch(RecordBatch([Record(b"one")]), "zstd")
+    with pytest.raises(ApiNotAdvertised, match=r"Produce 3\+ is needed: .*zstd"):
+        records_for(2, batch)
 
 
 def test_a_broken_shared_connection_is_replaced() -> None:

@@ -151,12 +151,33 @@ def test_3_for_a_planned_check_that_is_missing(tmp_path: Path) -> None:
     assert "CONN-002 was planned in test_x.py::test_CONN-002" in got.findings[0].sentence
 
 
-@pytest.mark.parametrize("verdict", [V.HARNESS_ERROR, V.INCONCLUSIVE])
-def test_3_for_what_a_profile_cannot_excuse(tmp_path: Path, verdict: Verdict) -> None:
-    by = profile(tmp_path, "CONN-002")
-    got = judge(tmp_path, PASS, check("CONN-002", verdict), by=by)
-    assert got.exit_code is GateExit.INCOMPLETE
+@pytest.mark.parametrize(
+    ("verdict", "entry"),
+    [
+        (V.HARNESS_ERROR, "CONN-002"),
+        (V.HARNESS_ERROR, 'CONN-002 matches="closed"'),
+        (V.INCONCLUSIVE, "CONN-002"),
+        (V.INCONCLUSIVE, 'CONN-002 matches="refused"'),
+    ],
+)
+def test_3_for_what_a_profile_cannot_excuse(tmp_path: Path, verdict: Verdict, entry: str) -> None:
+    by = profile(tmp_path, entry)
+    got = judge(tmp_path, PASS, check("CONN-002", verdict, reason="closed"), by=by)
+    assert (got.exit_code, got.known) == (GateExit.INCOMPLETE, ())
     assert str(verdict) in got.findings[0].sentence
+
+
+def test_0_when_known_to_be_undecided_for_this_reason(tmp_path: Path) -> None:
+    by = profile(tmp_path, 'CONN-002 matches="closed"')
+    undecided = [
+        check("CONN-002", V.INCONCLUSIVE, case="a", reason="closed"),
+        check("CONN-002", case="b"),
+    ]
+    got = judge(tmp_path, PASS, *undecided, by=by)
+    assert (got.exit_code, got.known) == (GateExit.OK, (("reference", "CONN-002"),))
+    other = check("CONN-002", V.INCONCLUSIVE, case="c", reason="no answer")
+    got = judge(tmp_path, PASS, *undecided, other, by=by)
+    assert got.exit_code is GateExit.INCOMPLETE
 
 
 def test_3_when_nothing_passed(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from harness.conformance.journal import (
     journals_in,
     read_journal,
 )
-from harness.conformance.record import CheckRecord, RecordError
+from harness.conformance.record import CheckRecord, RecordError, RunHeader
 from harness.conformance.verdict import Verdict
 from tests.conformance.made import check, header, plan_of, write_run
 
@@ -42,6 +43,23 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert (got.footer.checks, got.footer.exit) == (2, 0)
     assert got.finished
     assert got.defect is None
+
+
+def test_a_header_from_before_versions_could_be_observed_is_read(tmp_path: Path) -> None:
+    path = write_run(tmp_path, CHECKS)
+    first, *rest = path.read_text("utf-8").splitlines(keepends=True)
+    fields = json.loads(first)
+    assert fields.pop("versions_source") == "advertised"
+    path.write_text(json.dumps(fields) + "\n" + "".join(rest), "utf-8")
+    assert read_journal(path).header == header()
+
+
+def test_the_source_of_the_versions_is_kept(tmp_path: Path) -> None:
+    about = replace(header(), versions_source="observed")
+    assert read_journal(write_run(tmp_path, CHECKS, about=about)).header == about
+    guessed = {**about.to_json(), "versions_source": "guessed"}
+    with pytest.raises(RecordError, match='"versions_source" may not be'):
+        RunHeader.from_json(guessed)
 
 
 def test_the_lines_have_the_published_form(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Bad input, command by command: one sentence that says what, where and what to do, and an exit.
 
 The rooms test their own refusals in detail: tests/targets/test_spec.py (target strings),
-test_external.py (addresses), test_java.py, test_kafka_process.py (a port taken meanwhile);
+test_external.py (addresses), test_java.py, test_kafka.py (a port taken meanwhile);
 tests/conformance/test_journal.py, test_parquet.py, test_profile.py; tests/reports/test_refusals.py.
 Here is what a user sees of them.
 """

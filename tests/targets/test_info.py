@@ -1,12 +1,13 @@
 """What is known of a target, and the factor for waits."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.targets.asking import Pace
 from harness.targets.errors import TargetStartError
-from harness.targets.info import TIME_SCALE_LIMIT, TargetInfo, probe, time_scale
+from harness.targets.info import OBSERVED, TIME_SCALE_LIMIT, TargetInfo, probe, time_scale
 from harness.targets.target import Address
 from tests.targets import kinds
 
@@ -28,6 +29,8 @@ def test_json_and_back() -> None:
     assert TargetInfo.from_json(text) == INFO
     assert TargetInfo.from_json(text).addresses[0].host == "::1"
     assert TargetInfo.from_json(text).to_json() == text
+    old = replace(INFO, versions_source=OBSERVED, zookeeper=Address("::1", 2181))
+    assert TargetInfo.from_json(old.to_json()) == old
 
 
 def test_a_target_that_is_not_started(tmp_path: Path) -> None:

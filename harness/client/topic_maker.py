@@ -1,0 +1,20 @@
+"""Another way to a topic than a request: what a broker under test is given by who started it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+
+class TopicMaker(Protocol):
+    """Makes and deletes topics of brokers that have no request for that (before 0.10.1)."""
+
+    def make(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+        """A new topic with one replica of each partition, perhaps not yet served.
+
+        Raises PreparationFailed: it is there already, or cannot be made; ApiNotAdvertised: the
+        release has no topics with settings of their own.
+        """
+
+    def delete(self, names: Sequence[str]) -> None:
+        """Let those that exist be deleted, if the release can; they go some time later."""

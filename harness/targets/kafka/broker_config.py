@@ -1,0 +1,204 @@
+"""The configuration of a Kafka node (broker, controller or both) of any release, as text."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.targets.kafka.eras import Fact, Listeners, Mode, knows, listeners_of
+from harness.targets.target import Address
+
+SMALL_NODE = {
+    "num.partitions": "1",
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.num.partitions": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "num.network.threads": "1",
+    "num.io.threads": "2",
+    "background.threads": "1",
+    # The default of 128 MiB does not fit into the small heap.
+    "log.cleaner.dedupe.buffer.size": "2097152",
+    # A broker that was killed can register again only after this time (defaults: 18 s and 9 s).
+    "zookeeper.session.timeout.ms": "6000",
+    "broker.session.timeout.ms": "6000",
+    # By default as short as the session, too short for a busy machine.
+    "zookeeper.connection.timeout.ms": "30000",
+}
+"""Kafka's defaults, except what makes a node with a small heap possible and quick."""
+
+QUICK_CLUSTER = {
+    "replica.lag.time.max.ms": "2000",
+    "replica.fetch.wait.max.ms": "100",
+    "broker.session.timeout.ms": "1500",
+    "broker.heartbeat.interval.ms": "300",
+    "zookeeper.session.timeout.ms": "1500",
+    # A leader moves when a test makes it move, and at no other time.
+    "auto.leader.rebalance.enable": "false",
+}
+"""For clusters: a dead or slow replica is noticed in seconds instead of half a minute."""
+
+REPLICATION = 3
+MIN_IN_SYNC = 2
+PROTOCOL = "PLAINTEXT"
+PROTOCOLS = (PROTOCOL, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+INTERNAL, CLIENT, CONTROLLER = "INTERNAL", "CLIENT", "CONTROLLER"
+
+
+@dataclass(frozen=True)
+class Quorum:
+    """Who coordinates the brokers: the one controller (``node_id``), or ZooKeeper (None)."""
+
+    address: Address
+    node_id: int | None = None
+
+
+@dataclass(frozen=True)
+class NodeConfig:
+    """One node, for :func:`server_properties`.
+
+    ``client``: where clients reach it, None for a node that is no broker. ``internal``: a
+    listener for the other brokers, where the release has named ones; None: they take ``client``.
+    ``brokers``: how many the cluster has. ``settings`` by Kafka's names win over everything.
+    """
+
+    release: str
+    mode: Mode
+    node_id: int
+    quorum: Quorum
+    log_dir: Path
+    client: Address | None
+    internal: Address | None = None
+    rack: str | None = None
+    brokers: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether this node is the controller (KRaft)."""
+        return self.quorum.node_id == self.node_id
+
+    @property
+    def log_directories(self) -> list[Path]:
+        """``log.dirs``: ``log_dir`` unless the settings name others."""
+        named = self.settings.get("log.dirs", self.settings.get("log.dir", str(self.log_dir)))
+        return [Path(word.strip()) for word in named.split(",")]
+
+
+def new_cluster_id() -> str:
+    """A fresh cluster id: 22 characters of URL-safe base64, not starting with a dash."""
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
+
+
+def server_properties(node: NodeConfig) -> str:
+    """server.properties of a node."""
+    properties = {
+        **(_kraft(node) if node.mode is Mode.KRAFT else _zookeeper(node)),
+        **_LISTENING[listeners_of(node.release)](node),
+        "log.dirs": str(node.log_dir),
+        **SMALL_NODE,
+        **_replication(node.brokers),
+        **(QUICK_CLUSTER if node.brokers > 1 else {}),
+    }
+    if node.rack is not None and node.client is not None:
+        properties["broker.rack"] = node.rack
+    if not knows(node.release, Fact.TOPIC_DELETION):
+        properties["delete.topic.enable"] = "true"
+    properties.update(node.settings)
+    return "".join(f"{_escape(key)}={_escape(value)}\n" for key, value in properties.items())
+
+
+def _replication(brokers: int) -> dict[str, str]:
+    """What Kafka makes by itself is kept ``REPLICATION`` times, as far as there are brokers."""
+    replicas = str(min(REPLICATION, brokers))
+    in_sync = str(MIN_IN_SYNC if brokers >= REPLICATION else 1)
+    settings = {
+        "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": in_sync,
+        "share.coordinator.state.topic.replication.factor": replicas,
+        "share.coordinator.state.topic.min.isr": in_sync,
+    }
+    if brokers > 1:
+        settings |= {"default.replication.factor": replicas, "min.insync.replicas": in_sync}
+    return settings
+
+
+def _kraft(node: NodeConfig) -> dict[str, str]:
+    quorum = node.quorum
+    roles = ["broker"] * (node.client is not None) + ["controller"] * node.is_controller
+    return {
+        "process.roles": ",".join(roles),
+        "node.id": str(node.node_id),
+        "controller.quorum.voters": f"{quorum.node_id}@{quorum.address}",
+        "controller.listener.names": CONTROLLER,
+    }
+
+
+def _zookeeper(node: NodeConfig) -> dict[str, str]:
+    return {"broker.id": str(node.node_id), "zookeeper.connect": str(node.quorum.address)}
+
+
+# -- listeners -----------------------------------------------------------------------------------
+
+
+def _client(node: NodeConfig) -> Address:
+    assert node.client is not None, "only KRaft has nodes that are no broker"
+    return node.client
+
+
+def _port(node: NodeConfig) -> dict[str, str]:
+    address = _client(node)
+    return {"host.name": address.host, "port": str(address.port)}
+
+
+def _advertised_port(node: NodeConfig) -> dict[str, str]:
+    address = _client(node)
+    advertised = {"advertised.host.name": address.host, "advertised.port": str(address.port)}
+    return _port(node) | advertised
+
+
+def _by_protocol(node: NodeConfig) -> dict[str, str]:
+    listener = f"{PROTOCOL}://{_client(node)}"
+    return {"listeners": listener, "advertised.listeners": listener}
+
+
+def _named(node: NodeConfig) -> dict[str, str]:
+    """For brokers one listener, or one each for clients and brokers; one for a controller."""
+    names = {PROTOCOL: node.client}
+    if node.internal is not None:
+        names = {INTERNAL: node.internal, CLIENT: node.client}
+    brokers = [f"{name}://{address}" for name, address in names.items() if address is not None]
+    listeners = list(brokers)
+    if node.is_controller:
+        listeners.append(f"{CONTROLLER}://{node.quorum.address}")
+    settings = {"listeners": ",".join(listeners)}
+    own = [name for name in (*names, CONTROLLER) if name not in PROTOCOLS]
+    if node.internal is not None or node.mode is Mode.KRAFT:
+        known = {name: name for name in PROTOCOLS} | dict.fromkeys(own, PROTOCOL)
+        mapped = ",".join(f"{name}:{protocol}" for name, protocol in known.items())
+        settings["listener.security.protocol.map"] = mapped
+    if brokers:
+        settings["advertised.listeners"] = ",".join(brokers)
+    if node.internal is not None:
+        settings["inter.broker.listener.name"] = INTERNAL
+    return settings
+
+
+_LISTENING: dict[Listeners, Callable[[NodeConfig], dict[str, str]]] = {
+    Listeners.PORT: _port,
+    Listeners.ADVERTISED_PORT: _advertised_port,
+    Listeners.BY_PROTOCOL: _by_protocol,
+    Listeners.NAMED: _named,
+}
+
+
+def _escape(text: str) -> str:
+    r"""A word of a Java properties file: backslash and newline would end it early."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n")

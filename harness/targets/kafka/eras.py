@@ -1,0 +1,107 @@
+"""What differs between releases of Kafka in how a broker is configured and started, as tables.
+
+The source is ``kafka.server.KafkaConfig`` of each release, tried with every pinned one.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from harness.targets.errors import TargetError
+from harness.targets.kafka.release import release_key
+
+
+class Mode(Enum):
+    """What coordinates the brokers."""
+
+    ZK = "zk"
+    KRAFT = "kraft"
+
+
+class Listeners(Enum):
+    """How a broker is told where to listen."""
+
+    PORT = "port and host.name, which is also what is advertised"
+    ADVERTISED_PORT = "port, host.name, advertised.port, advertised.host.name"
+    BY_PROTOCOL = "listeners and advertised.listeners, one for each security protocol"
+    NAMED = "listeners with names of their own, mapped to security protocols"
+
+
+class Fact(Enum):
+    """What a release may know already; the value says it in words."""
+
+    BROKERS_SHOWN = "Metadata shows the live brokers before there is a topic"
+    API_VERSIONS = "answers ApiVersions"
+    RACKS = "broker.rack"
+    TOPIC_DELETION = "topics can be deleted without a setting"
+    LOG4J2 = "logs with Log4j 2"
+    FORMAT = "KRaft, whose folders are formatted first"
+    KRAFT_DEFAULT = "KRaft is declared fit for production (KIP-833)"
+
+
+_LISTENERS = (
+    ("0.10.2", Listeners.NAMED),
+    ("0.9", Listeners.BY_PROTOCOL),
+    ("0.8.1", Listeners.ADVERTISED_PORT),
+    ("0.8", Listeners.PORT),
+)
+_SINCE = {
+    Fact.BROKERS_SHOWN: "0.9",
+    Fact.API_VERSIONS: "0.10.0",
+    Fact.RACKS: "0.10.0",
+    Fact.TOPIC_DELETION: "1.0",
+    Fact.FORMAT: "2.8",
+    Fact.KRAFT_DEFAULT: "3.3",
+    Fact.LOG4J2: "4.0",
+}
+LAST_ZK_LINE = "3.9"
+FIRST_WITHOUT_ZK = "4.0"
+
+
+def _is_at_least(release: str, since: str) -> bool:
+    return release_key(release) >= release_key(since)
+
+
+def listeners_of(release: str) -> Listeners:
+    """How brokers of a release are told where to listen. Raises TargetError before 0.8."""
+    for since, listeners in _LISTENERS:
+        if _is_at_least(release, since):
+            return listeners
+    raise TargetError(f"Kafka {release} is older than 0.8.0, the first that can be run")
+
+
+def knows(release: str, fact: Fact) -> bool:
+    """Whether a release has it."""
+    return _is_at_least(release, _SINCE[fact])
+
+
+def modes_of(release: str) -> list[Mode]:
+    """The modes that a release has; the first is the one that is taken unless told otherwise."""
+    modes = []
+    if not _is_at_least(release, FIRST_WITHOUT_ZK):
+        modes.append(Mode.ZK)
+    if knows(release, Fact.FORMAT):
+        modes.insert(0 if knows(release, Fact.KRAFT_DEFAULT) else len(modes), Mode.KRAFT)
+    return modes
+
+
+def choose_mode(release: str, wanted: str | None) -> Mode:
+    """The mode of that name, or the usual one of the release. Raises TargetError."""
+    modes = modes_of(release)
+    if wanted is None:
+        return modes[0]
+    names = [mode.value for mode in Mode]
+    if wanted not in names:
+        raise TargetError(f"unknown mode {wanted!r}; the modes are: {', '.join(names)}")
+    mode = Mode(wanted)
+    if mode in modes:
+        return mode
+    if mode is Mode.ZK:
+        raise TargetError(
+            f"Kafka {release} has no ZooKeeper mode: it ended with {LAST_ZK_LINE}; "
+            "leave mode=zk out"
+        )
+    raise TargetError(
+        f"Kafka {release} has no KRaft mode: it began with {_SINCE[Fact.FORMAT]}; "
+        "leave mode=kraft out"
+    )

@@ -1,0 +1,55 @@
+"""How Java programs from pinned jars are run: runtime, classpath, flags, class archive."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.java import JavaError, JavaHome, find_java
+from harness.targets.cache import cache_dir
+from harness.targets.class_archive import ClassArchive
+from harness.targets.errors import TargetError
+
+JAVA_MINIMUM = 17
+HEAP = "256m"
+_HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
+
+
+def checked_heap(heap: str) -> str:
+    """The same text when it is a size as java's -Xmx takes it. Raises TargetError."""
+    if not _HEAP.fullmatch(heap):
+        raise TargetError(
+            f"bad heap {heap!r}: a number and one of k, m, g was expected, for example {HEAP}"
+        )
+    return heap
+
+
+def java_for(called: str) -> JavaHome:
+    """The Java to use. Raises TargetError that names the target and what to install."""
+    try:
+        return find_java(JAVA_MINIMUM)
+    except JavaError as problem:
+        raise TargetError(f"{called}: {problem}") from problem
+
+
+class Jvm:
+    """One classpath on one runtime; several processes may be started from it."""
+
+    def __init__(self, java: JavaHome, name: str, jars: Sequence[Path], heap: str) -> None:
+        """``name`` is that of the class archive, shared by all targets that start the same."""
+        self._java = java
+        self._flags = (f"-Xmx{heap}", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        self._classpath = os.pathsep.join(map(str, jars))
+        folder = cache_dir() / "class-archives"
+        self.archive = ClassArchive(folder, name, java, self._flags, jars)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """For the process. The classpath is no argument: 44 jars would bury all else in ps."""
+        return {**os.environ, "CLASSPATH": self._classpath}
+
+    def words(self, flags: Sequence[str], main: str, *arguments: str) -> list[str]:
+        """The command line of a main class."""
+        return [str(self._java.executable), *self._flags, *flags, main, *arguments]

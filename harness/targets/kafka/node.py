@@ -1,0 +1,66 @@
+"""One Kafka process: a broker, a KRaft controller, or both."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.targets.errors import TargetError
+from harness.targets.kafka.broker_config import NodeConfig, server_properties
+from harness.targets.kafka.jvm import Jvm
+from harness.targets.kafka.logging_config import write_logging
+from harness.targets.kafka.server import JavaServer
+from harness.targets.target import Address
+
+MAIN = "kafka.Kafka"
+FORMAT = "kafka.tools.StorageTool"
+
+
+class KafkaNode(JavaServer):
+    """A node with its files in ``folder``: server.properties and the log directory.
+
+    ``cluster_id``: for KRaft, whose log directory is formatted before the first start.
+    """
+
+    def __init__(
+        self,
+        called: str,
+        jvm: Jvm,
+        folder: Path,
+        log_path: Path,
+        config: NodeConfig,
+        cluster_id: str | None,
+    ) -> None:
+        super().__init__(called, jvm, folder, log_path)
+        self.config = config
+        self._cluster_id = cluster_id
+
+    @property
+    def node_id(self) -> int:
+        """Its ``broker.id`` or ``node.id``."""
+        return self.config.node_id
+
+    @property
+    def address(self) -> Address:
+        """Where clients reach this broker."""
+        if self.config.client is None:
+            raise TargetError(f"{self.called} is no broker")
+        return self.config.client
+
+    def _command(self, archive_flags: Sequence[str]) -> list[str]:
+        """Format the log directory where it is needed, then become the node: one process group."""
+        properties = self.folder / "server.properties"
+        properties.write_text(server_properties(self.config))
+        logging = write_logging(self.folder, self.config.release)
+        node = self._jvm.words([*logging, *archive_flags], MAIN, str(properties))
+        formatted = (self.config.log_directories[0] / "meta.properties").exists()
+        if self._cluster_id is None or formatted:
+            return node
+        flags = [*logging, *self._jvm.archive.read_flags()]
+        tool = self._jvm.words(flags, FORMAT, "format", "-t", self._cluster_id, "-c")
+        return [
+            "/bin/sh",
+            "-c",
+            f"{shlex.join([*tool, str(properties)])} && exec {shlex.join(node)}",
+        ]

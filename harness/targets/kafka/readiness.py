@@ -1,0 +1,66 @@
+"""When a node of ours is ready: it answers, it is ours, and it sees all brokers alive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.targets.asking import (
+    Cluster,
+    NotAnswered,
+    ask_api_versions,
+    ask_cluster,
+    ask_oldest_cluster,
+)
+from harness.targets.kafka.eras import Fact, knows
+from harness.targets.kafka.node import KafkaNode
+from harness.targets.kafka.zookeeper import ZooKeeper
+from harness.targets.ready import Question
+from harness.targets.target import Address
+
+
+def questions_for(
+    node: KafkaNode,
+    brokers: Mapping[int, Address],
+    *,
+    zookeeper: ZooKeeper | None,
+    cluster_id: str | None,
+) -> list[Question]:
+    """What to ask a broker in turn until it is ready.
+
+    That it is ours is told by our ZooKeeper, with which it registers after its bind, or by the
+    cluster id. ``brokers``: those that Metadata must show, by their ids; up to 0.8 it shows none
+    before there is a topic, there ZooKeeper is asked for all of them.
+    """
+    address, release = node.address, node.config.release
+    has_versions = knows(release, Fact.API_VERSIONS)
+    questions: list[Question] = []
+    if zookeeper is not None:
+        awaited = {f"/brokers/ids/{broker}" for broker in brokers} | {"/controller"}
+        questions.append(lambda _: _registered(zookeeper, awaited))
+    if has_versions:
+        questions.append(lambda wait_ms: ask_api_versions(address, wait_ms))
+    ask = ask_cluster if has_versions else ask_oldest_cluster
+    if knows(release, Fact.BROKERS_SHOWN):
+        questions.append(lambda wait_ms: _shows(ask(address, wait_ms), brokers, cluster_id))
+    else:
+        questions.append(lambda wait_ms: ask(address, wait_ms))
+    return questions
+
+
+def _registered(zookeeper: ZooKeeper, awaited: set[str]) -> None:
+    missing = awaited - zookeeper.ephemerals()
+    if missing:
+        raise NotAnswered(f"in ZooKeeper there is no {', '.join(sorted(missing))}")
+
+
+def _shows(cluster: Cluster, brokers: Mapping[int, Address], cluster_id: str | None) -> None:
+    if cluster_id is not None and cluster.cluster_id != cluster_id:
+        raise NotAnswered(
+            f"the broker there is of cluster {cluster.cluster_id}, not of ours, {cluster_id}"
+        )
+    shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
+    if not shown:
+        raise NotAnswered("Metadata shows no live broker")
+    if any(shown.get(node) != address for node, address in brokers.items()):
+        there = ", ".join(f"{node} at {address}" for node, address in shown.items())
+        raise NotAnswered(f"Metadata shows the brokers {there} and not ours, or not all of them")

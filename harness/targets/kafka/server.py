@@ -1,0 +1,184 @@
+"""A server of ours on a JVM (a Kafka node, ZooKeeper): its process, over several starts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.targets.class_archive import WRITE_TIMEOUT_MS
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.kafka.jvm import Jvm
+from harness.targets.process import TAIL_LIMIT_BYTES, ChildProcess
+from harness.targets.process_target import StartAgain
+
+STOP_TIMEOUT_MS = 60_000
+PORT_TAKEN = ("Address already in use", "java.net.BindException")
+JVM_BROKEN = ("Error occurred during initialization of VM", "A fatal error has been detected")
+
+
+class PortTaken(StartAgain):
+    """Somebody else took a chosen port between the choice and the bind."""
+
+
+class ArchiveUnfit(StartAgain):
+    """The JVM itself broke, with a class archive that is now discarded."""
+
+
+class JavaServer(ABC):
+    """One process under a warden of its own, and its log. ``called``: its name in a sentence.
+
+    ``folder`` is its own and outlives the process. ``expected_to_run`` is false before the first
+    start and after an end of our making, so that any other end is known for what it is.
+    """
+
+    def __init__(self, called: str, jvm: Jvm, folder: Path, log_path: Path) -> None:
+        self.called = called
+        self.folder = folder
+        self.log_path = log_path
+        self.expected_to_run = False
+        self._jvm = jvm
+        self._child: ChildProcess | None = None
+        self._writes_archive = False
+        self._answered = False
+
+    @abstractmethod
+    def _command(self, archive_flags: Sequence[str]) -> list[str]:
+        """What to execute; ``archive_flags`` are for the JVM that stays."""
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, and that of its process group; None when it was never started."""
+        return self._child.pid if self._child else None
+
+    def is_alive(self) -> bool:
+        """Whether the process runs; a paused one does."""
+        return self._child is not None and self._child.is_alive()
+
+    def launch(self, *, write_archive: bool = False) -> None:
+        """Start the process; whether it answers is found out by others, who call ``answered``.
+
+        ``write_archive``: at its end in good order it may leave a class archive, unless there is
+        one or another is at it. Raises TargetStartError: it cannot be executed.
+        """
+        archive = self._jvm.archive
+        flags = archive.read_flags()
+        self._writes_archive = not flags and write_archive and archive.claim()
+        if self._writes_archive:
+            flags = archive.write_flags()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._child = ChildProcess(
+            self._command(flags), self.log_path, environment=self._jvm.environment
+        )
+        self.expected_to_run = True
+
+    def answered(self) -> None:
+        """It has started for good: from now on an end in good order is worth waiting for."""
+        self._answered = True
+
+    def check_start(self) -> None:
+        """Raises at once when waiting has become senseless.
+
+        PortTaken and ArchiveUnfit for what failed by chance, else TargetStartError.
+        """
+        if self.is_alive():
+            return
+        if self._answered:
+            raise TargetStartError(self.ended())
+        log = self._child.log_text() if self._child else ""
+        if any(words in log for words in PORT_TAKEN):
+            raise PortTaken(f"a port was taken by another process; the log is {self.log_path}")
+        if self._jvm.archive.is_usable() and any(words in log for words in JVM_BROKEN):
+            self._jvm.archive.discard()
+            raise ArchiveUnfit(f"the JVM broke; the log is {self.log_path}")
+        raise TargetStartError(self.ended("ended before it answered"))
+
+    def ended(self, how: str = "ended") -> str:
+        """A sentence about its end, with the end of its log."""
+        assert self._child is not None
+        return (
+            f"{self.called} {how}, with status {self._child.exit_code()}; "
+            f"its log {self.log_path} ends with\n{self._child.tail()}"
+        )
+
+    def log_text(self) -> str:
+        """The end of what it has printed, over all its starts, at most 64 KiB."""
+        try:
+            with self.log_path.open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - TAIL_LIMIT_BYTES))
+                return log.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    # -- ends ----------------------------------------------------------------------------------
+
+    def kill(self) -> None:
+        """SIGKILL to its process group; returns when it is gone. Twice is fine."""
+        self._end(lambda child: child.kill())
+
+    def stop(self) -> None:
+        """SIGTERM, then wait for its own end. Raises TargetError when it does not end."""
+        self.resume()
+        self._end(self._terminate)
+
+    def end_for_archive(self) -> None:
+        """An end in good order, if a class archive comes of it; else nothing is done."""
+        if not (self._writes_archive and self._answered and self.is_alive()):
+            return
+        self.resume()
+        assert self._child is not None
+        if self._child.terminate(WRITE_TIMEOUT_MS) is not None:
+            self._jvm.archive.keep()
+
+    def _terminate(self, child: ChildProcess) -> None:
+        self.end_for_archive()
+        if child.terminate(STOP_TIMEOUT_MS) is None:
+            raise TargetError(
+                f"{self.called} did not end within {STOP_TIMEOUT_MS} ms after SIGTERM; "
+                f"its log {self.log_path} ends with\n{child.tail()}"
+            )
+
+    def _end(self, by: Callable[[ChildProcess], None]) -> None:
+        self.expected_to_run = self._answered = False
+        if self._child is not None:
+            by(self._child)
+        if self._writes_archive:
+            self._jvm.archive.release()
+            self._writes_archive = False
+
+    # -- freezing ------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        """SIGSTOP to its process group. Raises TargetError when it does not run."""
+        if not self.is_alive():
+            raise TargetError(f"{self.called} cannot be paused: it does not run")
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT to its process group; nothing happens to one that is not paused."""
+        if self.is_alive():
+            self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._child is not None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._child.pid, number)
+
+
+def await_condition(
+    holds: Callable[[], bool], deadline_ms: int, check: Callable[[], None], otherwise: str
+) -> None:
+    """Ask until it holds; ``check`` is as in :meth:`JavaServer.check_start`.
+
+    Raises TargetStartError with ``otherwise`` at the deadline.
+    """
+    end = time.monotonic() + deadline_ms / 1000
+    while not holds():
+        check()
+        if time.monotonic() > end:
+            raise TargetStartError(f"{otherwise} within {deadline_ms} ms")
+        time.sleep(0.02)

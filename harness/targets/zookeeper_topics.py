@@ -1,0 +1,89 @@
+"""Topics made and deleted in ZooKeeper, as the tools of Kafka before 0.10.1 did.
+
+Kafka's class AdminUtils (0.8.0 to 0.10.0) writes the settings below ``/config/topics`` (since
+0.8.1) and then the assignment of replicas below ``/brokers/topics``, which the controller watches.
+A topic is marked for deletion below ``/admin/delete_topics`` (since 0.8.1, and done where
+``delete.topic.enable`` is set).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException, NodeExistsError
+from kazoo.handlers.threading import KazooTimeoutError
+
+from harness.client.errors import ApiNotAdvertised, PreparationFailed
+from harness.targets.target import Address
+
+BROKERS = "/brokers/ids"
+TOPICS = "/brokers/topics"
+CONFIGS = "/config/topics"
+DELETIONS = "/admin/delete_topics"
+TIMEOUT_S = 10.0
+
+
+class ZookeeperTopics:
+    """A :class:`harness.client.topic_maker.TopicMaker` for brokers that use this ZooKeeper.
+
+    Which of it a release knows is seen by the folders that its brokers made there.
+    """
+
+    def __init__(self, zookeeper: Address) -> None:
+        self.zookeeper = zookeeper
+
+    def make(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+        """One replica each, on the live brokers in turn; see TopicMaker."""
+        with self._connected() as client:
+            brokers = sorted(int(each) for each in client.get_children(BROKERS))
+            if not brokers:
+                raise PreparationFailed(f"{name}: ZooKeeper {self.zookeeper} has no live broker")
+            if client.exists(CONFIGS):
+                _put(client, f"{CONFIGS}/{name}", {"version": 1, "config": dict(configs)})
+            elif configs:
+                raise ApiNotAdvertised("this release has no topics with settings of their own")
+            replicas = {str(index): [brokers[index % len(brokers)]] for index in range(partitions)}
+            try:
+                # 0.8.0 makes the folder with its first topic
+                content = _text({"version": 1, "partitions": replicas})
+                client.create(f"{TOPICS}/{name}", content, makepath=True)
+            except NodeExistsError as problem:
+                raise PreparationFailed(f"{name}: the topic exists already") from problem
+
+    def delete(self, names: Sequence[str]) -> None:
+        """See TopicMaker."""
+        with self._connected() as client:
+            if not client.exists(DELETIONS):
+                return
+            for name in names:
+                if client.exists(f"{TOPICS}/{name}"):
+                    with suppress(NodeExistsError):
+                        client.create(f"{DELETIONS}/{name}")
+
+    @contextmanager
+    def _connected(self) -> Iterator[KazooClient]:
+        """A session for one operation: none lives on when the ZooKeeper ends."""
+        client = KazooClient(hosts=str(self.zookeeper), timeout=TIMEOUT_S)
+        try:
+            client.start(timeout=TIMEOUT_S)
+            yield client
+        except (KazooException, KazooTimeoutError) as problem:
+            raise PreparationFailed(f"ZooKeeper {self.zookeeper}: {problem!r}") from problem
+        finally:
+            client.stop()
+            client.close()
+
+
+def _put(client: KazooClient, path: str, content: object) -> None:
+    """As writeTopicConfig does: what a deleted topic of that name left is overwritten."""
+    try:
+        client.create(path, _text(content))
+    except NodeExistsError:
+        client.set(path, _text(content))
+
+
+def _text(content: object) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode()

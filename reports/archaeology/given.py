@@ -1,0 +1,62 @@
+"""What the results don't carry: promises with their dates, places of targets, known bugs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One requirement as the catalogue has it.
+
+    `since` is "-" where no release began to keep it. `holds_in` tells whether a release promises
+    it by these dates.
+    """
+
+    area: str
+    level: str
+    statement: str
+    since: str
+    until: str | None
+    note: str | None
+    holds_in: Callable[[str], bool]
+
+    @property
+    def dates(self) -> str:
+        """`since 2.4, until 3.x`."""
+        since = "no date" if self.since == "-" else f"since {self.since}"
+        return since if self.until is None else f"{since}, until {self.until}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a target stands: its release (`0.10.0.1`), with ZooKeeper or without (zk, kraft)."""
+
+    release: str
+    mode: str
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(int(word) for word in self.release.split("."))
+
+
+@dataclass(frozen=True)
+class KnownBug:
+    """Why a release does not keep a promise that it has made, and its ticket."""
+
+    reason: str
+    link: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """`place_of` is None for a target that is no release of Apache Kafka; `bugs_of` a target are
+    by requirement. `order` are the modes in the order of their columns.
+    """
+
+    promises: Mapping[str, Promise]
+    place_of: Callable[[str], Place | None]
+    bugs_of: Callable[[str], Mapping[str, KnownBug]] = lambda _: {}
+    order: tuple[str, ...] = ("zk", "kraft")
+    unreadable: tuple[str, ...] = field(default=())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.suggestion import did_you_mean
 from harness.targets import command, external_spec, kafka_spec, reference
+from harness.targets.containers import kind as containers
 from harness.targets.errors import TargetError
 from harness.targets.kind import Making, TargetKind
 from harness.targets.pinned_file import Progress
@@ -23,6 +24,7 @@ _KINDS: dict[str, TargetKind] = {
         kafka_spec.KIND,
         external_spec.KIND,
         command.KIND,
+        containers.KIND,
     )
 }
 _NAME = re.compile(r"[^:,]*")

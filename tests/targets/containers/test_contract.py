@@ -1,0 +1,123 @@
+"""The contract of every target, on both images and both networks."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.targets.containers.daemon import connect
+from harness.targets.containers.ownership import RUN
+from harness.targets.containers.target import DockerTarget
+from harness.targets.process import Deadline
+from harness.targets.target import Address, Target
+from tests.targets import kinds
+from tests.targets.capability_contract import accepts
+from tests.targets.containers.own_daemon import Daemon
+from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract
+
+
+def containers() -> set[str]:
+    """The ids of all containers that any run of ours has made."""
+    client = connect()
+    try:
+        found = client.containers.list(all=True, filters={"label": RUN}, ignore_removed=True)
+        return {str(each.id) for each in found}
+    finally:
+        client.close()
+
+
+def pid_here(target: DockerTarget) -> int:
+    """The broker's process id as we see it: that of the daemon may be of another namespace."""
+    client = connect()
+    try:
+        running = client.containers.list()
+    finally:
+        client.close()
+    (found,) = [each for each in running if each.attrs["State"]["Pid"] == target.pid_at_daemon]
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            is_of_it = str(found.id) in (process / "cgroup").read_text()
+            status = (process / "status").read_text()
+        except OSError:  # it has ended meanwhile
+            continue
+        if is_of_it and re.search(r"^NSpid:.*\t1$", status, re.MULTILINE):
+            return int(process.name)
+    raise AssertionError(f"no process of container {found.id}")
+
+
+class ContainerContract(TargetContract):
+    """What differs: the daemon, not we, is the parent of the broker."""
+
+    @pytest.fixture(autouse=True, scope="class")
+    def _needed(self, at_images: Daemon) -> None:
+        pass
+
+    def test_it_sees_the_broker_die(self, target: Target) -> None:
+        target.start()
+        assert isinstance(target, DockerTarget)
+        psutil.Process(pid_here(target)).kill()
+        assert self.dies(target)
+        said = target.describe_failure()
+        assert said is not None
+        assert "137" in said
+        assert str(target.log_path) in said
+
+    def test_nothing_outlives_a_killed_parent(self, tmp_path: Path) -> None:
+        before = containers()
+        parent = subprocess.Popen(
+            [sys.executable, "-c", PARENT, self.name, str(tmp_path)],
+            cwd=kinds.ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert parent.stdout is not None
+        said = json.loads(parent.stdout.readline())
+        members = psutil.Process(parent.pid).children(recursive=True)
+        assert members, "a guard"
+        assert len(containers() - before) == 1
+        parent.kill()
+        parent.communicate()
+        _, alive = psutil.wait_procs(members, timeout=GONE_TIMEOUT_S)
+        assert not alive
+        assert containers() == before
+        assert not accepts(Address("127.0.0.1", said["port"]))
+        (log,) = tmp_path.glob("*.log")
+        assert log.stat().st_size > 0, "the log stays"
+
+    def test_a_killed_guard_leaves_no_container(self, target: Target) -> None:
+        before = containers()
+        target.start()
+        (guard,) = [
+            each
+            for each in psutil.Process().children()
+            if "harness.targets.containers.guard" in each.cmdline()
+        ]
+        guard.kill()
+        deadline = Deadline(GONE_TIMEOUT_S * 1000)
+        while guard.is_running() and guard.status() != psutil.STATUS_ZOMBIE:
+            assert deadline.left_ms()
+        target.stop()
+        assert containers() == before
+
+
+class TestReferencePublished(ContainerContract):
+    name = "docker_reference"
+
+
+class TestReferenceOnOurNetwork(ContainerContract):
+    name = "docker_reference_host"
+
+
+class TestKafkaPublished(ContainerContract):
+    name = "docker_kafka"
+
+
+class TestKafkaOnOurNetwork(ContainerContract):
+    name = "docker_kafka_host"

@@ -21,6 +21,8 @@ from harness.conformance.dated import by_date
 from harness.conformance.outcome import Inconclusive, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
+from harness.granted import grants_of
+from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
 from harness.targets.target import Address, Target
@@ -114,7 +116,7 @@ class CaseSession:
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
         if self._shared is None:
-            self._shared = self._door(self.broker.addresses, self.broker.zookeeper)
+            self._shared = self._door(self.broker.addresses, self.broker.zookeeper, own=False)
         return self._shared
 
     def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
@@ -128,17 +130,23 @@ class CaseSession:
         return self._door(running.addresses, running.zookeeper)
 
     def _door(
-        self, addresses: Sequence[tuple[str, int]], zookeeper: Address | None
+        self,
+        addresses: Sequence[tuple[str, int]],
+        zookeeper: Address | None,
+        *,
+        own: bool = True,
     ) -> BrokerUnderTest:
+        """``own``: a broker that was started for tests, so that nothing of others can be there."""
         info = self.context.info
         door = BrokerUnderTest(
             addresses,
             info.api_versions,
             time_scale=info.time_scale,
-            name_prefix=f"kc-{self.context.nonce}-{zlib.crc32(self.node_id.encode()):08x}",
+            name_prefix=case_prefix(info.name_prefix, self.context.nonce, self.node_id),
             seed=f"{self.context.seed}/{self.case}",
             observer=self.wire.see,
             topic_maker=None if zookeeper is None else ZookeeperTopics(zookeeper),
+            grants=None if own else grants_of(info),
         )
         self.brokers.append(door)
         return door

@@ -16,6 +16,7 @@ _COMMANDS = {
     "requirements": ("harness.commands.requirements", "requirements"),
     "targets": ("harness.commands.targets", "targets"),
     "sweep": ("harness.commands.sweep", "sweep_command"),
+    "cleanup": ("harness.commands.cleanup", "cleanup_command"),
     "versions": ("harness.commands.versions", "versions_command"),
     "codec": ("harness.commands.codec", "codec"),
 }

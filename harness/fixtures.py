@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterator
 
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.granted import grants_of
+from harness.own_names import case_prefix, new_nonce
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
@@ -82,7 +83,9 @@ def kafka_conformance_bootstrap(kafka_conformance_target: Target) -> str:
 
 
 @pytest.fixture
-def kafka_conformance_broker(kafka_conformance_info: TargetInfo) -> Iterator[BrokerUnderTest]:
+def kafka_conformance_broker(
+    request: pytest.FixtureRequest, kafka_conformance_info: TargetInfo
+) -> Iterator[BrokerUnderTest]:
     """The target's broker as a test sees it: raw connections at exact versions, topics of its own.
 
     Topics that are made through it have unique names and are deleted after the test, and its
@@ -92,7 +95,10 @@ def kafka_conformance_broker(kafka_conformance_info: TargetInfo) -> Iterator[Bro
         kafka_conformance_info.addresses,
         kafka_conformance_info.api_versions,
         time_scale=kafka_conformance_info.time_scale,
-        name_prefix=f"kc-{secrets.token_hex(4)}",
+        grants=grants_of(kafka_conformance_info),
+        name_prefix=case_prefix(
+            kafka_conformance_info.name_prefix, new_nonce(), request.node.nodeid
+        ),
     )
     try:
         yield door

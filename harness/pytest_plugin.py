@@ -19,6 +19,7 @@ from harness.case_parameters import api_of, parametrize
 from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
+from harness.client.grants import NotGranted
 from harness.codec import DecodeError
 from harness.codec.records.errors import RecordsError
 from harness.conformance.catalogue import load_catalogue
@@ -119,7 +120,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # not EncodeError: that is a test's mistake
     register_broker_fault(BrokerMisbehaved, DecodeError, RecordsError)
     register_not_supported(ApiNotAdvertised)
-    register_missing_capability(MissingCapability)
+    register_missing_capability(MissingCapability, NotGranted)
     if _is_worker(config):
         text = config.workerinput[_WORKER_INPUT]  # type: ignore[attr-defined]
         config.stash[_CONTEXT] = WorkerContext.from_json(text)

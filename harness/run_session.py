@@ -17,6 +17,7 @@ from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
 from harness.conformance.wire import WIRE_NAME, WireWriter
+from harness.own_names import new_nonce
 from harness.targets.info import TargetInfo, probe
 from harness.targets.target import OWN_BROKER, Target
 
@@ -92,9 +93,7 @@ class RunSession:
             )
         )
         self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
-        self.context = WorkerContext(
-            info, self.run_id, self.run_dir, self.seed, secrets.token_hex(4)
-        )
+        self.context = WorkerContext(info, self.run_id, self.run_dir, self.seed, new_nonce())
         return self.context
 
     def plan(self, cases: Sequence[PlannedCase]) -> None:

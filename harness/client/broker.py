@@ -20,6 +20,7 @@ from harness.client.errors import (
     PreparationFailed,
     ResponseTimeout,
 )
+from harness.client.grants import Grants
 from harness.client.older_forms import records_for, with_one_offset
 from harness.client.only import only
 from harness.client.placeholder_versions import served_range
@@ -74,10 +75,12 @@ class BrokerUnderTest:
         seed: str = "",
         observer: Observer | None = None,
         topic_maker: TopicMaker | None = None,
+        grants: Grants | None = None,
     ) -> None:
         """``seed`` starts ``random``, the only source of chance that a test may use.
 
-        ``observer``: see :class:`Connection`. ``topic_maker``: for brokers without CreateTopics.
+        ``observer`` and ``grants`` (None: all may be sent): see :class:`Connection`.
+        ``topic_maker``: for brokers without CreateTopics.
         """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
@@ -86,6 +89,7 @@ class BrokerUnderTest:
         self.transcripts: list[Transcript] = []
         self.observer = observer
         self.topic_maker = topic_maker
+        self.grants = grants or Grants()
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -128,7 +132,9 @@ class BrokerUnderTest:
         self, client_id: str | None = DEFAULT_CLIENT_ID, timeout_ms: float = DEFAULT_TIMEOUT_MS
     ) -> Connection:
         """A connection of the test's own; closed when the test ends."""
-        connection = Connection(self.address, client_id, self.scaled_ms(timeout_ms), self.observer)
+        connection = Connection(
+            self.address, client_id, self.scaled_ms(timeout_ms), self.observer, self.grants
+        )
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection

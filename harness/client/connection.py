@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self, TypeVar, cast
 
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
+from harness.client.grants import FrameGate, Grants
 from harness.client.transcript import Transcript
 from harness.client.wire_coverage import Observer
 from harness.codec import CodecError
@@ -48,13 +49,16 @@ class Connection:
         client_id: str | None = DEFAULT_CLIENT_ID,
         timeout_ms: float = DEFAULT_TIMEOUT_MS,
         observer: Observer | None = None,
+        grants: Grants | None = None,
     ) -> None:
         """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
         ``observer`` is told of each message that was encoded and sent, or received and decoded.
+        With ``grants`` whatever sends raises NotGranted for a request that must not go out.
         """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
         self._observer = observer
+        self._gate = FrameGate(grants) if grants is not None and not grants.everything else None
         self.transcript = Transcript(f"to {address[0]}:{address[1]}")
         self._buffer = bytearray()
         self._awaited: deque[_Awaited] = deque()
@@ -154,21 +158,22 @@ class Connection:
 
     def send_frame(self, payload: bytes) -> None:
         """Send ``payload`` with its length in front."""
-        self.transcript.add("sent", payload)
-        self._send_all(frame(payload))
+        self._send_all(frame(payload), "sent", payload)
 
     def send_bytes(self, data: bytes) -> None:
         """Send bytes as they are."""
-        self.transcript.add("sent raw bytes", data)
-        self._send_all(data)
+        self._send_all(data, "sent raw bytes", data)
 
     def _require_open(self) -> None:
         """A use after our own close is the caller's mistake, never the broker's."""
         if self._socket.fileno() < 0:
             raise ValueError(f"this connection to {self.address} was closed on our side")
 
-    def _send_all(self, data: bytes) -> None:
+    def _send_all(self, data: bytes, event: str, shown: bytes) -> None:
         self._require_open()
+        if self._gate is not None:
+            self._gate.check(data)
+        self.transcript.add(event, shown)
         self._socket.settimeout(self.timeout_ms / 1000)
         try:
             self._socket.sendall(data)
@@ -200,6 +205,11 @@ class Connection:
             awaited.version if awaited else -1,
         )
         return payload
+
+    @property
+    def unread(self) -> bytes:
+        """What came and belongs to no answer that was taken."""
+        return bytes(self._buffer)
 
     def expect_closed(self, timeout_ms: float | None = None) -> None:
         """The broker must close without sending anything more.

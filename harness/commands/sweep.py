@@ -22,7 +22,7 @@ from harness.suggestion import did_you_mean
 from harness.sweep.asking import Answer, Outcome
 from harness.sweep.requests import OwnNames, harmless_request, safety_of, why_harmless
 from harness.sweep.snapshot import differences, take_snapshot
-from harness.sweep.walk import Step, new_names, steps, sweep
+from harness.sweep.walk import ANYTHING, Own, Step, new_names, steps, sweep
 from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
@@ -54,7 +54,7 @@ def sweep_command(spec: str | None, dry_run: bool, names: tuple[str, ...], as_js
     if spec is None:
         if not dry_run:
             raise click.UsageError("a target is needed (--target), or --dry-run")
-        _print_requests(steps(only=names), as_json, can_start=True)
+        _print_requests(steps(only=names), as_json, ANYTHING, can_start=True)
         return
     try:
         with TemporaryDirectory(prefix="kafka-conformance-sweep-") as logs:
@@ -78,14 +78,14 @@ def _at_target(target: Target, names: Sequence[str], *, dry_run: bool, as_json: 
     """Whether all is well; raises TargetError, BrokerMisbehaved."""
     info = probe(target)
     advertised = {key: VersionRange(*pair) for key, pair in info.api_versions.items()}
-    wanted = steps(advertised, names)
+    wanted, own = steps(advertised, names), Own(info.safety, info.name_prefix)
     if dry_run:
-        _print_requests(wanted, as_json, can_start=OWN_BROKER in info.capabilities)
+        _print_requests(wanted, as_json, own, can_start=OWN_BROKER in info.capabilities)
         return True
     timeout_ms = ANSWER_TIMEOUT_MS * info.time_scale
     address = info.addresses[0]
     before = take_snapshot(address, advertised, timeout_ms)
-    answers = _answers(target, info, wanted, timeout_ms, advertised)
+    answers = _answers(target, info, wanted, timeout_ms, advertised, own)
     changed = differences(before, take_snapshot(address, advertised, timeout_ms))
     unknown = sorted(set(info.api_versions) - set(APIS))
     if unknown:
@@ -100,12 +100,13 @@ def _answers(
     wanted: Sequence[Step],
     timeout_ms: float,
     advertised: Mapping[int, VersionRange],
+    own: Own,
 ) -> list[Answer]:
     discarded = DiscardedBroker()
     can_start = OWN_BROKER in info.capabilities
     lend = (lambda: discarded.lend(lambda: target).addresses[0]) if can_start else None
     try:
-        return list(sweep(wanted, info.addresses[0], lend, timeout_ms, advertised))
+        return list(sweep(wanted, info.addresses[0], lend, timeout_ms, advertised, own))
     finally:
         discarded.stop()
 
@@ -113,10 +114,10 @@ def _answers(
 # -- what would be sent ----------------------------------------------------------------------------
 
 
-def _print_requests(wanted: Sequence[Step], as_json: bool, *, can_start: bool) -> None:
-    names = new_names()
+def _print_requests(wanted: Sequence[Step], as_json: bool, own: Own, *, can_start: bool) -> None:
+    names = new_names(own.prefix)
     for step in wanted:
-        row = _request_row(step, names, can_start)
+        row = _request_row(step, names, _sent_to(step, own, can_start))
         if as_json:
             click.echo(json.dumps(row))
             continue
@@ -124,13 +125,16 @@ def _print_requests(wanted: Sequence[Step], as_json: bool, *, can_start: bool) -
         click.echo(f"    {json.dumps(row['request'])}\n    {row['hex']}")
 
 
-def _request_row(step: Step, names: OwnNames, can_start: bool) -> dict[str, object]:
+def _sent_to(step: Step, own: Own, can_start: bool) -> str:
+    if step.safety is Safety.DESTRUCTIVE:
+        return "a broker of its own" if can_start else "nobody"
+    return "the target" if step.safety in own.safety else "nobody"
+
+
+def _request_row(step: Step, names: OwnNames, sent_to: str) -> dict[str, object]:
     """One request as it would go over the wire, header included and length not."""
     name, version = step.api.name, step.version
     request = harmless_request(name, version, names)
-    sent_to = "the target"
-    if step.safety is Safety.DESTRUCTIVE:
-        sent_to = "a broker of its own" if can_start else "nobody"
     return {
         "api": name,
         "version": version,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
@@ -12,6 +11,7 @@ from harness.client.placeholder_versions import placeholder_of
 from harness.codec.apis import APIS, Api
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
+from harness.own_names import DEFAULT_PREFIX, sweep_name
 from harness.sweep.asking import Answer, Outcome, ask
 from harness.sweep.requests import OwnNames, harmless_request, safety_of
 
@@ -29,6 +29,17 @@ class Step:
     def safety(self) -> Safety:
         """As the table of harmless requests says."""
         return safety_of(self.api.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a target says of what we do there: safety classes that it takes, the prefix of names."""
+
+    safety: frozenset[str] = frozenset(Safety)
+    prefix: str = DEFAULT_PREFIX
+
+
+ANYTHING = Own()
 
 
 def steps(
@@ -51,9 +62,9 @@ def steps(
     return found
 
 
-def new_names() -> OwnNames:
+def new_names(prefix: str = DEFAULT_PREFIX) -> OwnNames:
     """A name and an id that nothing has."""
-    return OwnNames(f"kc-sweep-{secrets.token_hex(6)}", uuid4())
+    return OwnNames(sweep_name(prefix), uuid4())
 
 
 def sweep(
@@ -62,6 +73,7 @@ def sweep(
     discarded: Callable[[], Address] | None,
     timeout_ms: float,
     advertised: Mapping[int, VersionRange],
+    own: Own = ANYTHING,
 ) -> Iterator[Answer]:
     """Ask each step on a connection of its own, in order.
 
@@ -71,8 +83,13 @@ def sweep(
             None where we cannot start one, then these steps are not sent to anybody.
         timeout_ms: of each answer.
         advertised: by the target; placeholders are known by it.
+        own: which requests the target lets us send, and how names begin there.
     """
     for step in wanted:
+        if step.safety not in own.safety and step.safety is not Safety.DESTRUCTIVE:
+            note = f"{step.safety}: the target does not grant such requests"
+            yield Answer(step.api.name, step.version, Outcome.NOT_SENT, note=note)
+            continue
         address: Address | None = shared
         if step.safety is Safety.DESTRUCTIVE:
             address = discarded() if discarded is not None else None
@@ -80,7 +97,7 @@ def sweep(
             name = step.api.name
             yield Answer(name, step.version, Outcome.NOT_SENT, note=NO_BROKER_OF_OURS)
             continue
-        request = harmless_request(step.api.name, step.version, new_names())
+        request = harmless_request(step.api.name, step.version, new_names(own.prefix))
         row = placeholder_of(advertised, step.api.name)
         placeholder = row.source if row is not None and step.version in row.versions else ""
         yield ask(address, request, step.version, timeout_ms, placeholder)

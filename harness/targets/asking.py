@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.client.connection import Connection
-from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.client.errors import BrokerMisbehaved, ResponseTimeout, WireViolation
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
@@ -23,6 +23,13 @@ SILENCE_MS = 1_000
 SLOWER_THAN_METADATA = 20
 """A broker before ApiVersions may neither answer nor close when asked for them: it has so long, or
 so many times what it needed for Metadata."""
+
+OTHERS = {
+    b"\x15\x03": "a TLS listener (its answer begins as a TLS alert does)",
+    b"HTTP/": "an HTTP server",
+    b"SSH-": "an SSH server",
+}
+"""By the first bytes of their answers, who is asked by mistake."""
 
 ApiVersionRanges = dict[int, tuple[int, int]]
 """api key -> (lowest, highest) version that a broker advertises."""
@@ -55,10 +62,20 @@ def _asked(address: Address, timeout_ms: int) -> Iterator[Connection]:
     try:
         with Connection((address.host, address.port), CLIENT_ID, timeout_ms) as connection:
             yield connection
+    except WireViolation as problem:
+        raise NotAnswered(_not_kafka(problem, connection.unread)) from problem
     except ResponseTimeout as problem:
         raise Silence(f"no answer within {timeout_ms} ms") from problem
     except BrokerMisbehaved as problem:
         raise NotAnswered(_reason(problem)) from problem
+
+
+def _not_kafka(problem: WireViolation, unread: bytes) -> str:
+    """What listens there instead, as its first bytes tell."""
+    for begin, what in OTHERS.items():
+        if unread.startswith(begin):
+            return f"what listens there does not answer as Kafka does: this is {what}"
+    return _reason(problem)
 
 
 def _reason(problem: BrokerMisbehaved) -> str:

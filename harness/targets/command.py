@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.targets.address import parse_address
 from harness.targets.command_file import (
     PLACEHOLDERS,
+    SCRATCH,
     CommandFile,
     filled,
     placeholders,
@@ -24,7 +25,7 @@ from harness.targets.obtain import check_obtainable, obtain
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget, StartAgain
 from harness.targets.ready import wait_until_ready
-from harness.targets.target import BROKER_CONFIG, CREATE_TOPICS, OWN_BROKER, Address
+from harness.targets.target import CAPABILITIES, DISCONNECT_NODE, LOG_DIRECTORY, Address
 
 HOST = "127.0.0.1"
 UNKNOWN_YET = "unknown"
@@ -36,7 +37,7 @@ class CommandTarget(ProcessTarget):
     ``release`` is known after the first start where the file has a command for it.
     """
 
-    capabilities = frozenset({CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG})
+    capabilities = frozenset(CAPABILITIES) - {DISCONNECT_NODE}
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class CommandTarget(ProcessTarget):
         self.release = file.release or UNKNOWN_YET
         self.capabilities = file.capabilities
         self.settings = dict(settings or {})
+        self._port = 0
         self._obtained: Path | None = None
         self._check_program()
 
@@ -109,14 +111,28 @@ class CommandTarget(ProcessTarget):
             self._obtained = obtain(self.file.obtain)
         if self.release == UNKNOWN_YET:
             self.release = self._ask_release()
-        port = free_port()
         self._log_path = reserve_log(self._log_folder(), self.file.path.stem)
-        values = self._values(port, self._make_data_dir())
+        self._make_data_dir()
+        return self._run(free_port())
+
+    def _launch_again(self, address: Address) -> None:
+        found = self._run(self._port)
+        if found != address:
+            raise TargetStartError(
+                f"{self._called()} listened at {address}, and started again at {found}"
+            )
+
+    def _run(self, port: int) -> Address:
+        """Start the command with its log and data folder at this port; await its answer."""
+        assert self._log_path is not None
+        assert self.data_dir is not None
+        self._port = port
+        values = self._values(port, self.data_dir)
         child = self._child = ChildProcess(
             self._words(values),
             self._log_path,
             environment=self._environment(values),
-            remove=self.data_dir,
+            hold_fd=self._hold_fd,
             directory=self._directory(values),
         )
         deadline = Deadline(self.file.start_timeout_ms)
@@ -192,6 +208,15 @@ class CommandTarget(ProcessTarget):
         if self._child is not None and self.file.stop_timeout_ms:
             self._child.terminate(self.file.stop_timeout_ms)
         self._end()
+
+    def _stop_timeout_ms(self) -> int:
+        return self.file.stop_timeout_ms
+
+    def log_directories(self, node: int) -> list[Path]:
+        self.require(LOG_DIRECTORY)
+        self.address_of(node)
+        values = {SCRATCH: str(self.data_dir)}
+        return [Path(filled(text, values)) for text in self.file.log_directories]
 
     def _another(self, settings: dict[str, str]) -> CommandTarget:
         another = CommandTarget(

@@ -9,6 +9,7 @@
     working_directory = "."              # optional; from this file's folder, which is the default
     capabilities = ["own_broker"]        # optional; default none
     setting = ["--set", "{name}={value}"]    # for broker_config: added for each broker setting
+    log_directories = ["{dir}"]          # for log_directory: where the partitions' folders lie
 
     [environment]                        # optional; added to ours
     LOG_LEVEL = "info"
@@ -24,8 +25,14 @@
 
 Placeholders in ``command``, ``release_command``, ``environment``, ``working_directory`` and
 ``address``: ``{port}`` a free port of 127.0.0.1, ``{dir}`` a new folder that is removed with the
-process, ``{python}`` the interpreter that runs us, ``{obtained}`` the folder that came of
+target, ``{python}`` the interpreter that runs us, ``{obtained}`` the folder that came of
 ``obtain``. ``{{port}}`` stands for the text ``{port}``.
+
+What a capability of one broker promises here: ``stop_node`` ends in good order after SIGTERM,
+within ``stop_timeout_ms``; ``restart_node`` runs ``command`` again with the same ``{port}`` and
+``{dir}``, and the broker then has what it had stored; ``log_directory`` is what
+``log_directories`` says. ``kill_node`` and ``pause_node`` are SIGKILL and SIGSTOP to its process
+group; ``logs`` is what it prints.
 """
 
 from __future__ import annotations
@@ -40,7 +47,15 @@ from typing import Any
 
 from harness.targets.errors import TargetError
 from harness.targets.obtain import KINDS, Source
-from harness.targets.target import BROKER_CONFIG, CAPABILITIES, OWN_BROKER
+from harness.targets.target import (
+    BROKER_CONFIG,
+    CAPABILITIES,
+    DISCONNECT_NODE,
+    LOG_DIRECTORY,
+    OWN_BROKER,
+    RESTART_NODE,
+    STOP_NODE,
+)
 
 PORT, SCRATCH, PYTHON, OBTAINED = "port", "dir", "python", "obtained"
 PLACEHOLDERS = (PORT, SCRATCH, PYTHON, OBTAINED)
@@ -49,7 +64,7 @@ _BRACED = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 LIMITS_MS = {"start_timeout_ms": 30_000, "stop_timeout_ms": 0, "release_timeout_ms": 30_000}
 _TABLES = ("environment", "readiness", "limits")
 _KEYS = ("command", "implementation", "release", "release_command", "obtain",
-         "working_directory", "capabilities", "setting", *_TABLES)  # fmt: skip
+         "working_directory", "capabilities", "setting", "log_directories", *_TABLES)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +83,7 @@ class CommandFile:
     working_directory: str
     capabilities: frozenset[str]
     setting: tuple[str, ...]
+    log_directories: tuple[str, ...]
     environment: Mapping[str, str]
     address: str | None
     line: re.Pattern[str] | None
@@ -80,6 +96,11 @@ class CommandFile:
         """Whether the broker is told where to listen."""
         told = (*self.command, *self.environment.values())
         return any(PORT in placeholders(text) for text in told)
+
+    @property
+    def has_one_address(self) -> bool:
+        """Whether each start of the same target listens at the same address."""
+        return self.takes_port or self.line is None
 
 
 def placeholders(text: str) -> set[str]:
@@ -126,6 +147,9 @@ class _Reader:
             ),
             capabilities=frozenset(self.capabilities()),
             setting=self.words("setting", self.values.get("setting", []), SETTING_PLACEHOLDERS),
+            log_directories=self.words(
+                "log_directories", self.values.get("log_directories", []), (SCRATCH,)
+            ),
             environment=self.environment(),
             address=address,
             line=line,
@@ -276,6 +300,26 @@ class _Reader:
             )
         if BROKER_CONFIG in read.capabilities and OWN_BROKER not in read.capabilities:
             raise self.fail("capabilities", "broker_config is for private brokers: add own_broker")
+        self.agree_on_nodes(read)
+
+    def agree_on_nodes(self, read: CommandFile) -> None:
+        if DISCONNECT_NODE in read.capabilities:
+            raise self.fail("capabilities", "disconnect_node cannot be had of a local process")
+        if STOP_NODE in read.capabilities and not read.stop_timeout_ms:
+            raise self.fail(
+                "limits.stop_timeout_ms",
+                "belongs to the capability stop_node: give the broker time to end after SIGTERM",
+            )
+        if RESTART_NODE in read.capabilities and not read.has_one_address:
+            raise self.fail(
+                "capabilities",
+                "restart_node needs {port} in the command: it comes back where it was",
+            )
+        if (LOG_DIRECTORY in read.capabilities) != bool(read.log_directories):
+            raise self.fail(
+                "log_directories",
+                'belongs to the capability log_directory: where partitions lie, as ["{dir}"]',
+            )
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

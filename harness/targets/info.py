@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from harness.own_names import DEFAULT_PREFIX
 from harness.targets.asking import (
     ApiVersionRanges,
     NotAnswered,
@@ -19,7 +20,7 @@ from harness.targets.asking import (
 )
 from harness.targets.errors import TargetStartError
 from harness.targets.observed_versions import observe_versions
-from harness.targets.target import Address, Target
+from harness.targets.target import SAFETY_CLASSES, Address, Target
 
 ANSWER_TIMEOUT_MS = 30_000
 ROUND_TRIPS = 20
@@ -40,6 +41,7 @@ class TargetInfo:
     ApiVersions (0.8, 0.9) those that it was seen to serve, and ``versions_source`` is then
     :data:`OBSERVED`. ``time_scale``: what every wait of a test is multiplied by, see
     :func:`time_scale`. ``log_path``: None without a log. ``zookeeper``: as in Target.
+    ``safety`` and ``name_prefix`` as in :class:`Target`.
     """
 
     spec: str
@@ -52,11 +54,14 @@ class TargetInfo:
     log_path: str | None
     versions_source: str = ADVERTISED
     zookeeper: Address | None = None
+    safety: frozenset[str] = frozenset(SAFETY_CLASSES)
+    name_prefix: str = DEFAULT_PREFIX
 
     def to_json(self) -> str:
         """One line of JSON, read again by :meth:`from_json`."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         fields["capabilities"] = sorted(self.capabilities)
+        fields["safety"] = sorted(self.safety)
         return json.dumps(fields)
 
     @classmethod
@@ -76,6 +81,8 @@ class TargetInfo:
             log_path=fields["log_path"],
             versions_source=fields["versions_source"],
             zookeeper=None if fields["zookeeper"] is None else Address(*fields["zookeeper"]),
+            safety=frozenset(fields["safety"]),
+            name_prefix=fields["name_prefix"],
         )
 
 
@@ -107,6 +114,8 @@ def probe(target: Target) -> TargetInfo:
         log_path=str(target.log_path) if target.log_path else None,
         versions_source=ADVERTISED if all(each.advertised for each in asked) else OBSERVED,
         zookeeper=target.zookeeper,
+        safety=target.safety,
+        name_prefix=target.name_prefix,
     )
 
 

@@ -20,11 +20,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.targets import warden
-from harness.targets.errors import TargetStartError
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.freezing import freeze, thaw
 
 END_TIMEOUT_MS = 30_000
 REPORT_TIMEOUT_MS = 30_000
 TAIL_LIMIT_BYTES = 64 * 1024
+
+
+def warden_command() -> list[str]:
+    """The beginning of a warden's command line.
+
+    By its file and isolated: whatever folder named "harness" lies in the working directory, and
+    whatever PYTHONPATH says, this warden runs.
+    """
+    return [sys.executable, "-I", "-S", str(Path(warden.__file__).resolve())]
 
 
 class ChildProcess:
@@ -32,7 +42,8 @@ class ChildProcess:
 
     ``log_path`` gets stdout and stderr of the child, appended. ``remove`` names a folder that
     the warden deletes when the child is gone, even if we are gone too. ``directory`` is where
-    the command runs, by default ours.
+    the command runs, by default ours. ``hold_fd`` is a descriptor that the warden keeps open until
+    the child is gone, see :class:`harness.targets.scratch.ScratchFolder`.
     """
 
     def __init__(
@@ -43,6 +54,7 @@ class ChildProcess:
         environment: Mapping[str, str] | None = None,
         remove: Path | None = None,
         directory: Path | None = None,
+        hold_fd: int | None = None,
     ) -> None:
         """Start the command. Raises TargetStartError when it cannot be executed."""
         self.command = [os.fspath(word) for word in command]
@@ -50,7 +62,10 @@ class ChildProcess:
         self._log_start = log_path.stat().st_size if log_path.exists() else 0
         report_r, report_w = os.pipe()
         try:
-            self._warden = self._start_warden(report_w, environment, remove, directory)
+            options = [] if remove is None else ["--remove", os.fspath(remove)]
+            options += [] if hold_fd is None else ["--hold-fd", str(hold_fd)]
+            held = () if hold_fd is None else (hold_fd,)
+            self._warden = self._start_warden(report_w, options, held, environment, directory)
         finally:
             os.close(report_w)
         try:
@@ -64,16 +79,12 @@ class ChildProcess:
     def _start_warden(
         self,
         report_fd: int,
+        options: Sequence[str],
+        held: tuple[int, ...],
         environment: Mapping[str, str] | None,
-        remove: Path | None,
         directory: Path | None,
     ) -> subprocess.Popen[bytes]:
-        # By its file and isolated: whatever folder named "harness" lies in the working
-        # directory, and whatever PYTHONPATH says, this warden runs.
-        words = [sys.executable, "-I", "-S", str(Path(warden.__file__).resolve())]
-        words += ["--report-fd", str(report_fd)]
-        if remove is not None:
-            words += ["--remove", os.fspath(remove)]
+        words = [*warden_command(), "--report-fd", str(report_fd), *options]
         with self.log_path.open("ab") as log:
             return subprocess.Popen(
                 [*words, "--", *self.command],
@@ -82,7 +93,7 @@ class ChildProcess:
                 stderr=subprocess.STDOUT,
                 env=None if environment is None else dict(environment),
                 cwd=directory,
-                pass_fds=(report_fd,),
+                pass_fds=(report_fd, *held),
                 start_new_session=True,
             )
 
@@ -118,8 +129,29 @@ class ChildProcess:
         except subprocess.TimeoutExpired:
             return None
 
+    def pause(self) -> None:
+        """Freeze the child and its process group; returns when nothing moves. Twice is fine.
+
+        Raises TargetError when it has ended, or does not stop.
+        """
+        try:
+            if self.is_alive() and freeze(self.pid):
+                return
+        except TimeoutError as problem:
+            raise TargetError(f"{self.command[0]!r} cannot be paused: {problem}") from problem
+        raise TargetError(f"{self.command[0]!r} cannot be paused: it has ended")
+
+    def resume(self) -> None:
+        """Thaw what :meth:`pause` froze; nothing happens to what runs or has ended."""
+        if self.is_alive():
+            thaw(self.pid)
+
     def terminate(self, timeout_ms: int) -> int | None:
-        """Ask the child to end by SIGTERM; its exit status, or None if it runs on."""
+        """Ask the child to end by SIGTERM, thawed if it is paused.
+
+        Its exit status, or None if it runs on.
+        """
+        self.resume()  # a paused one would not see the signal
         if self.is_alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGTERM)
@@ -146,18 +178,23 @@ class ChildProcess:
 
     def log_text(self) -> str:
         """What this child has written so far (its last 64 KiB)."""
-        try:
-            with self.log_path.open("rb") as log:
-                end = log.seek(0, os.SEEK_END)
-                log.seek(max(self._log_start, end - TAIL_LIMIT_BYTES))
-                return log.read().decode(errors="replace")
-        except FileNotFoundError:
-            return ""
+        return end_of_log(self.log_path, self._log_start)
 
     def tail(self, lines: int = 20) -> str:
         """The last lines of the child's log, indented, ready for an error message."""
         last = self.log_text().splitlines()[-lines:]
         return "\n".join(f"    {line}" for line in last) or "    (the log is empty)"
+
+
+def end_of_log(path: Path, begin: int = 0) -> str:
+    """The last 64 KiB of a file, from byte ``begin`` on; empty when it is not there."""
+    try:
+        with path.open("rb") as log:
+            end = log.seek(0, os.SEEK_END)
+            log.seek(max(begin, end - TAIL_LIMIT_BYTES))
+            return log.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def reserve_log(folder: Path, name: str) -> Path:

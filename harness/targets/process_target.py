@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 import time
 from abc import abstractmethod
 from pathlib import Path
 
-from harness.targets.errors import TargetStartError
-from harness.targets.process import ChildProcess, Deadline
-from harness.targets.target import Address, Target
+from harness.targets.asking import NotAnswered, ask_cluster
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.process import ChildProcess, Deadline, end_of_log
+from harness.targets.scratch import ScratchFolder
+from harness.targets.target import (
+    KILL_NODE,
+    LOGS,
+    PAUSE_NODE,
+    RESTART_NODE,
+    STOP_NODE,
+    Address,
+    Target,
+)
 
 ATTEMPTS = 5
 PAUSE_S = 0.01
+ANSWER_TIMEOUT_MS = 30_000
+STOP_TIMEOUT_MS = 30_000
+PORT_TIMEOUT_MS = 10_000
+"""So long a restart waits for its port, which somebody else may hold for a moment."""
 
 
 class StartAgain(Exception):
@@ -24,22 +36,29 @@ class StartAgain(Exception):
 class ProcessTarget(Target):
     """A broker that is one process (with what it starts) under a warden of ours.
 
-    A subclass writes :meth:`_launch`. ``data_dir`` is a scratch folder, None without one; it is
-    removed when the process ends, however that comes about.
+    A subclass writes :meth:`_launch`, and :meth:`_launch_again` where it declares RESTART_NODE.
+    Its one node has the broker id that Metadata tells after the start.
     """
 
     def __init__(self, log_dir: Path | None = None) -> None:
         super().__init__(log_dir)
-        self.data_dir: Path | None = None
+        self._scratch: ScratchFolder | None = None
         self._child: ChildProcess | None = None
         self._log_path: Path | None = None
 
     @abstractmethod
     def _launch(self) -> Address:
-        """One attempt: set ``_log_path``, ``_child``, perhaps ``data_dir``; wait for an answer.
+        """One attempt: set ``_log_path``, ``_child``, perhaps a scratch folder; await an answer.
 
         What it leaves undone when it raises is cleared away. Raises TargetError, StartAgain.
         """
+
+    def _launch_again(self, address: Address) -> None:
+        """Start the ended process at the address that it had, with the data that is there.
+
+        Raises TargetError, StartAgain.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how to start it again")
 
     def _called(self) -> str:
         """The target's name within a sentence."""
@@ -53,6 +72,11 @@ class ProcessTarget(Target):
     def pid(self) -> int | None:
         """Process id of the broker, None when it is not started."""
         return self._child.pid if self._child else None
+
+    @property
+    def data_dir(self) -> Path | None:
+        """The folder for its data, None without one; removed at the stop and whenever we end."""
+        return self._scratch.path if self._scratch else None
 
     def is_alive(self) -> bool:
         return self._child is not None and self._child.is_alive()
@@ -69,7 +93,9 @@ class ProcessTarget(Target):
         reason: StartAgain | None = None
         for _ in range(ATTEMPTS):
             try:
-                self.addresses = [self._launch()]
+                address = self._launch()
+                self.nodes = self._nodes_at(address)
+                self.addresses = [address]
                 return self.addresses
             except StartAgain as problem:
                 self._end()
@@ -84,17 +110,100 @@ class ProcessTarget(Target):
 
     def _end(self) -> None:
         """Kill and clear away; whatever was left undone at a failed start too."""
-        if self._child is not None:
-            self._child.kill()
-            self._child = None
-        if self.data_dir is not None:
-            shutil.rmtree(self.data_dir, ignore_errors=True)
-            self.data_dir = None
-        self.addresses = []
+        self._kill_child()
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = None
+        self.addresses, self.nodes = [], []
+
+    def _kill_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
 
     def _make_data_dir(self) -> Path:
-        self.data_dir = Path(tempfile.mkdtemp(prefix="kafka-conformance-data-"))
-        return self.data_dir
+        self._scratch = ScratchFolder(self.keep_in)
+        return self._scratch.path
+
+    @property
+    def _hold_fd(self) -> int | None:
+        """For the process: while it runs, the data folder stays."""
+        return self._scratch.hold_fd if self._scratch else None
+
+    # -- its node ------------------------------------------------------------------------------
+
+    def _nodes_at(self, address: Address) -> list[int]:
+        """The id of the broker that answers there by its own Metadata; empty if it hides that."""
+        try:
+            cluster = ask_cluster(address, ANSWER_TIMEOUT_MS)
+        except NotAnswered as problem:
+            raise TargetStartError(f"{self._called()} does not say who it is: {problem}") from (
+                problem
+            )
+        there = list(zip(cluster.brokers, cluster.nodes, strict=True))
+        by_address = [node for broker, node in there if broker == address]
+        by_port = [node for broker, node in there if broker.port == address.port]
+        return next((found for found in (by_address, by_port) if len(found) == 1), [])
+
+    def stop_node(self, node: int) -> None:
+        self.require(STOP_NODE)
+        self.address_of(node)
+        if self._child is not None:
+            self._stop_politely(self._child)
+
+    def _stop_politely(self, child: ChildProcess) -> None:
+        if child.terminate(self._stop_timeout_ms()) is None:
+            raise TargetError(
+                f"{self._called()} did not end within {self._stop_timeout_ms()} ms of SIGTERM; "
+                f"its log {child.log_path} ends with\n{child.tail()}"
+            )
+
+    def _stop_timeout_ms(self) -> int:
+        return STOP_TIMEOUT_MS
+
+    def kill_node(self, node: int) -> None:
+        self.require(KILL_NODE)
+        self.address_of(node)
+        if self._child is not None:
+            self._child.kill()
+
+    def pause_node(self, node: int) -> None:
+        self.require(PAUSE_NODE)
+        self.address_of(node)
+        if self._child is None or not self._child.is_alive():
+            raise TargetError(f"the broker {node} of {self.spec} does not run, nor can it pause")
+        self._child.pause()
+
+    def resume_node(self, node: int) -> None:
+        self.require(PAUSE_NODE)
+        self.address_of(node)
+        if self._child is not None:
+            self._child.resume()
+
+    def restart_node(self, node: int) -> None:
+        self.require(RESTART_NODE)
+        address = self.address_of(node)
+        if self._child is not None and self._child.is_alive():
+            self._stop_politely(self._child)
+        deadline = Deadline(PORT_TIMEOUT_MS)
+        while True:
+            try:
+                self._launch_again(address)
+                break
+            except StartAgain as problem:
+                self._kill_child()
+                if not deadline.left_ms():
+                    raise TargetStartError(f"{self.spec} is not started again: {problem}") from (
+                        problem
+                    )
+                time.sleep(PAUSE_S)
+        if self._nodes_at(address) != [node]:
+            raise TargetStartError(f"{self.spec}: the broker at {address} is no more {node}")
+
+    def logs(self, node: int) -> str:
+        self.require(LOGS)
+        self.address_of(node)
+        return end_of_log(self._log_path) if self._log_path else ""
 
     # -- while it starts -----------------------------------------------------------------------
 

@@ -19,7 +19,11 @@ from harness.targets.ready import wait_until_ready
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
+    KILL_NODE,
+    LOGS,
     OWN_BROKER,
+    PAUSE_NODE,
+    STOP_NODE,
     Address,
 )
 
@@ -37,7 +41,10 @@ class ReferenceBroker(ProcessTarget):
     """
 
     implementation = "kafka-conformance reference broker"
-    capabilities = frozenset({CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG})
+    # No RESTART_NODE: what it stores is in its memory, and ends with it.
+    capabilities = frozenset(
+        {CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG, STOP_NODE, KILL_NODE, PAUSE_NODE, LOGS}
+    )
 
     def __init__(
         self,

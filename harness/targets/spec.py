@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.suggestion import did_you_mean
-from harness.targets import command, external, kafka_spec, reference
+from harness.targets import command, external_spec, kafka_spec, reference
 from harness.targets.containers import kind as containers
 from harness.targets.errors import TargetError
 from harness.targets.kind import Making, TargetKind
@@ -22,7 +22,7 @@ _KINDS: dict[str, TargetKind] = {
     for kind in (
         reference.KIND,
         kafka_spec.KIND,
-        external.KIND,
+        external_spec.KIND,
         command.KIND,
         containers.KIND,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from harness.own_names import DEFAULT_PREFIX
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 
 CREATE_TOPICS = "create_topics"
@@ -35,6 +36,11 @@ CAPABILITIES: dict[str, str] = {
     LOGS: "what its brokers print can be read",
 }
 """The names that a target may declare, with their meaning."""
+
+
+SAFETY_CLASSES = ("read", "own-names", "destructive")
+"""What may be sent, by what could go wrong: it only asks; it changes what it names, and ours name
+what is ours; it acts on a node or on the cluster."""
 
 
 class Address(NamedTuple):
@@ -67,10 +73,16 @@ class Target(ABC):
     """Its version; "unknown" for a broker that we did not start."""
     capabilities: frozenset[str]
     """What it lets a test do: keys of :data:`CAPABILITIES`."""
+    safety: frozenset[str] = frozenset(SAFETY_CLASSES)
+    """Which requests may be sent to it, of :data:`SAFETY_CLASSES`."""
+    name_prefix: str = DEFAULT_PREFIX
+    """Begins the name of everything that is made on it."""
 
     def __init__(self, log_dir: Path | None = None) -> None:
         """``log_dir`` gets the logs; default: a new folder in the system's temporary one."""
         self.log_dir = log_dir
+        self.keep_in: Path | None = None
+        """Where data folders are made to stay; None: they are temporary and go with the stop."""
         self.addresses: list[Address] = []
         self.nodes: list[int] = []
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
@@ -112,15 +124,21 @@ class Target(ABC):
         return self.is_alive()
 
     def stop_node(self, node: int) -> None:
-        """End this broker as an operator would (a controlled shutdown); await its end."""
+        """End this broker as an operator would (a controlled shutdown); await its end.
+
+        Nothing is done to one that has ended.
+        """
         self._refuse(STOP_NODE, node)
 
     def kill_node(self, node: int) -> None:
-        """End this broker with SIGKILL, without a word to it; await its end."""
+        """End this broker with SIGKILL, without a word to it; await its end. Twice is fine."""
         self._refuse(KILL_NODE, node)
 
     def pause_node(self, node: int) -> None:
-        """Freeze this broker: its connections stay, nothing is answered. Twice is fine."""
+        """Freeze this broker: its connections stay, nothing is answered. Twice is fine.
+
+        Raises TargetError for one that has ended.
+        """
         self._refuse(PAUSE_NODE, node)
 
     def resume_node(self, node: int) -> None:
@@ -167,6 +185,7 @@ class Target(ABC):
         if settings:
             self.require(BROKER_CONFIG)
         another = self._another(dict(settings or {}))
+        another.keep_in = self.keep_in
         another.start()
         return another
 

@@ -1,6 +1,6 @@
 """A small process that stands between us and a broker, so that no broker outlives us.
 
-``python -m harness.targets.warden [--report-fd N] [--remove DIR] -- COMMAND ...``
+``python -m harness.targets.warden [--report-fd N] [--hold-fd N] [--remove DIR] -- COMMAND ...``
 
 The warden starts COMMAND in a session of its own and then waits for whatever comes first:
 
@@ -15,6 +15,11 @@ is deleted, and the warden exits with COMMAND's exit status (128 + n after signa
 warden itself be killed with SIGKILL, Linux ends COMMAND through its parent-death signal.
 
 ``--report-fd N``: one line is written to that descriptor, ``pid 123`` or ``error REASON``.
+``--hold-fd N``: that descriptor stays open until the warden ends, and COMMAND does not get it.
+
+``--remove DIR`` alone, without a COMMAND, is a keeper of a folder: it waits for the end of file on
+standard input and deletes the folder. Wardens that hold the other end too (``--hold-fd``) delay
+that until what they guard is gone, so nothing is written any more when the folder is deleted.
 
 Only the standard library, and as little of it as possible: this has to start in milliseconds.
 """
@@ -27,10 +32,12 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-USAGE = "usage: warden [--report-fd N] [--remove DIR] -- COMMAND [ARGUMENT ...]"
+USAGE = "usage: warden [--report-fd N] [--hold-fd N] [--remove DIR] [-- COMMAND [ARGUMENT ...]]"
+OPTIONS = ("--report-fd", "--hold-fd", "--remove")
 EXIT_USAGE = 2
 EXIT_NOT_STARTED = 127
 PARENT_CHECK_S = 1.0
+ORPHAN_CHECKS = 30  # a keeper without a parent waits so often for those who hold its pipe
 REMOVE_LIMIT_S = 5.0
 REMOVE_PAUSE_S = 0.02
 PR_SET_PDEATHSIG = 1
@@ -38,7 +45,10 @@ ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Arguments:
-    """What the command line asks for: report_fd (None: no report), remove (None: nothing)."""
+    """What the command line asks for: report_fd (None: no report), remove (None: nothing).
+
+    ``command`` is empty for a keeper.
+    """
 
     def __init__(self, argv: Sequence[str]) -> None:
         """Raises ValueError (OSError: no such descriptor) when it is not as in USAGE."""
@@ -47,16 +57,17 @@ class Arguments:
         self.remove: str | None = None
         while words and words[0] != "--":
             option = words.pop(0)
-            if option not in ("--report-fd", "--remove") or not words or words[0] == "--":
+            if option not in OPTIONS or not words or words[0] == "--":
                 raise ValueError(option)
             value = words.pop(0)
+            if option == "--remove":
+                self.remove = value
+                continue
+            os.set_inheritable(int(value), False)  # ours, not the command's
             if option == "--report-fd":
                 self.report_fd = int(value)
-                os.set_inheritable(self.report_fd, False)  # ours, not the command's
-            else:
-                self.remove = value
         self.command = words[1:]
-        if not self.command:
+        if not self.command and (words or self.remove is None):
             raise ValueError("no command")
 
 
@@ -69,11 +80,11 @@ def main(argv: Sequence[str]) -> int:
         return EXIT_USAGE
     parent = os.getppid()
     wake = _signals_as_bytes()
-    child = _start(arguments)
-    if child is None:
-        status = EXIT_NOT_STARTED
+    if arguments.command:
+        child = _start(arguments)
+        status = EXIT_NOT_STARTED if child is None else _guard(child, parent, wake)
     else:
-        status = _guard(child, parent, wake)
+        status = _keep(parent, wake)
     if arguments.remove is not None:
         _remove(arguments.remove)
     return status
@@ -171,6 +182,18 @@ def _guard(child: int, parent: int, wake: int) -> int:
         _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
+
+
+def _keep(parent: int, wake: int) -> int:
+    """Wait until nobody holds the other end of standard input any more; the exit status."""
+    checks = ORPHAN_CHECKS
+    while checks:
+        ready, _, _ = select.select([0, wake], [], [], PARENT_CHECK_S)
+        if (0 in ready and _end_of_file(0)) or (wake in ready and _asked_to_end(wake)):
+            break
+        if os.getppid() != parent:  # a forked sibling may hold the pipe for ever
+            checks -= 1
+    return 0
 
 
 def _ended(child: int) -> int | None:

@@ -7,7 +7,7 @@ can be about a topic of the test's instead. No API that is destructive is asked 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from uuid import UUID
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
@@ -33,10 +33,10 @@ from harness.sweep import requests as table
 from harness.sweep.requests import OwnNames, safety_of
 from suites.protocol.record_formats import encoded_for
 
-NEVER_WAS = "kc-a-topic-that-never-was"
-NOBODYS = OwnNames(NEVER_WAS, UUID(bytes=b"kc-never-existed"))
-
 SAFE_APIS = tuple(a.name for a in APIS.values() if safety_of(a.name) is not Safety.DESTRUCTIVE)
+AUTO_CREATION_IS_ASKED_FOR = (
+    4  # before this version of Metadata whoever asks for a topic may get it
+)
 EVERYDAY_APIS = (
     *("Produce", "Fetch", "ListOffsets", "Metadata", "FindCoordinator", "ApiVersions"),
     *("CreateTopics", "DeleteTopics", "InitProducerId"),
@@ -71,12 +71,18 @@ def flexible_versions(broker: BrokerUnderTest, api_name: str) -> list[int]:
 
 
 def harmless_request(
-    api_name: str, version: int, topic: Topic | None = None, names: OwnNames = NOBODYS
+    broker: BrokerUnderTest, api_name: str, version: int, topic: Topic | None = None
 ) -> Request[Message]:
-    """A valid request; ``topic`` takes the place of what the table names, where there is a form."""
+    """A valid request; ``topic`` takes the place of what the table names, where there is a form.
+
+    All else in it is named as nothing at the broker is.
+    """
     if topic is not None and api_name in _ABOUT_A_TOPIC:
+        if api_name == "Metadata" and version < AUTO_CREATION_IS_ASKED_FOR:
+            broker.delete_later(topic.name)
         return _ABOUT_A_TOPIC[api_name](version, topic)
-    return table.harmless_request(api_name, version, names)
+    name = broker.unique_topic()
+    return table.harmless_request(api_name, version, OwnNames(name, uuid5(NAMESPACE_OID, name)))
 
 
 def _produce(version: int, topic: Topic) -> Request[Message]:

@@ -55,6 +55,7 @@ class KeptTopics:
                 name_prefix=f"{broker.unique_topic()}-kept",
                 observer=broker.observer,
                 topic_maker=broker.topic_maker,
+                grants=broker.grants,
             )
         if make not in self._made:
             self._made[make] = make(self._door)

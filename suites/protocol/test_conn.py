@@ -40,7 +40,6 @@ from suites.protocol.answers import correlation_id_of, expect_answers
 from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import (
-    NEVER_WAS,
     TOPIC_APIS,
     each_api,
     each_everyday_api,
@@ -68,7 +67,7 @@ def test_a_size_counts_exactly_the_bytes_that_follow_it(
         for correlation_id in (11, 13):
             connection.send_frame(
                 encode_request(
-                    harmless_request(api_name, version), version, correlation_id, "CONN-001"
+                    harmless_request(broker, api_name, version), version, correlation_id, "CONN-001"
                 )
             )
             expect_answers(connection, [correlation_id])
@@ -106,7 +105,7 @@ def _mixed_requests(broker: BrokerUnderTest, count: int) -> list[tuple[Request[M
         HEALTHY,
         MetadataRequest(topics=[]),
         ListOffsetsRequest(replica_id=-1, topics=[]),
-        harmless_request("FindCoordinator", versions[-1]),
+        harmless_request(broker, "FindCoordinator", versions[-1]),
     ]
     picks = [broker.random.randrange(len(choices)) for _ in range(count)]
     return [(choices[pick], versions[pick]) for pick in picks]
@@ -177,8 +176,8 @@ def test_every_request_gets_one_answer(broker: BrokerUnderTest, api_name: str) -
     """One answer, also for a request that names a topic which does not exist."""
     version = served_versions(broker, api_name)[-1]
     requests: list[tuple[Request[Message], int]] = [
-        (harmless_request(api_name, version), version),
-        (harmless_request(api_name, version, Topic(NEVER_WAS)), version),
+        (harmless_request(broker, api_name, version), version),
+        (harmless_request(broker, api_name, version, Topic(broker.unique_topic())), version),
         (HEALTHY, 0),
     ]
     connection = broker.connect()
@@ -265,7 +264,7 @@ def test_an_unsupported_version_closes_the_connection(
 @at_versions("Metadata")
 def test_a_cut_body_closes_only_its_connection(broker: BrokerUnderTest, api_version: int) -> None:
     """A request that ends inside its body closes its own connection and no other."""
-    topics = [MetadataRequest.MetadataRequestTopic(name="a-topic-that-is-named")]
+    topics = [MetadataRequest.MetadataRequestTopic(name=broker.unique_topic())]
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=api_version < 4)
     whole = encode_request(request, api_version, 1)
     body_bytes = len(whole) - len(encode_request(MetadataRequest(topics=[]), api_version, 1))
@@ -333,7 +332,7 @@ def test_answers_about_a_topic_have_the_format_of_the_version_asked(
     connection = broker.connect("CONN-025")
     for version in versions:
         with requirement("CONN-025", api_key=api_named(api_name).key, api_version=version):
-            connection.ask(harmless_request(api_name, version, topic), version)
+            connection.ask(harmless_request(broker, api_name, version, topic), version)
 
 
 @judges("CONN-026")
@@ -343,7 +342,9 @@ def test_flexible_versions_use_the_tagged_headers(broker: BrokerUnderTest, api_n
     api = api_named(api_name)
     connection = broker.connect()
     for version in flexible_versions(broker, api_name):
-        request = encode_request(harmless_request(api_name, version), version, 26, "CONN-026")
+        request = encode_request(
+            harmless_request(broker, api_name, version), version, 26, "CONN-026"
+        )
         with requirement("CONN-026", api_key=api.key, api_version=version):
             connection.send_frame(request)
             payload = connection.receive_frame()
@@ -360,7 +361,7 @@ def test_api_versions_answers_without_header_tags(
     """Behind the four bytes of the correlation id the body begins at once."""
     connection = broker.connect("CONN-027")
     with requirement("CONN-027"):
-        connection.send(harmless_request("ApiVersions", api_version), api_version)
+        connection.send(harmless_request(broker, "ApiVersions", api_version), api_version)
         payload = connection.receive_frame()
         answer = decode(ApiVersionsResponse, api_version, payload[4:])
         expect_error(answer.error_code, ErrorCode.NONE)

@@ -61,7 +61,7 @@ def test_any_sequence_of_apis_goes_over_one_connection(broker: BrokerUnderTest) 
         for correlation_id in range(SEQUENCE_LENGTH):
             name = broker.random.choice(list(served))
             version = broker.random.choice(served[name])
-            message = harmless_request(name, version, topic)
+            message = harmless_request(broker, name, version, topic)
             payload = encode_request(message, version, correlation_id, "CONN-009")
             connection.send_frame(payload)
             expect_answers(connection, [correlation_id])
@@ -163,7 +163,9 @@ def test_bytes_behind_a_body_do_not_reach_the_next_frame(
     """Both requests are answered, or the connection is closed; nothing else comes."""
     api = api_named(api_name)
     for version in _ends(served_versions(broker, api_name)):
-        payload = encode_request(harmless_request(api_name, version), version, 181) + TRAILING
+        payload = (
+            encode_request(harmless_request(broker, api_name, version), version, 181) + TRAILING
+        )
         connection = broker.connect()
         with requirement("CONN-018", api_key=api.key, api_version=version):
             connection.send_frame(payload)

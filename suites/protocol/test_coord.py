@@ -65,13 +65,14 @@ def test_the_offsets_topic_is_made_when_it_is_first_needed(broker: BrokerUnderTe
     version = broker.version("FindCoordinator")
     if _has_offsets_topic(broker):
         raise NotApplicable("fresh_cluster", f"{OFFSETS_TOPIC} is there from the beginning")
+    group = broker.unique_topic()
     with requirement("COORD-003", api_key=FIND_COORDINATOR.key, api_version=version):
-        first = _ask(broker, version, ["kc-group"], GROUP)[0]
+        first = _ask(broker, version, [group], GROUP)[0]
         if _node_of(first) in _live_nodes(broker) and not _has_offsets_topic(broker):
             raise NotApplicable("internal_topics", f"a coordinator and no {OFFSETS_TOPIC}")
         expect_error(first.error_code, ErrorCode.COORDINATOR_NOT_AVAILABLE, where="first")
         broker.eventually(
-            lambda: _ask(broker, version, ["kc-group"], GROUP)[0].error_code == ErrorCode.NONE,
+            lambda: _ask(broker, version, [group], GROUP)[0].error_code == ErrorCode.NONE,
             "a coordinator is named",
         )
         topic = only(broker.metadata([OFFSETS_TOPIC]).topics, "topic")
@@ -85,7 +86,7 @@ def test_each_of_several_keys_gets_its_coordinator(
     broker: BrokerUnderTest, api_version: int, key_type: int
 ) -> None:
     """Three keys in one request, three coordinators in the answer, each a live broker."""
-    keys = [f"kc-{broker.random.getrandbits(32):08x}" for _ in range(3)]
+    keys = [broker.unique_topic() for _ in range(3)]
     await_coordinator(broker, key_type)
     with requirement("COORD-005"):
         _expect_coordinators(broker, _ask(broker, api_version, keys, key_type), keys)
@@ -111,15 +112,16 @@ def test_a_key_type_selects_the_coordinator(
 ) -> None:
     """Before v4 a request has one key; its type stands beside it."""
     await_coordinator(broker, key_type)
+    keys = [broker.unique_topic()]
     with requirement("COORD-005"):
-        _expect_coordinators(broker, _ask(broker, api_version, ["kc-key"], key_type), ["kc-key"])
+        _expect_coordinators(broker, _ask(broker, api_version, keys, key_type), keys)
 
 
 @judges("COORD-005")
 @at_versions("FindCoordinator", "1+")
 def test_an_unknown_key_type_is_refused(broker: BrokerUnderTest, api_version: int) -> None:
     """Every key of the request has the error INVALID_REQUEST."""
-    keys = ["kc-one", "kc-two", "kc-three"]
+    keys = [broker.unique_topic() for _ in range(3)]
     with requirement("COORD-005"):
         found = _ask(broker, api_version, keys, NO_KEY_TYPE)
         named = sorted(one.key for one in found)

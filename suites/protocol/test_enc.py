@@ -35,7 +35,6 @@ from suites.protocol.appended import batch_of
 from suites.protocol.compact_reader import CompactReader
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import (
-    NEVER_WAS,
     each_api,
     flexible_versions,
     harmless_request,
@@ -193,7 +192,7 @@ def test_unknown_tags_of_every_flexible_request_are_skipped(
     connection = broker.connect()
 
     def asked(version: int, tags: dict[int, bytes]) -> list[int]:
-        request = harmless_request(api_name, version, Topic(NEVER_WAS))
+        request = harmless_request(broker, api_name, version, Topic(broker.unique_topic()))
         for struct in structs_at(request, version):
             struct.unknown_tagged_fields = tags
         return error_codes(connection.ask(request, version, tolerant=True), version)
@@ -216,7 +215,7 @@ def test_unknown_tags_of_a_request_header_are_skipped(
     connection = broker.connect()
     tags = {0: b"", UNKNOWN_TAG: b"not known"}
     for version in flexible_versions(broker, api_name):
-        request = harmless_request(api_name, version)
+        request = harmless_request(broker, api_name, version)
         with requirement("ENC-007", api_key=api_named(api_name).key, api_version=version):
             connection.send(request, version, header_tags=tags)
             connection.receive()

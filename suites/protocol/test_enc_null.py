@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pytest
 
@@ -25,38 +25,38 @@ from harness.marks import judges
 from suites.protocol.harmless import served_versions
 from suites.protocol.refused_null import expect_null_refused
 
-NAME = "kc-beside-it-is-null"
-ID = UUID(bytes=NAME[:16].encode())
-
-
 # One topic without partitions, which no broker answers with an error.
 
 
-def _produce(version: int) -> ProduceRequest:
+def _id(name: str) -> UUID:
+    return uuid5(NAMESPACE_OID, name)
+
+
+def _produce(version: int, name: str) -> ProduceRequest:
     by_id = version >= PRODUCE_BY_ID
     entry = ProduceRequest.TopicProduceData(
-        name="" if by_id else NAME, topic_id=ID if by_id else ZERO_UUID
+        name="" if by_id else name, topic_id=_id(name) if by_id else ZERO_UUID
     )
     return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[entry])
 
 
-def _fetch(version: int) -> FetchRequest:
+def _fetch(version: int, name: str) -> FetchRequest:
     by_id = version >= FETCH_BY_ID
     entry = FetchRequest.FetchTopic(
-        topic="" if by_id else NAME, topic_id=ID if by_id else ZERO_UUID
+        topic="" if by_id else name, topic_id=_id(name) if by_id else ZERO_UUID
     )
     return FetchRequest(max_bytes=1 << 20, topics=[entry])
 
 
-def _list_offsets(_version: int) -> ListOffsetsRequest:
-    return ListOffsetsRequest(topics=[ListOffsetsRequest.ListOffsetsTopic(name=NAME)])
+def _list_offsets(_version: int, name: str) -> ListOffsetsRequest:
+    return ListOffsetsRequest(topics=[ListOffsetsRequest.ListOffsetsTopic(name=name)])
 
 
-def _delete_records(_version: int) -> DeleteRecordsRequest:
-    return DeleteRecordsRequest(topics=[DeleteRecordsRequest.DeleteRecordsTopic(name=NAME)])
+def _delete_records(_version: int, name: str) -> DeleteRecordsRequest:
+    return DeleteRecordsRequest(topics=[DeleteRecordsRequest.DeleteRecordsTopic(name=name)])
 
 
-REQUESTS: dict[str, tuple[Callable[[int], Request[Message]], dict[str, str]]] = {
+REQUESTS: dict[str, tuple[Callable[[int, str], Request[Message]], dict[str, str]]] = {
     "Produce": (_produce, {"name": f"3-{PRODUCE_BY_ID - 1}", "partitions": "3+"}),
     "Fetch": (_fetch, {"name": f"4-{FETCH_BY_ID - 1}", "partitions": "4+"}),
     "ListOffsets": (_list_offsets, {"name": "1+", "partitions": "1+"}),
@@ -65,12 +65,12 @@ REQUESTS: dict[str, tuple[Callable[[int], Request[Message]], dict[str, str]]] = 
 CASES = [(api_name, field) for api_name, (_, fields) in REQUESTS.items() for field in fields]
 
 
-def _with_null(api_name: str, version: int, field: str) -> bytes:
+def _with_null(api_name: str, version: int, field: str, name: str) -> bytes:
     """The payload with null for the name, or for the list that stands behind name or id."""
-    request = REQUESTS[api_name][0](version)
+    request = REQUESTS[api_name][0](version, name)
     flexible = version in api_named(api_name).flexible_versions
     payload = encode_request(request, version, 7)
-    shown = NAME.encode() if NAME.encode() in encode(request, version) else ID.bytes
+    shown = name.encode() if name.encode() in encode(request, version) else _id(name).bytes
     before, after = payload.split(shown)
     if field == "name":
         return before[:-1] + b"\0" + after if flexible else before[:-2] + b"\xff\xff" + after
@@ -82,10 +82,10 @@ def _with_null(api_name: str, version: int, field: str) -> bytes:
 @pytest.mark.parametrize(("api_name", "field"), CASES)
 def test_null_is_refused_within_a_list(broker: BrokerUnderTest, api_name: str, field: str) -> None:
     """Where the same request with a name and an empty list is answered."""
-    api = api_named(api_name)
+    api, name = api_named(api_name), broker.unique_topic()
     for version in served_versions(broker, api_name, REQUESTS[api_name][1][field]):
         connection = broker.connect()
-        connection.ask(REQUESTS[api_name][0](version), version)
-        connection.send_frame(_with_null(api_name, version, field))
+        connection.ask(REQUESTS[api_name][0](version, name), version)
+        connection.send_frame(_with_null(api_name, version, field, name))
         with requirement("ENC-004", api_key=api.key, api_version=version):
             expect_null_refused(connection, api_name, version)

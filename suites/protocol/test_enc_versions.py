@@ -161,7 +161,7 @@ def test_sasl_handshake_has_no_tags(broker: BrokerUnderTest, api_version: int) -
 @at_versions("OffsetDelete")
 def test_offset_delete_has_no_tags(broker: BrokerUnderTest, api_version: int) -> None:
     """A group that does not exist: error code, throttle time, array of topics, nothing more."""
-    group, topic = string("kc-no-such-group"), string("kc-no-such-topic")
+    group, topic = string(broker.unique_topic()), string(broker.unique_topic())
     with requirement("ENC-014"):
         body = group + array(topic + array(int32(0)))
         reader = ask_plainly(broker, "OffsetDelete", api_version, body, "ENC-014")

@@ -6,19 +6,15 @@ any. What could harm a broker that others use is sent to one that is thrown away
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from harness.client.broker import BrokerUnderTest
 from harness.conformance.checks import requirement
 from harness.conformance.harmless_requests import Safety
 from harness.marks import at_every_version, discarded_broker, judges
-from harness.sweep.requests import OwnNames
 from suites.protocol.harmless import harmless_request
 
 
 def _expect_whole_answer(broker: BrokerUnderTest, api_name: str, version: int) -> None:
-    names = OwnNames(broker.unique_topic(), UUID(int=broker.random.getrandbits(128)))
-    request = harmless_request(api_name, version, names=names)
+    request = harmless_request(broker, api_name, version)
     connection = broker.connect("CONN-025")
     with requirement("CONN-025"):
         connection.ask(request, version)

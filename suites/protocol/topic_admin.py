@@ -142,6 +142,7 @@ def partition_count(broker: BrokerUnderTest, topic: Topic) -> int:
 
 def expect_not_created(broker: BrokerUnderTest, *names: str) -> None:
     """A topic created after them is there, they are not."""
+    broker.delete_later(*names)
     broker.create_topic()
     for topic in broker.metadata(list(names)).topics:
         told = f"{topic.name} was created: its error is {ErrorCode.describe(topic.error_code)}"

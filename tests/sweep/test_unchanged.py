@@ -83,7 +83,7 @@ def test_a_request_that_does_change_something_is_told(
     assert ended.exit_code == 1, ended.output
     assert "The cluster has changed, by the sweep or by others meanwhile:" in ended.output
     assert "  topics: + topics {" in ended.output
-    assert "kc-sweep-" in ended.output.split("changed, by")[1]
+    assert "-sweep" in ended.output.split("changed, by")[1]
 
 
 def _careless(api: HarmlessApi) -> HarmlessApi:

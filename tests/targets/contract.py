@@ -2,13 +2,11 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import psutil
 import pytest
@@ -19,6 +17,7 @@ from harness.targets.info import TargetInfo, probe
 from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
 from tests.targets import kinds
+from tests.targets.capability_contract import CapabilityContract, accepts
 
 GONE_TIMEOUT_S = 20
 
@@ -28,18 +27,12 @@ from pathlib import Path
 from tests.targets import kinds
 target = getattr(kinds, sys.argv[1])(Path(sys.argv[2]))
 target.start()
+for node in target.nodes if "pause_node" in target.capabilities else ():
+    target.pause_node(node)
 print(json.dumps({"port": target.addresses[0].port,
                   "data": str(getattr(target, "data_dir", None) or "")}), flush=True)
 sys.stdin.read()
 """
-
-
-def accepts(address: Address) -> bool:
-    try:
-        socket.create_connection(address, 5).close()
-    except OSError:
-        return False
-    return True
 
 
 def family() -> list[psutil.Process]:
@@ -47,10 +40,19 @@ def family() -> list[psutil.Process]:
     return psutil.Process().children(recursive=True)
 
 
-class TargetContract:
-    """Subclass per kind: ``name`` is a function of :mod:`tests.targets.kinds`."""
+class TargetContract(CapabilityContract):
+    """What a target that we start must keep. Whoever writes a new kind runs this over it:
 
-    name: ClassVar[str]
+    1. a function in :mod:`tests.targets.kinds` that makes one in a folder, by name because it is
+       made in another process too; everything that it needs to differ is in its capabilities;
+    2. ``class TestMine(TargetContract): name = "mine"`` in ``test_contract.py``, with an autouse
+       fixture that calls ``kinds.not_run`` where what it needs is not installed.
+
+    It lives and dies as told here, and does what it declares as told in
+    :mod:`tests.targets.capability_contract`: each capability is tried for real, and what is not
+    declared must be refused with MissingCapability. ``victims`` may be overridden by a target of
+    several processes.
+    """
 
     @pytest.fixture
     def target(self, tmp_path: Path) -> Iterator[Target]:
@@ -89,19 +91,16 @@ class TargetContract:
         assert info.time_scale >= 1.0
         assert TargetInfo.from_json(info.to_json()) == info
 
-    def test_a_private_broker(self, target: Target) -> None:
-        target.start()
-        with target.start_another() as mine:
-            assert mine.is_alive()
-            assert not set(mine.addresses) & set(target.addresses)
-            assert mine.log_path != target.log_path
-        assert target.is_alive(), "the private broker's end is its own"
+    def victims(self, target: Target) -> list[int]:
+        """The processes whose sudden end is the end of the target."""
+        pid = getattr(target, "pid", None)
+        assert pid is not None
+        return [pid]
 
     def test_it_sees_the_broker_die(self, target: Target) -> None:
         target.start()
-        pid = getattr(target, "pid", None)
-        assert pid is not None
-        psutil.Process(pid).send_signal(signal.SIGKILL)
+        for pid in self.victims(target):
+            psutil.Process(pid).send_signal(signal.SIGKILL)
         assert self.dies(target)
         said = target.describe_failure()
         assert said is not None

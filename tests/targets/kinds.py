@@ -64,6 +64,17 @@ def command_at_port(log_dir: Path) -> Target:
     return command_target(log_dir)
 
 
+def command_that_stores(log_dir: Path) -> Target:
+    """One that may be treated in every way in which a local process can be."""
+    return command_target(
+        log_dir,
+        capabilities=sorted(CommandTarget.capabilities),
+        setting=["{name}={value}"],
+        log_directories=["{dir}"],
+        limits={"stop_timeout_ms": 20_000},
+    )
+
+
 def command_that_tells(log_dir: Path) -> Target:
     words = ["{python}", "-m", "tests.targets.stand_in"]
     line = r"^listening on (?P<host>\S+):(?P<port>\d+)$"
@@ -88,12 +99,14 @@ def not_run(reason: str) -> None:
     pytest.skip(f"not run: {reason}")
 
 
-def need_kafka() -> None:
-    try:
-        find_java()
-        fetch_release(KAFKA)
-    except (JavaError, DownloadError) as problem:
-        not_run(f"Apache Kafka {KAFKA}: {problem}")
+def need_kafka(*releases: str) -> None:
+    """These releases, by default the one that most tests use, or a ZooKeeper ("zk-...")."""
+    for release in releases or (KAFKA,):
+        try:
+            find_java()
+            fetch_release(release)
+        except (JavaError, DownloadError) as problem:
+            not_run(f"Apache Kafka {release}: {problem}")
 
 
 def need_reference() -> None:

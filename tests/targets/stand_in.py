@@ -2,25 +2,52 @@
 
 Run as ``python -m tests.targets.stand_in [--setting NAME=VALUE ...]``. Settings: ``mode`` is
 ``serve`` (default), ``silent`` (accepts, never answers), ``mute`` (never says that it listens),
-``exit`` (ends at once with status 3). ``port``: where to listen, by default any. Asked for the
-topic ``fatal`` it dies.
+``garbage`` (answers with bytes that mean nothing), ``exit`` (ends at once with status 3).
+``port``: where to listen, by default any. ``data``: a folder in which a topic that Metadata asks
+for is made, as an empty partition folder; it is there again after a restart. Asked for the topic
+``fatal`` it dies.
 """
 
 import os
 import socketserver
 import sys
 import threading
+import uuid
+from pathlib import Path
 
 from harness.codec import decode
 from harness.codec.apis import APIS
 from harness.codec.header import decode_request_header, encode_response
-from harness.codec.messages import ApiVersionsResponse, MetadataResponse
+from harness.codec.messages import ApiVersionsResponse, MetadataRequest, MetadataResponse
 
 FATAL_TOPIC = "fatal"
 RANGES = {3: (0, 13), 18: (0, 4)}
 
 
-def answer(payload: bytes, port: int) -> bytes:
+NAMESPACE = uuid.UUID(int=1)
+GARBAGE = b"\x00\x00\x00\x10" + bytes(range(16))
+
+
+def topics_in(
+    data: Path | None, asked: MetadataRequest
+) -> list[MetadataResponse.MetadataResponseTopic]:
+    """Every topic that was made, those that are asked for now among them."""
+    if data is None:
+        return []
+    for topic in asked.topics or ():
+        (data / f"{topic.name}-0").mkdir(exist_ok=True)
+    partition = MetadataResponse.MetadataResponsePartition
+    return [
+        MetadataResponse.MetadataResponseTopic(
+            name=name,
+            topic_id=uuid.uuid5(NAMESPACE, name),
+            partitions=[partition(leader_id=1, replica_nodes=[1], isr_nodes=[1])],
+        )
+        for name in sorted(folder.name.removesuffix("-0") for folder in data.glob("*-0"))
+    ]
+
+
+def answer(payload: bytes, port: int, data: Path | None = None) -> bytes:
     header, offset = decode_request_header(payload)
     key, version = header.request_api_key, header.request_api_version
     body = decode(APIS[key].request, version, payload[offset:])
@@ -34,7 +61,11 @@ def answer(payload: bytes, port: int) -> bytes:
         ]
         return encode_response(ApiVersionsResponse(api_keys=keys), version, header.correlation_id)
     broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="127.0.0.1", port=port)
-    response = MetadataResponse(brokers=[broker], cluster_id="stand-in", controller_id=1)
+    assert isinstance(body, MetadataRequest)
+    topics = topics_in(data, body)
+    response = MetadataResponse(
+        brokers=[broker], cluster_id="stand-in", controller_id=1, topics=topics
+    )
     return encode_response(response, version, header.correlation_id)
 
 
@@ -45,16 +76,21 @@ class Handler(socketserver.StreamRequestHandler):
             if len(length) < 4:
                 return
             payload = self.rfile.read(int.from_bytes(length, "big"))
-            if self.server.silent:  # type: ignore[attr-defined]
+            assert isinstance(self.server, Server)
+            if self.server.mode == "silent":
                 threading.Event().wait()
-            out = answer(payload, int(self.connection.getsockname()[1]))
+            if self.server.mode == "garbage":
+                self.wfile.write(GARBAGE)
+                continue
+            out = answer(payload, int(self.connection.getsockname()[1]), self.server.data)
             self.wfile.write(len(out).to_bytes(4, "big") + out)
 
 
 class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
-    silent = False
+    mode = "serve"
+    data: Path | None = None
 
 
 def main(arguments: list[str]) -> None:
@@ -65,7 +101,8 @@ def main(arguments: list[str]) -> None:
         print("the stand-in has enough")
         sys.exit(3)
     with Server(("127.0.0.1", int(pairs.get("port", "0"))), Handler) as server:
-        server.silent = mode == "silent"
+        server.mode = mode
+        server.data = Path(pairs["data"]) if "data" in pairs else None
         if mode != "mute":
             print(f"listening on 127.0.0.1:{server.server_address[1]}")
         server.serve_forever()

@@ -99,6 +99,25 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"command": ["a"], "readiness": {"address": "127.0.0.1:9092"}},
         "capabilities: own_broker needs {port} in the command",
     ),
+    (
+        {"capabilities": ["disconnect_node"]},
+        "capabilities: disconnect_node cannot be had of a local process",
+    ),
+    ({"capabilities": ["stop_node"]}, "limits.stop_timeout_ms: belongs to the capability stop_n"),
+    ({"capabilities": ["log_directory"]}, "log_directories: belongs to the capability log_direct"),
+    ({"log_directories": ["{dir}"]}, "log_directories: belongs to the capability log_directory"),
+    (
+        {"capabilities": ["log_directory"], "log_directories": ["{port}"]},
+        "log_directories[0]: unknown placeholder {port}",
+    ),
+    (
+        {
+            "capabilities": ["restart_node"],
+            "command": ["x"],
+            "readiness": {"line": r"at (?P<port>\d+)"},
+        },
+        "capabilities: restart_node needs {port} in the command",
+    ),
     ({"limits": {"start_timeout": 1}}, "did you mean 'start_timeout_ms'?"),
     ({"limits": {"start_timeout_ms": 0}}, "limits.start_timeout_ms: must be whole milliseconds"),
     ({"limits": {"stop_timeout_ms": -1}}, "limits.stop_timeout_ms: must be whole milliseconds"),

@@ -30,6 +30,10 @@ class TestCommandAtPort(TargetContract):
     name = "command_at_port"
 
 
+class TestCommandThatStores(TargetContract):
+    name = "command_that_stores"
+
+
 class TestCommandThatTells(TargetContract):
     name = "command_that_tells"
 

@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
-from harness.targets.errors import TargetStartError
+from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import ChildProcess, Deadline, reserve_log
+from tests.judging.awaiting import await_that
 from tests.targets.kinds import ROOT
 
 
@@ -75,6 +77,71 @@ def test_terminate_is_polite(tmp_path: Path) -> None:
     while "up" not in child.log_text() and deadline.left_ms():
         time.sleep(0.01)
     assert child.terminate(15_000) == 9
+
+
+def is_frozen(pid: int) -> bool:
+    return psutil.Process(pid).status() == psutil.STATUS_STOPPED
+
+
+def test_pause_freezes_the_whole_group(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "print(subprocess.Popen(['sleep', '600']).pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    child = python(code, tmp_path / "a.log")
+    await_that(child.log_text, "it does not start")
+    group = [child.pid, int(child.log_text())]
+    child.pause()
+    child.pause()
+    assert all(map(is_frozen, group)), "at once"
+    assert child.is_alive()
+    child.resume()
+    child.resume()
+    await_that(lambda: not any(map(is_frozen, group)), "not all go on")
+    child.pause()
+    child.kill()
+    assert child.exit_code() == 128 + signal.SIGKILL
+    await_that(lambda: not any(map(psutil.pid_exists, group)), "a frozen one is left")
+
+
+def _grows(file: Path, beyond: int) -> bool:
+    return file.stat().st_size > beyond
+
+
+def test_no_thread_moves_in_a_pause(tmp_path: Path) -> None:
+    """What many threads write into a file stands still as soon as the pause has begun."""
+    log = tmp_path / "counted"
+    code = (
+        "import sys, threading\n"
+        "def count():\n"
+        "    with open(sys.argv[1], 'ab', buffering=0) as file:\n"
+        "        while True: file.write(b'x')\n"
+        "for _ in range(8): threading.Thread(target=count).start()\n"
+    )
+    child = ChildProcess([sys.executable, "-c", code, str(log)], tmp_path / "a.log")
+    try:
+        await_that(lambda: log.exists() and log.stat().st_size, "it does not write")
+        for _ in range(20):
+            child.pause()
+            before = log.stat().st_size
+            for _ in range(50):
+                assert log.stat().st_size == before
+            child.resume()
+            await_that(partial(_grows, log, before), "it does not go on")
+    finally:
+        child.kill()
+
+
+def test_one_that_is_paused_ends_politely(tmp_path: Path) -> None:
+    code = "import signal, sys\nsignal.signal(15, lambda *_: sys.exit(9))\nprint(1, flush=True)\n"
+    child = python(code + "signal.pause()", tmp_path / "a.log")
+    await_that(child.log_text, "it does not start")
+    child.pause()
+    assert child.terminate(15_000) == 9
+    child.resume()
+    with pytest.raises(TargetError, match="has ended"):
+        child.pause()
 
 
 def test_a_command_that_is_not_there(tmp_path: Path) -> None:

@@ -180,7 +180,16 @@ def test_a_command_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["--"], ["sleep", "1"], ["--report-fd", "--", "x"], ["--report-fd", "a", "--"]]
+    "words",
+    [
+        [],
+        ["--"],
+        ["sleep", "1"],
+        ["--report-fd", "--", "x"],
+        ["--report-fd", "a", "--"],
+        ["--remove", "x", "--"],
+        ["--hold-fd", "0"],
+    ],
 )
 def test_a_bad_command_line(words: list[str]) -> None:
     done = subprocess.run(

@@ -22,6 +22,11 @@ SMALL_NODE = {
     "background.threads": "1",
     # The default of 128 MiB does not fit into the small heap.
     "log.cleaner.dedupe.buffer.size": "2097152",
+    # A broker that was killed can register again only after this time (defaults: 18 s and 9 s).
+    "zookeeper.session.timeout.ms": "6000",
+    "broker.session.timeout.ms": "6000",
+    # By default as short as the session, too short for a busy machine.
+    "zookeeper.connection.timeout.ms": "30000",
 }
 """Kafka's defaults, except what makes a node with a small heap possible and quick."""
 
@@ -64,7 +69,7 @@ class NodeConfig:
     mode: Mode
     node_id: int
     quorum: Quorum
-    log_dirs: Path
+    log_dir: Path
     client: Address | None
     internal: Address | None = None
     rack: str | None = None
@@ -75,6 +80,12 @@ class NodeConfig:
     def is_controller(self) -> bool:
         """Whether this node is the controller (KRaft)."""
         return self.quorum.node_id == self.node_id
+
+    @property
+    def log_directories(self) -> list[Path]:
+        """``log.dirs``: ``log_dir`` unless the settings name others."""
+        named = self.settings.get("log.dirs", self.settings.get("log.dir", str(self.log_dir)))
+        return [Path(word.strip()) for word in named.split(",")]
 
 
 def new_cluster_id() -> str:
@@ -90,7 +101,7 @@ def server_properties(node: NodeConfig) -> str:
     properties = {
         **(_kraft(node) if node.mode is Mode.KRAFT else _zookeeper(node)),
         **_LISTENING[listeners_of(node.release)](node),
-        "log.dirs": str(node.log_dirs),
+        "log.dirs": str(node.log_dir),
         **SMALL_NODE,
         **_replication(node.brokers),
         **(QUICK_CLUSTER if node.brokers > 1 else {}),

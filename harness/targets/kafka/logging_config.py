@@ -8,6 +8,7 @@ from harness.targets.kafka.eras import Fact, knows
 
 LOG4J2 = """\
 status = error
+shutdownHook = disable
 appenders = out
 appender.out.type = Console
 appender.out.name = out

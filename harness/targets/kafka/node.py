@@ -54,7 +54,8 @@ class KafkaNode(JavaServer):
         properties.write_text(server_properties(self.config))
         logging = write_logging(self.folder, self.config.release)
         node = self._jvm.words([*logging, *archive_flags], MAIN, str(properties))
-        if self._cluster_id is None or (self.config.log_dirs / "meta.properties").exists():
+        formatted = (self.config.log_directories[0] / "meta.properties").exists()
+        if self._cluster_id is None or formatted:
             return node
         flags = [*logging, *self._jvm.archive.read_flags()]
         tool = self._jvm.words(flags, FORMAT, "format", "-t", self._cluster_id, "-c")

@@ -87,6 +87,8 @@ class JavaServer(ABC):
         """
         if self.is_alive():
             return
+        if self._answered:
+            raise TargetStartError(self.ended())
         log = self._child.log_text() if self._child else ""
         if any(words in log for words in PORT_TAKEN):
             raise PortTaken(f"a port was taken by another process; the log is {self.log_path}")
@@ -133,6 +135,7 @@ class JavaServer(ABC):
             self._jvm.archive.keep()
 
     def _terminate(self, child: ChildProcess) -> None:
+        self.end_for_archive()
         if child.terminate(STOP_TIMEOUT_MS) is None:
             raise TargetError(
                 f"{self.called} did not end within {STOP_TIMEOUT_MS} ms after SIGTERM; "

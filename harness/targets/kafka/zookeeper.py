@@ -12,7 +12,6 @@ from pathlib import Path
 
 from harness.java import JavaHome
 from harness.targets.artifacts import fetch_release
-from harness.targets.errors import TargetStartError
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.logging_config import write_log4j
 from harness.targets.kafka.server import JavaServer, await_condition
@@ -22,7 +21,8 @@ from harness.targets.target import Address
 PIN = "zk-3.8.4"
 HEAP = "24m"
 MAIN = "org.apache.zookeeper.server.ZooKeeperServerMain"
-START_TIMEOUT_MS = 30_000
+START_TIMEOUT_MS = 60_000
+SESSION_END_TIMEOUT_MS = 60_000
 WORD_TIMEOUT_S = 5.0
 
 
@@ -47,13 +47,10 @@ class ZooKeeper(JavaServer):
         await_condition(
             self._is_ours,
             START_TIMEOUT_MS,
-            self._check,
+            self.check_start,
             f"{self.called} at {self.address} did not answer; its log is {self.log_path}; waited",
         )
         self.answered()
-
-    def _check(self) -> None:
-        self.check_start()
 
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
         config = self.folder / "zoo.cfg"
@@ -77,6 +74,19 @@ class ZooKeeper(JavaServer):
         """It serves, and from our folder: another may have taken the port."""
         return f"dataDir={self._data}" in self._word("conf") and "imok" in self._word("ruok")
 
+    def await_gone(self, broker_id: int) -> None:
+        """Wait for the end of the session of a broker that was killed.
+
+        Kafka refuses to start a broker whose id is still registered. Raises TargetStartError.
+        """
+        path = f"/brokers/ids/{broker_id}"
+        await_condition(
+            lambda: path not in self.ephemerals(),
+            SESSION_END_TIMEOUT_MS,
+            self.check_start,
+            f"{self.called}: the session of the ended broker {broker_id} did not end",
+        )
+
     def ephemerals(self) -> set[str]:
         """The paths that go with their sessions: /controller, /brokers/ids/1, ..."""
         lines = (line.strip() for line in self._word("dump").splitlines())
@@ -93,8 +103,3 @@ class ZooKeeper(JavaServer):
         except OSError:
             return ""
         return answer.decode(errors="replace")
-
-    def check_running(self) -> None:
-        """Raises TargetStartError when it has ended."""
-        if not self.is_alive():
-            raise TargetStartError(self.ended())

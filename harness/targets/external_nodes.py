@@ -1,0 +1,143 @@
+"""The nodes of somebody else's cluster: which is where, and what its owner lets us do to one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.targets.access_file import AccessFile
+from harness.targets.asking import NotAnswered, ask_cluster
+from harness.targets.command_file import filled
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.target import Address
+
+LOG_LIMIT_BYTES = 64 * 1024
+SHOWN_LINES = 20
+
+
+def find_nodes(bootstrap: Sequence[Address], timeout_ms: int) -> list[int]:
+    """The broker ids behind the addresses, in their order, by what Metadata shows.
+
+    Names that mean the same host count as the same. Raises TargetStartError: an address is none of
+    those that the cluster tells its clients, so nobody knows which node is behind it.
+    """
+    try:
+        cluster = ask_cluster(bootstrap[0], timeout_ms)
+    except NotAnswered as problem:
+        raise TargetStartError(f"{bootstrap[0]} does not tell its nodes: {problem}") from problem
+    shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
+    return [_node_at(address, shown) for address in bootstrap]
+
+
+def _node_at(address: Address, shown: dict[int, Address]) -> int:
+    exactly = [node for node, there in shown.items() if there == address]
+    same = exactly or [node for node, there in shown.items() if _same(there, address)]
+    if len(same) == 1:
+        return same[0]
+    told = ", ".join(f"{node} at {there}" for node, there in sorted(shown.items())) or "no node"
+    raise TargetStartError(
+        f"which node is at {address} is not known: the cluster shows {told}. Give these addresses, "
+        "or leave commands, logs and log_directories out of the access file"
+    )
+
+
+def _same(one: Address, other: Address) -> bool:
+    return one.port == other.port and bool(_hosts(one) & _hosts(other))
+
+
+def _hosts(address: Address) -> set[object]:
+    """All network addresses that the name has; none when it cannot be resolved."""
+    try:
+        return {info[4][0] for info in socket.getaddrinfo(address.host, address.port)}
+    except OSError:
+        return set()
+
+
+class NodeCommands:
+    """What an access file grants for the nodes of one cluster."""
+
+    def __init__(self, access: AccessFile) -> None:
+        self.access = access
+
+    def run(self, name: str, node: int, address: Address) -> None:
+        """One of the file's commands. Raises TargetStartError: it failed, or did not end."""
+        self._output(f"commands.{name}", self.access.commands[name], node, address)
+
+    def folders(self, node: int) -> list[Path]:
+        """Where the node keeps its logs of records. Raises TargetError: not said, or not there."""
+        if node not in self.access.log_directories:
+            raise TargetError(f"{self.access.path}: log_directories has no entry for node {node}")
+        found = list(self.access.log_directories[node])
+        for folder in found:
+            if not folder.is_dir():
+                raise TargetError(
+                    f"{self.access.path}: log_directories.{node}: {folder} is no folder that we "
+                    "can see"
+                )
+        return found
+
+    def log_file(self, node: int, address: Address) -> Path | None:
+        """What the node prints goes there; None without a file."""
+        if self.access.logs_file is None:
+            return None
+        return self.access.folder / filled(self.access.logs_file, _values(node, address))
+
+    def logs(self, node: int, address: Address) -> str:
+        """The end of what the node printed. Raises TargetError where it cannot be had."""
+        path = self.log_file(node, address)
+        if path is None:
+            said = self._output("logs.command", self.access.logs_command, node, address)
+            return said[-LOG_LIMIT_BYTES:].decode(errors="replace")
+        try:
+            with path.open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_LIMIT_BYTES))
+                return log.read().decode(errors="replace")
+        except OSError as problem:
+            raise TargetError(
+                f"{self.access.path}: logs.file: {path} cannot be read: {problem.strerror}"
+            ) from problem
+
+    def _output(self, key: str, words: Sequence[str], node: int, address: Address) -> bytes:
+        command = [filled(word, _values(node, address)) for word in words]
+        whose = f"{self.access.path}: {key} ({' '.join(command)})"
+        try:
+            child = subprocess.Popen(
+                command,
+                cwd=self.access.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise TargetStartError(f"{whose}: cannot be run: {problem.strerror}") from problem
+        with child:
+            try:
+                said, _ = child.communicate(timeout=self.access.command_timeout_ms / 1000)
+            except BaseException as problem:
+                os.killpg(child.pid, signal.SIGKILL)
+                said, _ = child.communicate()
+                if not isinstance(problem, subprocess.TimeoutExpired):
+                    raise
+                raise TargetStartError(
+                    f"{whose}: did not end within {self.access.command_timeout_ms} ms; it said:\n"
+                    f"{_tail(said)}"
+                ) from problem
+        if child.returncode != 0:
+            raise TargetStartError(
+                f"{whose}: ended with exit code {child.returncode}; it said:\n{_tail(said)}"
+            )
+        return said
+
+
+def _values(node: int, address: Address) -> dict[str, str]:
+    return {"node": str(node), "host": address.host, "port": str(address.port)}
+
+
+def _tail(said: bytes) -> str:
+    last = said.decode(errors="replace").splitlines()[-SHOWN_LINES:]
+    return "\n".join(f"    {line}" for line in last) or "    (nothing)"

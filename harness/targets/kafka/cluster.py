@@ -1,0 +1,159 @@
+"""The processes of one start of Kafka: ZooKeeper or a controller, the brokers, their folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.targets.errors import TargetStartError
+from harness.targets.kafka.broker_config import NodeConfig, new_cluster_id
+from harness.targets.kafka.eras import Mode
+from harness.targets.kafka.jvm import Jvm
+from harness.targets.kafka.node import KafkaNode
+from harness.targets.kafka.plan import ClusterPlan
+from harness.targets.kafka.readiness import questions_for
+from harness.targets.kafka.server import JavaServer
+from harness.targets.kafka.zookeeper import ZooKeeper
+from harness.targets.process import reserve_log
+from harness.targets.process_target import ATTEMPTS, StartAgain
+from harness.targets.ready import await_answers
+from harness.targets.scratch import ScratchFolder
+from harness.targets.target import Address
+
+START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its process does
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What the processes run: Kafka, and ZooKeeper where it is needed."""
+
+    kafka: Jvm
+    zookeeper: Jvm | None
+
+
+class KafkaCluster:
+    """Made for one start; :meth:`end` clears away whatever there is of it."""
+
+    def __init__(
+        self, plan: ClusterPlan, programs: Programs, log_folder: Path, *, write_archive: bool
+    ) -> None:
+        self.plan = plan
+        self.zookeeper: ZooKeeper | None = None
+        self.controller: KafkaNode | None = None
+        self.brokers: dict[int, KafkaNode] = {}
+        self._programs = programs
+        self._log_folder = log_folder
+        self._write_archive = write_archive
+        self._cluster_id = new_cluster_id() if plan.mode is Mode.KRAFT else None
+        self.scratch = ScratchFolder()
+
+    @property
+    def name(self) -> str:
+        """What its logs are called."""
+        return f"kafka-{self.plan.release}"
+
+    def servers(self) -> list[JavaServer]:
+        """All of them, in the order in which they are started."""
+        first = [each for each in (self.zookeeper, self.controller) if each is not None]
+        return [*first, *self.brokers.values()]
+
+    def dead(self) -> Iterator[JavaServer]:
+        """Those that ended and not by our doing."""
+        return (each for each in self.servers() if each.expected_to_run and not each.is_alive())
+
+    # -- start and end -------------------------------------------------------------------------
+
+    def start(self, addresses: Sequence[Address]) -> None:
+        """Start all and wait until every broker answers and shows every other.
+
+        ``addresses``: as many as ``plan.ports``. Raises TargetStartError, StartAgain.
+        """
+        nodes = self.plan.nodes(self.scratch.path, addresses)
+        called = f"Apache Kafka {self.plan.release}"
+        several = self.plan.brokers > 1
+        for config in nodes.brokers:
+            mine = f"broker {config.node_id} of {called}" if several else called
+            log = f"{self.name}-broker-{config.node_id}" if several else self.name
+            self.brokers[config.node_id] = self._node(mine, log, config)
+        if nodes.controller is not None:
+            log = f"{self.name}-controller"
+            self.controller = self._node(f"the controller of {called}", log, nodes.controller)
+        if self._programs.zookeeper is not None:
+            self.zookeeper = self._new_zookeeper(called, nodes.quorum.address)
+            self.zookeeper.start(write_archive=self._write_archive)
+        everyone = [*([self.controller] if self.controller else []), *self.brokers.values()]
+        for node in everyone:
+            node.launch(write_archive=self._write_archive and node is not self.controller)
+        for broker in self.brokers.values():
+            self._await(broker, self.addresses)
+        if self.controller is not None:
+            self.controller.answered()
+
+    @property
+    def addresses(self) -> dict[int, Address]:
+        """Where clients reach each broker, by id."""
+        return {node_id: node.address for node_id, node in self.brokers.items()}
+
+    def end_for_archives(self) -> None:
+        """A normal end of those that then leave a class archive."""
+        for server in reversed(self.servers()):
+            server.end_for_archive()
+
+    def end(self) -> None:
+        """Kill all and remove their data. Twice is fine."""
+        for server in reversed(self.servers()):
+            server.kill()
+        self.scratch.remove()
+
+    def _node(self, called: str, log: str, config: NodeConfig) -> KafkaNode:
+        log_path = reserve_log(self._log_folder, log)
+        folder = self.scratch.path / f"node-{config.node_id}"
+        return KafkaNode(called, self._programs.kafka, folder, log_path, config, self._cluster_id)
+
+    def _new_zookeeper(self, called: str, address: Address) -> ZooKeeper:
+        assert self._programs.zookeeper is not None
+        return ZooKeeper(
+            f"the ZooKeeper of {called}",
+            self._programs.zookeeper,
+            self.scratch.path / "zookeeper",
+            reserve_log(self._log_folder, f"{self.name}-zookeeper"),
+            address,
+        )
+
+    def _await(self, node: KafkaNode, brokers: Mapping[int, Address]) -> None:
+        def check() -> None:
+            for server in self.servers():
+                if server.expected_to_run:
+                    server.check_start()
+
+        questions = questions_for(
+            node, brokers, zookeeper=self.zookeeper, cluster_id=self._cluster_id
+        )
+        await_answers(node.address, questions, START_TIMEOUT_MS, check)
+        node.answered()
+
+    # -- one broker ----------------------------------------------------------------------------
+
+    def restart(self, node_id: int) -> None:
+        """End a broker in good order if it runs, start it again and await its answer.
+
+        Raises TargetError: it does not end; TargetStartError: it does not come back.
+        """
+        node = self.brokers[node_id]
+        node.stop()
+        reason: StartAgain | None = None
+        for _ in range(ATTEMPTS):
+            try:
+                if self.zookeeper is not None:
+                    self.zookeeper.await_gone(node_id)
+                node.launch()
+                self._await(node, {node_id: node.address})
+                return
+            except StartAgain as problem:
+                node.kill()
+                reason = problem
+            except BaseException:
+                node.kill()
+                raise
+        raise TargetStartError(f"{node.called}: {ATTEMPTS} starts failed: {reason}") from reason

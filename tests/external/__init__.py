@@ -1,0 +1,1 @@
+"""Clusters that somebody else runs: nothing of theirs changes, all of ours goes."""

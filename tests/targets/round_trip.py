@@ -1,0 +1,115 @@
+"""A record written to a real Kafka of any release and read again, in the ways that all speak."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from harness.client.connection import Connection
+from harness.client.requests import (
+    Topic,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+    produce_request,
+)
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import MetadataRequest
+from harness.codec.records.any_format import read_records
+from harness.codec.records.batch import RecordBatch, encode_batch
+from harness.codec.records.message_set import Message, encode_message_set
+from harness.codec.records.record import Record
+from harness.targets.kafka.release import release_key
+from harness.targets.process import Deadline
+from harness.targets.target import Address, Target
+
+T = TypeVar("T")
+TIMEOUT_MS = 30_000
+PAUSE_S = 0.02
+MAGIC_2_SINCE = "0.11"
+NOT_YET = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.LEADER_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+}
+
+
+def eventually(ask: Callable[[], T | None], what: str) -> T:
+    """Ask until the answer is not None."""
+    deadline = Deadline(TIMEOUT_MS)
+    while (answer := ask()) is None:
+        assert deadline.left_ms(), f"not within {TIMEOUT_MS} ms: {what}"
+        time.sleep(PAUSE_S)
+    return answer
+
+
+class Talk:
+    """Produce and fetch on partition 0 of topics that the broker makes by itself."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        old = release_key(target.release) < release_key(MAGIC_2_SINCE)
+        self.produce_version, self.fetch_version = (0, 0) if old else (3, 4)
+
+    def leader_of(self, topic: str, address: Address) -> Address | None:
+        """Who leads it now, by one of the brokers; None while there is none. Makes the topic."""
+        wanted = [MetadataRequest.MetadataRequestTopic(name=topic)]
+        with Connection(address) as connection:
+            answer = connection.ask(MetadataRequest(topics=wanted), 0)
+        brokers = {each.node_id: Address(each.host, each.port) for each in answer.brokers}
+        partitions = answer.topics[0].partitions
+        return brokers.get(partitions[0].leader_id) if partitions else None
+
+    def write(self, topic: str, value: bytes, ask: Address) -> None:
+        """Append one record with acks=-1, as soon as the partition is served."""
+        eventually(lambda: self._write(topic, value, ask), f"{value!r} is written to {topic}")
+
+    def _write(self, topic: str, value: bytes, ask: Address) -> bool | None:
+        leader = self.leader_of(topic, ask)
+        if leader is None:
+            return None
+        request = produce_request(Topic(topic), self._batch(value), self.produce_version)
+        with Connection(leader) as connection:
+            answer = connection.ask(request, self.produce_version)
+        error = ErrorCode(answer.responses[0].partition_responses[0].error_code)
+        assert error in NOT_YET or error is ErrorCode.NONE, error
+        return True if error is ErrorCode.NONE else None
+
+    def _batch(self, value: bytes) -> bytes:
+        if self.produce_version == 0:
+            return encode_message_set([Message(value, magic=0)])
+        now_ms = int(time.time() * 1000)
+        return encode_batch(RecordBatch([Record(value)], base_timestamp=now_ms))
+
+    def values(self, topic: str, ask: Address) -> list[bytes | None] | None:
+        """All that stands in the partition; None while nobody serves it."""
+        leader = self.leader_of(topic, ask)
+        if leader is None:
+            return None
+        wanted = fetch_topic(Topic(topic), self.fetch_version, [fetch_partition(0)])
+        with Connection(leader) as connection:
+            answer = connection.ask(fetch_request([wanted]), self.fetch_version)
+        partition = answer.responses[0].partitions[0]
+        if partition.error_code in NOT_YET:
+            return None
+        assert partition.error_code == ErrorCode.NONE
+        read = read_records(partition.records or b"", limit_bytes=1 << 20)
+        return [record.value for batch in read.batches for record in batch.records]
+
+    def await_values(self, topic: str, values: list[bytes], ask: Address) -> None:
+        """Until the partition holds exactly these."""
+
+        def there() -> bool | None:
+            return True if self.values(topic, ask) == values else None
+
+        eventually(there, f"{topic} holds {values}")
+
+
+def round_trip(target: Target) -> None:
+    """Write by every broker of a started Kafka, and read the same by every one."""
+    talk = Talk(target)
+    written: list[bytes] = []
+    for address in target.addresses:
+        written.append(f"by {address}".encode())
+        talk.write("round-trip", written[-1], address)
+    for address in target.addresses:
+        talk.await_values("round-trip", written, address)

@@ -1,0 +1,187 @@
+"""Which releases of Kafka there are, what differs between them, and how each is configured."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from harness.targets.artifacts import pinned_releases
+from harness.targets.errors import TargetError
+from harness.targets.kafka.broker_config import server_properties
+from harness.targets.kafka.eras import choose_mode, modes_of
+from harness.targets.kafka.plan import ClusterPlan, NodePlan
+from harness.targets.kafka.release import (
+    latest_release,
+    line_of,
+    release_key,
+    releases_between,
+)
+from harness.targets.kafka.target import KafkaTarget
+from harness.targets.target import Address
+
+
+def test_releases_are_ordered_by_number() -> None:
+    releases = ["0.10.2.2", "4.4.0", "0.9.0.1", "0.8.0", "3.9.2", "0.10.0.1"]
+    ordered = ["0.8.0", "0.9.0.1", "0.10.0.1", "0.10.2.2", "3.9.2", "4.4.0"]
+    assert sorted(releases, key=release_key) == ordered
+    assert [line_of(release) for release in ordered] == [
+        "0.8.0", "0.9.0", "0.10.0", "0.10.2", "3.9", "4.4",
+    ]  # fmt: skip
+
+
+def test_ranges_and_the_newest() -> None:
+    assert latest_release() == pinned_releases()[-1]
+    assert releases_between("0.9.0.1", "0.10.0.1") == ["0.9.0.1", "0.10.0.1"]
+    assert releases_between("3.9.2", "3.9.2") == ["3.9.2"]
+    assert releases_between("0.8.0", latest_release()) == pinned_releases()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "says"),
+    [
+        ("4.4.0", "3.9.2", r"4\.4\.0\.\.3\.9\.2 begins with the newer"),
+        ("3.9.2", "4.4.1", r"'4\.4\.1' is not pinned - did you mean"),
+        ("new", "4.4.0", "'new' is not pinned"),
+    ],
+)
+def test_bad_ranges(first: str, last: str, says: str) -> None:
+    with pytest.raises(TargetError, match=says):
+        releases_between(first, last)
+
+
+@pytest.mark.parametrize(
+    ("release", "modes"),
+    [
+        ("0.8.0", ["zk"]),
+        ("2.7.2", ["zk"]),
+        ("2.8.2", ["zk", "kraft"]),
+        ("3.0.2", ["zk", "kraft"]),
+        ("3.3.2", ["kraft", "zk"]),
+        ("3.9.2", ["kraft", "zk"]),
+        ("4.0.2", ["kraft"]),
+    ],
+)
+def test_modes_and_the_usual_one(release: str, modes: list[str]) -> None:
+    assert [mode.value for mode in modes_of(release)] == modes
+    assert choose_mode(release, None).value == modes[0]
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "says"),
+    [
+        ("4.0.2", {"mode": "zk"}, "has no ZooKeeper mode: it ended with 3.9"),
+        ("2.7.2", {"mode": "kraft"}, "has no KRaft mode: it began with 2.8"),
+        ("3.9.2", {"mode": "raft"}, "unknown mode 'raft'; the modes are: zk, kraft"),
+        ("3.9.2", {"nodes": 0}, "nodes=0: 1 to 99 brokers"),
+        ("3.9.2", {"heap": "lots"}, "bad heap 'lots': a number and one of k, m, g"),
+        ("3.9.2", {"heap": "0m"}, "bad heap '0m'"),
+        ("0.7.2", {}, "0.7.2 is older than 0.8.0"),
+        ("newest", {}, "'newest' is no release"),
+    ],
+)
+def test_what_cannot_be_had(release: str, options: dict[str, object], says: str) -> None:
+    with pytest.raises(TargetError, match=says):
+        KafkaTarget(release, **options)  # type: ignore[arg-type]
+
+
+def test_an_unpinned_release_is_told_at_the_start() -> None:
+    with pytest.raises(TargetError, match=r"Kafka 3\.9\.0 are not pinned; pinned: .*3\.9\.2"):
+        KafkaTarget("3.9.0").start()
+
+
+@pytest.mark.parametrize(
+    ("options", "spec"),
+    [
+        ({}, "kafka:3.9.2"),
+        ({"mode": "kraft", "nodes": 1, "heap": "256m"}, "kafka:3.9.2"),
+        (
+            {"heap": "1g", "nodes": 3, "mode": "zk", "settings": {"a.b": "1"}},
+            "kafka:3.9.2,mode=zk,nodes=3,heap=1g,set.a.b=1",
+        ),
+    ],
+)
+def test_the_spec_is_as_short_as_possible(options: dict[str, object], spec: str) -> None:
+    assert KafkaTarget("3.9.2", **options).spec == spec  # type: ignore[arg-type]
+
+
+# -- configuration -------------------------------------------------------------------------------
+
+
+def nodes(
+    release: str,
+    mode: str | None = None,
+    brokers: int = 1,
+    settings: Mapping[str, str] | None = None,
+) -> NodePlan:
+    plan = ClusterPlan(release, choose_mode(release, mode), brokers, settings or {})
+    addresses = [Address("127.0.0.1", 1000 + number) for number in range(plan.ports)]
+    return plan.nodes(Path("/data"), addresses)
+
+
+def properties(release: str, mode: str | None = None, brokers: int = 1) -> dict[str, str]:
+    """Of the first broker."""
+    text = server_properties(nodes(release, mode, brokers).brokers[0])
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("release", "mode", "expected"),
+    [
+        ("0.8.0", "zk", {"host.name": "127.0.0.1", "port": "1000", "broker.id": "1"}),
+        ("0.8.2.2", "zk", {"port": "1000", "advertised.port": "1000"}),
+        ("0.9.0.1", "zk", {"advertised.listeners": "PLAINTEXT://127.0.0.1:1000"}),
+        ("1.1.1", "zk", {"zookeeper.connect": "127.0.0.1:1001"}),
+        ("2.8.2", "kraft", {"process.roles": "broker,controller", "node.id": "1"}),
+        ("4.4.0", "kraft", {"controller.quorum.voters": "1@127.0.0.1:1001"}),
+    ],
+)
+def test_a_node_of_each_era(release: str, mode: str, expected: dict[str, str]) -> None:
+    written = properties(release, mode)
+    assert expected.items() <= written.items()
+    assert "broker.rack" not in written
+    assert written["offsets.topic.replication.factor"] == "1"
+
+
+def test_topics_can_be_deleted_everywhere() -> None:
+    assert properties("0.11.0.3")["delete.topic.enable"] == "true"
+    assert "delete.topic.enable" not in properties("1.0.2"), "it is the default there"
+
+
+def test_a_cluster_has_listeners_for_brokers_where_they_have_names() -> None:
+    written = properties("0.10.2.2", brokers=3)
+    assert written["listeners"] == "INTERNAL://127.0.0.1:1004,CLIENT://127.0.0.1:1000"
+    assert written["inter.broker.listener.name"] == "INTERNAL"
+    assert written["broker.rack"] == "r1"
+    old = properties("0.9.0.1", brokers=3)
+    assert old["listeners"] == "PLAINTEXT://127.0.0.1:1000"
+    assert "broker.rack" not in old
+
+
+@pytest.mark.parametrize(
+    ("brokers", "replicas", "in_sync"), [(2, "2", "1"), (3, "3", "2"), (4, "3", "2")]
+)
+def test_replication_in_a_cluster(brokers: int, replicas: str, in_sync: str) -> None:
+    written = properties("4.4.0", brokers=brokers)
+    for factor in ("default.replication.factor", "offsets.topic.replication.factor"):
+        assert written[factor] == replicas
+    assert written["min.insync.replicas"] == written["transaction.state.log.min.isr"] == in_sync
+
+
+def test_a_kraft_cluster_has_a_controller_of_its_own() -> None:
+    plan = nodes("4.4.0", brokers=3)
+    assert [each.node_id for each in plan.brokers] == [1, 2, 3]
+    assert plan.controller is not None
+    written = server_properties(plan.controller)
+    assert "process.roles=controller\n" in written
+    assert "node.id=100\n" in written
+    assert "listeners=CONTROLLER://127.0.0.1:1003\n" in written
+    assert "advertised" not in written
+    assert "process.roles=broker\n" in server_properties(plan.brokers[0])
+    assert nodes("4.4.0").controller is None
+    assert nodes("3.9.2", "zk", 3).controller is None
+
+
+def test_log_directories_of_the_settings() -> None:
+    assert nodes("4.4.0").brokers[0].log_directories == [Path("/data/node-1/log")]
+    named = nodes("4.4.0", settings={"log.dirs": "/a, /b"}).brokers[0]
+    assert named.log_directories == [Path("/a"), Path("/b")]

@@ -17,8 +17,9 @@ from harness.targets.containers.target import DockerTarget
 from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
 from tests.targets import kinds
+from tests.targets.capability_contract import accepts
 from tests.targets.containers.own_daemon import Daemon
-from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract, accepts
+from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract
 
 
 def containers() -> set[str]:

@@ -18,6 +18,7 @@ from harness.commands.requirement_globs import matching
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.catalogue import Requirement, UnknownRequirementError, load_catalogue
 from harness.conformance.coverage import coverage as coverage_of
+from harness.conformance.observed import ObservedError, the_observed
 
 
 @click.group()
@@ -46,18 +47,23 @@ def list_(glob: str, level: str | None, as_json: bool) -> None:
 @click.argument("requirement_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def show(requirement_id: str, as_json: bool) -> None:
-    """Show everything that the catalogue says of ID."""
+    """Show everything that the catalogue says of ID, and on which releases it was observed."""
     try:
         requirement = load_catalogue().requirement(requirement_id)
     except UnknownRequirementError as error:
         raise click.UsageError(str(error)) from error
-    values = _as_json(requirement)
+    try:
+        values = {**_as_json(requirement), "observed": the_observed().words(requirement.id)}
+    except ObservedError as error:
+        raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(values))
         return
     for name, value in values.items():
-        if value not in (None, "", []):
+        if value not in (None, "", [], {}):
             shown = ", ".join(value) if isinstance(value, list) else value
+            if isinstance(value, dict):
+                shown = "; ".join(f"{state} {where}" for state, where in value.items())
             click.echo(f"{name:<14} {shown}")
 
 

@@ -7,7 +7,7 @@ line a requirement, releases as ranges over those that were run::
     # catalogue 2026.1
     # releases 0.8.0/zk 0.8.1.1/zk ... 4.4.0/kraft
     requirement <TAB> passed <TAB> failed <TAB> not_supported
-    CONN-001 <TAB> 0.8.0..4.4.0 <TAB> <TAB>
+    CONN-001 <TAB> 0.8.0..4.4.0 <TAB> - <TAB> -
 
 A release stands for every mode in which it was run, ``3.9.2/zk`` for one; a range for all releases
 between its ends that were run. What is in no column was not decided there.
@@ -24,6 +24,7 @@ from typing import TypeAlias
 
 OBSERVED_FILE = Path(__file__).parent / "observed.tsv"
 _HEAD = ("requirement", "passed", "failed", "not_supported")
+_NOWHERE = "-"
 _ABOUT = ("suite", "catalogue", "releases")
 
 ObservedColumn: TypeAlias = tuple[str, str]
@@ -93,7 +94,7 @@ def write_observed(observed: ObservedFile, path: Path) -> None:
     for requirement in observed.states:
         words = observed.words(requirement)
         if words:
-            cells = [words.get(state, "") for state in _HEAD[1:]]
+            cells = [words.get(state, _NOWHERE) for state in _HEAD[1:]]
             lines.append("\t".join([requirement, *cells]))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
@@ -149,7 +150,7 @@ def _states(
 ) -> dict[ObservedColumn, ObservedState]:
     found: dict[ObservedColumn, ObservedState] = {}
     for state, text in zip(ObservedState, cells, strict=True):
-        for word in text.split():
+        for word in text.split() if text != _NOWHERE else ():
             for column in _meant(where, word, columns):
                 if column in found:
                     raise ObservedError(f"{where}: {'/'.join(column)} is there twice")

@@ -86,12 +86,12 @@ def _go_build(source: Source, folder: Path) -> _Step:
         )
     words = [program, "build", "-trimpath", "-buildvcs=false", "-mod=readonly"]
     words += ["-o", str(folder / source.path.name), "."]
-    return _Step(words, source.path, {"CGO_ENABLED": "0"})
+    return _Step(words, source.path, {"CGO_ENABLED": "0", "GOWORK": "off"})
 
 
 def _pip_install(source: Source, folder: Path) -> _Step:
     if importlib.util.find_spec("pip") is not None:
-        words = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+        words = [sys.executable, "-P", "-m", "pip", "install", "--disable-pip-version-check"]
         words += ["--no-input"]
     else:
         program = shutil.which("uv")
@@ -103,7 +103,7 @@ def _pip_install(source: Source, folder: Path) -> _Step:
         words = [program, "pip", "install", "--python", sys.executable]
     words += ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
     words += ["--target", str(folder), "-r", str(source.path)]
-    return _Step(words, source.path.parent, {})
+    return _Step(words, source.path.parent, {"PIP_USER": "0"})  # which excludes --target
 
 
 KINDS: dict[str, Callable[[Source, Path], _Step]] = {"go": _go_build, "pip": _pip_install}

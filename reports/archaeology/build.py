@@ -14,7 +14,7 @@ from .as_markdown import archaeology_markdown
 from .as_parquet import write_tables
 from .given import Given
 from .history import Archaeology, archaeology
-from .observe import observe
+from .observe import observe, places_of
 
 HTML: Final = "archaeology.html"
 MARKDOWN: Final = "archaeology.md"
@@ -34,10 +34,11 @@ def build_archaeology(
     """
     require_pyspark()
     datasets = find_datasets(list(result_dirs))
+    places = places_of(datasets, given)
     require_java()
     with placed(out, FILES) as folder:
         with spark_session(master) as spark:
-            observed = observe(spark, datasets, folder, given)
+            observed = observe(spark, datasets, folder, places)
         found = archaeology(observed, given)
         write_tables(found, folder)
         for name, text in (

@@ -33,23 +33,27 @@ class Observed:
     empty: tuple[tuple[str, str], ...]  # (run, target) of runs that left no check
 
 
-def observe(
-    spark: SparkSession, datasets: Sequence[Dataset], folder: Path, given: Given
-) -> Observed:
-    """Aggregates what the newest run of each target has seen; leaves nothing in `folder`.
-
-    Raises ReportError when there is no run of a released Kafka, or Spark can't read the files.
-    """
-    files = [run for dataset in datasets for run in dataset.runs]
-    places = {
-        run.target: place for run in files if (place := given.place_of(run.target)) is not None
-    }
+def places_of(datasets: Sequence[Dataset], given: Given) -> Mapping[str, Place]:
+    """Where the targets of these results stand. Raises ReportError when none is a release."""
+    targets = [run.target for dataset in datasets for run in dataset.runs]
+    places = {target: at for target in targets if (at := given.place_of(target)) is not None}
     if not places:
         raise ReportError(
             "no run is one of a released Apache Kafka",
             ", ".join(str(dataset.root) for dataset in datasets),
             "run --target kafka:RELEASE, for example kafka:3.9.2..4.4.0",
         )
+    return places
+
+
+def observe(
+    spark: SparkSession, datasets: Sequence[Dataset], folder: Path, places: Mapping[str, Place]
+) -> Observed:
+    """Aggregates what the newest run of each of `places` has seen; leaves nothing in `folder`.
+
+    Raises ReportError when Spark can't read the files.
+    """
+    files = [run for dataset in datasets for run in dataset.runs]
     work = folder / "work"
     work.mkdir()
     try:

@@ -52,15 +52,17 @@ def test_a_batch_is_acknowledged_with_its_base_offset(
 ) -> None:
     """The base offset is where the log ended before; with acks 1 as with acks -1."""
     topic = broker.create_topic()
-    batch = batch_of(*[b"value"] * 7, version=api_version)
+    values = [b"value"] * 7
+    batch = batch_of(*values, version=api_version)
+    end = broker.end_offset(topic)
     for acks in (1, -1):
-        before = broker.end_offset(topic)
         with requirement("PROD-001"):
             answer = broker.produce(topic, batch, api_version, acks=acks)
             expect_error(answer.error_code, ErrorCode.NONE)
-            assert answer.base_offset == before, (
-                f"base offset {answer.base_offset}, the log ended at {before} before"
+            assert answer.base_offset == end, (
+                f"base offset {answer.base_offset}, the log ended at {end} before"
             )
+        end += len(values)
 
 
 @judges("PROD-002")

@@ -56,7 +56,7 @@ def add_partition(broker: BrokerUnderTest, topic: Topic) -> None:
     assert answer.results[0].error_code == ErrorCode.NONE
 
 
-def _alter_config(broker: BrokerUnderTest, kind: int, name: str, key: str, value: str) -> None:
+def alter_config(broker: BrokerUnderTest, kind: int, name: str, key: str, value: str) -> None:
     config = IncrementalAlterConfigsRequest.AlterableConfig(name=key, value=value)
     entry = IncrementalAlterConfigsRequest.AlterConfigsResource(
         resource_type=kind, resource_name=name, configs=[config]
@@ -66,15 +66,15 @@ def _alter_config(broker: BrokerUnderTest, kind: int, name: str, key: str, value
 
 
 def alter_topic_config(broker: BrokerUnderTest, topic: Topic) -> None:
-    _alter_config(broker, TOPIC, topic.name, "retention.ms", "3600000")
+    alter_config(broker, TOPIC, topic.name, "retention.ms", "3600000")
 
 
 def alter_config_of_all_brokers(broker: BrokerUnderTest, _topic: Topic) -> None:
-    _alter_config(broker, BROKER, "", "message.max.bytes", "1000000")
+    alter_config(broker, BROKER, "", "message.max.bytes", "1000000")
 
 
 def subscribe_to_metrics(broker: BrokerUnderTest, topic: Topic) -> None:
-    _alter_config(broker, CLIENT_METRICS, topic.name, "interval.ms", "60000")
+    alter_config(broker, CLIENT_METRICS, topic.name, "interval.ms", "60000")
 
 
 def set_quota(broker: BrokerUnderTest, topic: Topic) -> None:

@@ -9,24 +9,16 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from harness.targets.artifacts import pinned_releases
 from harness.targets.errors import TargetError
 from harness.targets.kafka.eras import modes_of
-from harness.targets.kafka.release import latest_release, releases_between
 from harness.targets.kafka.target import KafkaTarget
+from harness.targets.releases import releases_meant
 from tests.targets.round_trip import round_trip
 
 STARTS = 2
-
-
-def wanted(words: list[str]) -> Iterator[str]:
-    """The releases of ``A``, ``A..B`` and ``latest``."""
-    for word in words:
-        first, _, last = word.replace("latest", latest_release()).partition("..")
-        yield from releases_between(first, last or first)
 
 
 def seconds(target: KafkaTarget) -> tuple[float, float]:
@@ -44,7 +36,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument("releases", nargs="*", metavar="RELEASE[..RELEASE]")
     given = parser.parse_args(arguments)
-    releases = list(wanted(given.releases)) or pinned_releases()
+    meant = [release for word in given.releases for release in releases_meant(word)]
+    releases = meant or pinned_releases()
     logs = Path(tempfile.mkdtemp(prefix="kafka-conformance-logs-"))
     print(f"logs: {logs}\nrelease\tmode\tfirst start s\tround trip s\tsecond start s\tround trip s")
     failed = False

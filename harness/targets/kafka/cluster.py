@@ -21,7 +21,7 @@ from harness.targets.ready import await_answers
 from harness.targets.scratch import ScratchFolder
 from harness.targets.target import Address
 
-START_TIMEOUT_MS = 60_000
+START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its process does
 
 
 @dataclass(frozen=True)

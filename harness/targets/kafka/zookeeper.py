@@ -21,7 +21,7 @@ from harness.targets.target import Address
 PIN = "zk-3.8.4"
 HEAP = "24m"
 MAIN = "org.apache.zookeeper.server.ZooKeeperServerMain"
-START_TIMEOUT_MS = 30_000
+START_TIMEOUT_MS = 60_000
 SESSION_END_TIMEOUT_MS = 60_000
 WORD_TIMEOUT_S = 5.0
 

@@ -1,0 +1,84 @@
+"""A cluster with strangers' things on it: the built-in broker's, and a real one (``kafka``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.own_names import DEFAULT_PREFIX, case_prefix, new_nonce
+from harness.sweep.snapshot import Snapshot
+from tests.external import strangers
+from tests.external.description import changes_since, describe
+from tests.sweep.brokers import advertised
+from tests.targets import kinds
+
+KINDS = ["reference", pytest.param("kafka", marks=pytest.mark.kafka)]
+
+
+class CutOff(BrokerUnderTest):
+    """Its end is that of a process that was killed: connections close, topics stay."""
+
+    def close(self) -> None:
+        self._created.clear()
+        super().close()
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running cluster; ``has_groups``: and quotas, credentials and configs to be changed."""
+
+    door: BrokerUnderTest
+    has_groups: bool
+
+    @property
+    def spec(self) -> str:
+        host, port = self.door.address
+        return f"external:{host}:{port}"
+
+    def describe(self) -> Snapshot:
+        return describe(self.door)
+
+    def changes_since(self, before: Snapshot) -> list[str]:
+        return changes_since(before, self.door)
+
+    @contextmanager
+    def killed(self, nonce: str | None = None) -> Iterator[BrokerUnderTest]:
+        """A door as a test has it, whose names are those of a run; it ends without deleting."""
+        ranges = {key: (one.lowest, one.highest) for key, one in self.door.api_versions.items()}
+        prefix = case_prefix(DEFAULT_PREFIX, nonce or new_nonce(), "a case")
+        door = CutOff([self.door.address], ranges, name_prefix=prefix)
+        try:
+            yield door
+        finally:
+            door.close()
+
+    def leave_topic(self, nonce: str | None = None) -> str:
+        """The name of a topic that a killed run left."""
+        with self.killed(nonce) as door:
+            return door.create_topic().name
+
+
+@pytest.fixture(scope="package", params=KINDS)
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    if request.param == "kafka":
+        kinds.need_kafka()
+    make = kinds.kafka if request.param == "kafka" else kinds.reference
+    with make(tmp_path_factory.mktemp("logs")) as target:
+        address = (target.addresses[0].host, target.addresses[0].port)
+        ranges = {key: (one.lowest, one.highest) for key, one in advertised(address).items()}
+        with closing(BrokerUnderTest([address], ranges, name_prefix="strangers")) as door:
+            strangers.fill(door)
+            yield Cluster(door, has_groups=bool(door.advertised("OffsetCommit")))
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """The folder of a run's results."""
+    return tmp_path / "out"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -13,7 +10,7 @@ from pathlib import Path
 from harness.targets.class_archive import WRITE_TIMEOUT_MS
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.jvm import Jvm
-from harness.targets.process import TAIL_LIMIT_BYTES, ChildProcess
+from harness.targets.process import ChildProcess, end_of_log
 from harness.targets.process_target import StartAgain
 
 STOP_TIMEOUT_MS = 60_000
@@ -44,6 +41,8 @@ class JavaServer(ABC):
         self.folder = folder
         self.log_path = log_path
         self.expected_to_run = False
+        self.hold_fd: int | None = None
+        """That of the scratch folder around ``folder``, see ChildProcess."""
         self._jvm = jvm
         self._child: ChildProcess | None = None
         self._writes_archive = False
@@ -76,7 +75,10 @@ class JavaServer(ABC):
             flags = archive.write_flags()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._child = ChildProcess(
-            self._command(flags), self.log_path, environment=self._jvm.environment
+            self._command(flags),
+            self.log_path,
+            environment=self._jvm.environment,
+            hold_fd=self.hold_fd,
         )
         self.expected_to_run = True
 
@@ -126,12 +128,7 @@ class JavaServer(ABC):
 
     def log_text(self) -> str:
         """The end of what it has printed, over all its starts, at most 64 KiB."""
-        try:
-            with self.log_path.open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - TAIL_LIMIT_BYTES))
-                return log.read().decode(errors="replace")
-        except FileNotFoundError:
-            return ""
+        return end_of_log(self.log_path)
 
     # -- ends ----------------------------------------------------------------------------------
 
@@ -172,20 +169,18 @@ class JavaServer(ABC):
     # -- freezing ------------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """SIGSTOP to its process group. Raises TargetError when it does not run."""
-        if not self.is_alive():
+        """SIGSTOP to its process group; no thread moves any more when this returns.
+
+        Raises TargetError when it does not run.
+        """
+        if self._child is None or not self._child.is_alive():
             raise TargetError(f"{self.called} cannot be paused: it does not run")
-        self._signal(signal.SIGSTOP)
+        self._child.pause()
 
     def resume(self) -> None:
         """SIGCONT to its process group; nothing happens to one that is not paused."""
-        if self.is_alive():
-            self._signal(signal.SIGCONT)
-
-    def _signal(self, number: signal.Signals) -> None:
-        assert self._child is not None
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._child.pid, number)
+        if self._child is not None:
+            self._child.resume()
 
 
 def await_condition(

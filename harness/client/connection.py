@@ -27,6 +27,8 @@ from harness.codec.structs import Message, Request
 Address = tuple[str, int]
 M = TypeVar("M", bound=Message)
 DEFAULT_TIMEOUT_MS = 10_000
+CLOSE_SHARE = 0.3
+"""Of the timeout: a close asks no work of a broker, and Kafka 0.9 often does not come to it."""
 FRAME_LIMIT_BYTES = 256 * 1024 * 1024
 _READ_BYTES = 256 * 1024
 
@@ -212,10 +214,13 @@ class Connection:
         return bytes(self._buffer)
 
     def expect_closed(self, timeout_ms: float | None = None) -> None:
-        """The broker must close without sending anything more.
+        """The broker must close without sending anything more, by default in a third of the time
+        that an answer may take.
 
         Raises WireViolation when bytes come, ResponseTimeout when the connection stays open.
         """
+        if timeout_ms is None:
+            timeout_ms = CLOSE_SHARE * self.timeout_ms
         deadline = self._deadline(timeout_ms)
         try:
             data = bytes(self._buffer) or self._read(deadline)

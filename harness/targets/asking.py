@@ -140,23 +140,13 @@ def _patience_after_metadata(address: Address, timeout_ms: int) -> int | None:
     """How long ApiVersions may take where Metadata v0 is answered; None where it is refused."""
     begun = time.perf_counter()
     try:
-        ask_oldest_metadata(address, timeout_ms)
+        ask_oldest_cluster(address, timeout_ms)
     except Silence:
         raise
     except NotAnswered:
         return None
     taken_ms = (time.perf_counter() - begun) * 1000
     return min(timeout_ms, max(SILENCE_MS, int(SLOWER_THAN_METADATA * taken_ms)))
-
-
-def ask_oldest_metadata(address: Address, timeout_ms: int) -> Cluster:
-    """The live brokers by Metadata v0, which every release since 0.8.0 answers.
-
-    Asks for all topics, as v0 has no "none" and a name could make a topic. Raises NotAnswered.
-    """
-    with _asked(address, timeout_ms) as connection:
-        response = connection.ask(MetadataRequest(topics=[]), 0)
-        return Cluster(None, tuple(Address(each.host, each.port) for each in response.brokers))
 
 
 def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
@@ -179,7 +169,7 @@ def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
 def ask_oldest_cluster(address: Address, timeout_ms: int) -> Cluster:
     """The live brokers by Metadata v0, for a broker that may not know ApiVersions (before 0.10).
 
-    At v0 no topic means all of them; the broker makes none. Raises NotAnswered.
+    At v0 no topic means all of them; a name could make a topic. Raises NotAnswered.
     """
     with _asked(address, timeout_ms) as connection:
         return _cluster(connection.ask(MetadataRequest(topics=[]), 0), None)

@@ -11,7 +11,7 @@ from harness.targets.asking import (
     NotAnswered,
     advertises,
     ask_api_versions,
-    ask_oldest_metadata,
+    ask_oldest_cluster,
 )
 from harness.targets.errors import TargetStartError
 from harness.targets.external_nodes import NodeCommands, find_nodes
@@ -108,7 +108,7 @@ class ExternalBroker(Target):
         return bool(self.addresses) and all(self._answers(address) for address in self.addresses)
 
     def _answers(self, address: Address, timeout_ms: int = ALIVE_TIMEOUT_MS) -> bool:
-        ask = ask_api_versions if self._advertises[address] else ask_oldest_metadata
+        ask = ask_api_versions if self._advertises[address] else ask_oldest_cluster
         try:
             ask(address, timeout_ms)
         except NotAnswered:

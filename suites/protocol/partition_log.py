@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.records import RecordBatch, decode_batches
+from harness.codec.records import RecordBatch
 from suites.protocol.expect import expect_error
+from suites.protocol.record_formats import batches_in
 
 
 class UntouchedLog:
@@ -42,7 +43,7 @@ def stored_batches(broker: BrokerUnderTest, topic: Topic, partition: int = 0) ->
         answer = broker.fetch(topic, offset, partition=partition)
         expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
         end = answer.high_watermark
-        batches = decode_batches(answer.records or b"")
+        batches = batches_in(answer.records or b"")
         assert batches or offset == end, (
             f"nothing comes from offset {offset}, the log ends at {end}"
         )

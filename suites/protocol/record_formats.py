@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from harness.codec.records import (
+    Record,
     RecordBatch,
     decode_batches,
     decode_message_set,
@@ -49,6 +50,17 @@ def records_in(data: bytes) -> list[ReadRecord]:
         ReadRecord(batch.base_offset + (record.offset_delta or 0), record.key, record.value)
         for batch in decode_batches(data)
         for record in batch.records
+    ]
+
+
+def batches_in(data: bytes) -> list[RecordBatch]:
+    """All whole batches, in the order of the bytes; each message of a message set as one of its
+    own. Raises what the decoders raise."""
+    if len(data) > MAGIC_AT and data[MAGIC_AT] >= 2:
+        return decode_batches(data)
+    return [
+        RecordBatch([Record(one.value, one.key, offset_delta=0)], base_offset=one.offset)
+        for one in records_in(data)
     ]
 
 

@@ -67,6 +67,12 @@ FIRST_FLEXIBLE = 3
 ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
 
 
+@pytest.fixture(autouse=True)
+def _advertising(broker: BrokerUnderTest) -> None:
+    """A broker from before ApiVersions (0.10.0) says nothing of itself."""
+    broker.version("ApiVersions")
+
+
 def _table(connection: Connection, version: int) -> ApiVersionsResponse:
     """The answer to an ordinary ApiVersions request."""
     request = ApiVersionsRequest(client_software_name="kc", client_software_version="1.0")

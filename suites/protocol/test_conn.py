@@ -49,9 +49,9 @@ from suites.protocol.harmless import (
     harmless_request,
     served_versions,
 )
+from suites.protocol.healthy import expect_healthy, healthy
 
 INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
-HEALTHY = ApiVersionsRequest()
 SILENCE_MS = 50
 
 
@@ -71,7 +71,7 @@ def test_a_size_counts_exactly_the_bytes_that_follow_it(
                 )
             )
             expect_answers(connection, [correlation_id])
-        connection.send_frame(encode_request(HEALTHY, 0, 14, "CONN-001"))
+        connection.send_frame(encode_request(healthy(broker), 0, 14, "CONN-001"))
         expect_answers(connection, [14])
         connection.expect_silence(for_ms=1)
 
@@ -93,21 +93,24 @@ def test_correlation_id_comes_back(broker: BrokerUnderTest, correlation_id: int)
     """Any int32 is echoed unmodified."""
     connection = broker.connect()
     with requirement("CONN-003"):
-        connection.send(HEALTHY, 0, correlation_id=correlation_id)
+        connection.send(healthy(broker), 0, correlation_id=correlation_id)
         found = correlation_id_of(connection.receive_frame())
         assert found == correlation_id, f"{correlation_id} was sent, {found} came back"
 
 
 def _mixed_requests(broker: BrokerUnderTest, count: int) -> list[tuple[Request[Message], int]]:
-    names = ["ApiVersions", "Metadata", "ListOffsets", "FindCoordinator"]
-    versions = [broker.version(name) for name in names]
-    choices: list[Request[Message]] = [
-        HEALTHY,
-        MetadataRequest(topics=[]),
-        ListOffsetsRequest(replica_id=-1, topics=[]),
-        harmless_request(broker, "FindCoordinator", versions[-1]),
-    ]
-    picks = [broker.random.randrange(len(choices)) for _ in range(count)]
+    names = ("ApiVersions", "Metadata", "ListOffsets", "FindCoordinator")
+    versions = {name: broker.version(name) for name in names if broker.advertised(name)}
+    choices: dict[str, Request[Message]] = {
+        "ApiVersions": ApiVersionsRequest(),
+        "Metadata": MetadataRequest(topics=[]),
+        "ListOffsets": ListOffsetsRequest(replica_id=-1, topics=[]),
+    }
+    if "FindCoordinator" in versions:
+        choices["FindCoordinator"] = harmless_request(
+            broker, "FindCoordinator", versions["FindCoordinator"]
+        )
+    picks = [broker.random.choice(list(versions)) for _ in range(count)]
     return [(choices[pick], versions[pick]) for pick in picks]
 
 
@@ -136,7 +139,7 @@ def test_a_cheap_request_does_not_overtake_a_long_poll(broker: BrokerUnderTest) 
     connection = broker.connect()
     with requirement("CONN-005"):
         connection.send(fetch, version, correlation_id=71)
-        connection.send(HEALTHY, 0, correlation_id=72)
+        connection.send(healthy(broker), 0, correlation_id=72)
         expect_answers(connection, [71, 72])
 
 
@@ -146,7 +149,9 @@ def test_a_thousand_requests_may_be_outstanding(broker: BrokerUnderTest) -> None
     connection = broker.connect()
     ids = list(range(5000, 6000))
     with requirement("CONN-006"):
-        connection.send_bytes(b"".join(frame(encode_request(HEALTHY, 0, one)) for one in ids))
+        connection.send_bytes(
+            b"".join(frame(encode_request(healthy(broker), 0, one)) for one in ids)
+        )
         expect_answers(connection, ids)
 
 
@@ -162,7 +167,7 @@ def test_a_long_poll_does_not_hold_up_other_connections(broker: BrokerUnderTest)
     waiting.send(fetch, version)
     with requirement("CONN-007"):
         for _ in range(10):
-            assert other.ask(HEALTHY, 0).error_code == ErrorCode.NONE
+            expect_healthy(other, broker)
         waiting.expect_silence(for_ms=1)  # so it did wait all the time
     # an append ends the wait, so that nothing is left waiting at the broker; FETCH-007 judges that
     broker.produce(topic, batch_of(b"wake up"))
@@ -178,7 +183,7 @@ def test_every_request_gets_one_answer(broker: BrokerUnderTest, api_name: str) -
     requests: list[tuple[Request[Message], int]] = [
         (harmless_request(broker, api_name, version), version),
         (harmless_request(broker, api_name, version, Topic(broker.unique_topic())), version),
-        (HEALTHY, 0),
+        (healthy(broker), 0),
     ]
     connection = broker.connect()
     with requirement("CONN-008", api_key=api_named(api_name).key, api_version=version):
@@ -198,7 +203,7 @@ def test_only_acks_0_is_not_answered(broker: BrokerUnderTest, api_version: int) 
     with requirement("CONN-008"):
         connection.send(produce_request(topic, batch, api_version, acks=0), api_version)
         connection.forget_answer()
-        connection.send(HEALTHY, 0, correlation_id=88)
+        connection.send(healthy(broker), 0, correlation_id=88)
         assert correlation_id_of(connection.receive_frame()) == 88, "acks=0 was answered"
         broker.eventually(lambda: broker.end_offset(topic) == 1, "the batch is appended")
 
@@ -275,7 +280,7 @@ def test_a_cut_body_closes_only_its_connection(broker: BrokerUnderTest, api_vers
             connection.send_frame(whole[:-cut])
             connection.expect_closed()
             connection.close()
-        assert bystander.ask(HEALTHY, 0).error_code == ErrorCode.NONE
+        expect_healthy(bystander, broker)
 
 
 @judges("CONN-019")
@@ -298,7 +303,7 @@ def test_null_and_empty_client_ids_are_accepted(
 @judges("CONN-020")
 def test_a_frame_in_single_bytes_is_reassembled(broker: BrokerUnderTest) -> None:
     """A frame sent byte by byte is answered like any other."""
-    data = frame(encode_request(HEALTHY, 0, 5, "CONN-020"))
+    data = frame(encode_request(healthy(broker), 0, 5, "CONN-020"))
     connection = broker.connect()
     with requirement("CONN-020"):
         for at in range(len(data)):
@@ -310,7 +315,7 @@ def test_a_frame_in_single_bytes_is_reassembled(broker: BrokerUnderTest) -> None
 def test_several_frames_in_one_segment_are_all_answered(broker: BrokerUnderTest) -> None:
     """Ten frames in one write get ten answers."""
     connection = broker.connect()
-    frames = [frame(encode_request(HEALTHY, 0, one, "CONN-021")) for one in range(10)]
+    frames = [frame(encode_request(healthy(broker), 0, one, "CONN-021")) for one in range(10)]
     with requirement("CONN-021"):
         connection.send_bytes(b"".join(frames))
         expect_answers(connection, list(range(10)))
@@ -325,7 +330,7 @@ def test_answers_about_a_topic_have_the_format_of_the_version_asked(
 
     The answers here hold a partition, that of Fetch records too; test_sweep.py asks every API.
     """
-    versions = served_versions(broker, api_name, "3+" if api_name == "Produce" else "0+")
+    versions = served_versions(broker, api_name)
     topic = broker.create_topic()
     if api_name == "Fetch":
         broker.produce(topic, batch_of(b"to be fetched"))

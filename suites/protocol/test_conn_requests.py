@@ -12,11 +12,9 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed, ResponseTimeout
 from harness.codec.apis import api_named
-from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import (
-    ApiVersionsRequest,
     BeginQuorumEpochRequest,
     BrokerHeartbeatRequest,
     EndQuorumEpochRequest,
@@ -29,9 +27,9 @@ from harness.conformance.checks import NotSupported, requirement
 from harness.marks import judges
 from suites.protocol.answers import correlation_id_of, expect_answers
 from suites.protocol.harmless import each_api, harmless_request, served_versions
+from suites.protocol.healthy import expect_healthy, healthy
 from suites.protocol.length_fields import LENGTH_FIELDS, LengthField
 
-HEALTHY = ApiVersionsRequest()
 SEQUENCE_LENGTH = 60
 ORDINARY_APIS = (
     "ApiVersions",
@@ -135,7 +133,7 @@ def test_absurd_lengths_do_not_hold_up_a_broker(
             with requirement("CONN-017", api_key=api.key, api_version=version):
                 connection.send_frame(payload)
                 _expect_reaction(connection)
-                assert bystander.ask(HEALTHY, 0).error_code == ErrorCode.NONE
+                expect_healthy(bystander, broker)
             connection.close()
 
 
@@ -169,7 +167,7 @@ def test_bytes_behind_a_body_do_not_reach_the_next_frame(
         connection = broker.connect()
         with requirement("CONN-018", api_key=api.key, api_version=version):
             connection.send_frame(payload)
-            connection.send_frame(encode_request(HEALTHY, 0, 182))
+            connection.send_frame(encode_request(healthy(broker), 0, 182))
             found = _ids_until_closed(connection)
             assert found in ([181, 182], [181], []), f"answers with the correlation ids {found}"
 
@@ -191,13 +189,13 @@ def _ids_until_closed(connection: Connection) -> list[int]:
 @judges("CONN-020")
 def test_half_a_frame_is_waited_for(broker: BrokerUnderTest) -> None:
     """Half a frame and silence: no answer, no close, others are served; the rest completes it."""
-    data = frame(encode_request(HEALTHY, 0, 20, "CONN-020"))
+    data = frame(encode_request(healthy(broker), 0, 20, "CONN-020"))
     bystander = broker.connect()
     with requirement("CONN-020"):
         for half in (2, struct.calcsize(">i"), len(data) // 2, len(data) - 1):
             connection = broker.connect("CONN-020")
             connection.send_bytes(data[:half])
             connection.expect_silence(for_ms=broker.scaled_ms(SILENCE_MS))
-            assert bystander.ask(HEALTHY, 0).error_code == ErrorCode.NONE
+            expect_healthy(bystander, broker)
             connection.send_bytes(data[half:])
             expect_answers(connection, [20])

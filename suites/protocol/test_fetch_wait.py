@@ -100,7 +100,8 @@ def test_min_bytes_over_all_partitions_end_the_wait(
 ) -> None:
     """Two partitions that hold min_bytes only together: answered long before max_wait_ms."""
     topic = broker.create_topic(partitions=2)
-    batch = batch_of(b"half of it")
+    # in the form in which it is stored, for its size counts
+    batch = batch_of(b"half of it", version=broker.version("Produce"))
     wait_ms = int(broker.scaled_ms(APPEND_PATIENCE_MS))
     wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=len(batch) + 1)

@@ -6,12 +6,13 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
 from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_request
 from harness.codec.error_code import ErrorCode
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records import Record, RecordBatch
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.record_formats import encoded_for
 
 SEGMENT_BYTES = 1024 * 1024  # the least that every release takes
 BATCHES = 3  # of three records, each batch as large as a segment may be
@@ -23,20 +24,24 @@ IDLE = 1  # a partition without records
 
 def _three_segments(broker: BrokerUnderTest) -> Topic:
     """Partition 0 holds three batches that fill a segment each, partition IDLE nothing."""
-    configs = {"segment.bytes": str(SEGMENT_BYTES), "compression.type": "uncompressed"}
+    configs = {
+        "segment.bytes": str(SEGMENT_BYTES),
+        "max.message.bytes": str(2 * SEGMENT_BYTES),  # the default was less before 2.5
+        "compression.type": "uncompressed",
+    }
     topic = broker.create_topic(partitions=2, configs=configs)
     for _ in range(BATCHES):
-        append(broker, topic, _batch_of_segment_size())
+        append(broker, topic, _batch_of_segment_size(broker.version("Produce")))
     return topic
 
 
-def _batch_of_segment_size() -> bytes:
+def _batch_of_segment_size(version: int) -> bytes:
     """So large that a broker begins a segment before the next, full as the last one then is."""
     rest = [Record(b"x"), Record(b"y")]
     value_bytes = SEGMENT_BYTES - 1000
     for _ in range(2):  # the second time with what the first lacked
         records = [Record(bytes(value_bytes)), *rest]
-        batch = encode_batch(RecordBatch(records, base_timestamp=now_ms()))
+        batch = encoded_for(version, RecordBatch(records, base_timestamp=now_ms()))
         value_bytes += SEGMENT_BYTES - len(batch)
     assert len(batch) == SEGMENT_BYTES
     return batch

@@ -11,7 +11,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.targets import info as info_module
-from harness.targets.asking import NotAnswered, advertises, ask_oldest_metadata
+from harness.targets.asking import NotAnswered, advertises, ask_oldest_cluster
 from harness.targets.external import ExternalBroker
 from harness.targets.info import OBSERVED, TargetInfo, probe
 from harness.targets.observed_versions import (
@@ -128,6 +128,6 @@ def test_probed_without_api_versions(habit: str, monkeypatch: pytest.MonkeyPatch
 def test_metadata_alone() -> None:
     with listening(OldBroker({3: 0})) as address:
         assert not advertises(address, 2000)
-        assert ask_oldest_metadata(address, 2000).brokers == (Address("127.0.0.1", 1),)
+        assert ask_oldest_cluster(address, 2000).brokers == (Address("127.0.0.1", 1),)
     with listening(OldBroker({0: 1})) as address, pytest.raises(NotAnswered, match="as Kafka does"):
         advertises(address, 2000)

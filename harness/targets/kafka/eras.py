@@ -34,6 +34,7 @@ class Fact(Enum):
     API_VERSIONS = "answers ApiVersions"
     RACKS = "broker.rack"
     TOPIC_DELETION = "topics can be deleted without a setting"
+    SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"
     FORMAT = "KRaft, whose folders are formatted first"
     KRAFT_DEFAULT = "KRaft is declared fit for production (KIP-833)"
@@ -49,6 +50,7 @@ _SINCE = {
     Fact.BROKERS_SHOWN: "0.9",
     Fact.API_VERSIONS: "0.10.0",
     Fact.RACKS: "0.10.0",
+    Fact.SNAPPY_IN_MODULES: "0.8.2",
     Fact.TOPIC_DELETION: "1.0",
     Fact.FORMAT: "2.8",
     Fact.KRAFT_DEFAULT: "3.3",

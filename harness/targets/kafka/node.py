@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, server_properties
+from harness.targets.kafka.eras import Fact, knows
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.logging_config import write_logging
 from harness.targets.kafka.server import JavaServer
@@ -15,6 +16,8 @@ from harness.targets.target import Address
 
 MAIN = "kafka.Kafka"
 FORMAT = "kafka.tools.StorageTool"
+OPEN_CLASS_LOADER = "--add-opens=java.base/java.lang=ALL-UNNAMED"
+"""What snappy-java up to 1.0.5 needs on a Java with modules to load its native part."""
 
 
 class KafkaNode(JavaServer):
@@ -53,12 +56,15 @@ class KafkaNode(JavaServer):
         properties = self.folder / "server.properties"
         properties.write_text(server_properties(self.config))
         logging = write_logging(self.folder, self.config.release)
-        node = self._jvm.words([*logging, *archive_flags], MAIN, str(properties))
+        opened = [] if knows(self.config.release, Fact.SNAPPY_IN_MODULES) else [OPEN_CLASS_LOADER]
+        node = self._jvm.words(
+            self.folder, [*logging, *archive_flags, *opened], MAIN, str(properties)
+        )
         formatted = (self.config.log_directories[0] / "meta.properties").exists()
         if self._cluster_id is None or formatted:
             return node
         flags = [*logging, *self._jvm.archive.read_flags()]
-        tool = self._jvm.words(flags, FORMAT, "format", "-t", self._cluster_id, "-c")
+        tool = self._jvm.words(self.folder, flags, FORMAT, "format", "-t", self._cluster_id, "-c")
         return [
             "/bin/sh",
             "-c",

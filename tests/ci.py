@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 OUT = "results/ci"
-OTHERS = ("librdkafka-mock", "tansu", "noida-db")
+OTHERS = ("librdkafka-mock", "noida-db")
 KFAKE = "kfake"
 SAMPLE = ("kafka:0.8.2.2", "kafka:0.10.2.2", "kafka:2.8.2")
 """Of the releases of docs/archaeology.md: a layout, a format and a mode that 4.4.0 has not."""

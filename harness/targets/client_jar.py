@@ -1,15 +1,10 @@
-"""The client library alone of a release: more releases than can be started.
-
-``data/client_jars.tsv`` pins those of releases that are no target, in the form of
-``kafka_artifacts.tsv``.
-"""
+"""The client library alone of a release: 0.8.2 was the first to have one."""
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
-from harness.targets.artifacts import Artifact, fetch, parse_pins, pinned_artifacts
+from harness.targets.artifacts import Artifact, fetch, pinned_artifacts, pinned_releases
 from harness.targets.errors import TargetError
 from harness.targets.pinned_file import Progress
 
@@ -17,13 +12,11 @@ NAME = "kafka-clients"
 
 
 def pinned_client_jars() -> dict[str, Artifact]:
-    """The jar of each release that has a pin, by release."""
-    alone = (files("harness.targets") / "data" / "client_jars.tsv").read_text("utf-8")
-    pins = {**parse_pins(alone), **pinned_artifacts()}
+    """The jar of each release that has one, oldest first."""
     return {
         release: artifact
-        for release, artifacts in pins.items()
-        for artifact in artifacts
+        for release in pinned_releases()
+        for artifact in pinned_artifacts()[release]
         if artifact.artifact == NAME
     }
 
@@ -35,6 +28,6 @@ def fetch_client_jar(release: str, progress: Progress | None = None) -> Path:
     """
     pins = pinned_client_jars()
     if release not in pins:
-        known = ", ".join(sorted(pins))
+        known = ", ".join(pins)
         raise TargetError(f"the client library of Kafka {release} is not pinned; pinned: {known}")
     return fetch([pins[release]], progress=progress)[0]

@@ -67,7 +67,7 @@ REPLACED = (
 """From, up to (not included), coordinate of a jar that is taken in another version."""
 
 _POM = """\
-<project xmlns="http://maven.apache.org/POM/4.0.0">
+<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>pin</groupId><artifactId>pin</artifactId><version>1</version>
   <dependencyManagement><dependencies>{managed}</dependencies></dependencyManagement>

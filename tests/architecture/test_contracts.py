@@ -29,6 +29,7 @@ PLANTS = {
     "suites": ("suites/protocol", "import harness.reference_broker"),
     "tests": ("harness/commands", "import tests.defects"),
     "scapy": ("harness/proxies", "import scapy"),
+    "docker": ("harness/client", "import docker"),
     "capture": ("harness/capture", "import harness.client"),
 }
 

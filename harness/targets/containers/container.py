@@ -13,9 +13,8 @@ from harness.targets.containers.ownership import owner_labels
 from harness.targets.errors import TargetError
 
 if TYPE_CHECKING:
-    from docker.models.images import Image
-
     from docker import DockerClient
+    from docker.models.images import Image
 
 BRIDGE = "bridge"
 END_TIMEOUT_S = 30

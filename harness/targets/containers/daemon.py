@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from harness.targets.errors import TargetError
 
 if TYPE_CHECKING:
-    from docker.models.images import Image
-
     from docker import DockerClient
+    from docker.models.images import Image
 
 DAEMON_SETTING = "DOCKER_HOST"
 DEFAULT_DAEMON = "unix:///var/run/docker.sock"

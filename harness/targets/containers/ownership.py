@@ -16,9 +16,8 @@ import psutil
 from harness.targets.containers.image_contract import LABEL
 
 if TYPE_CHECKING:
-    from docker.models.containers import Container
-
     from docker import DockerClient
+    from docker.models.containers import Container
 
 RUN = LABEL + "run"
 OWNER_PID = LABEL + "owner-pid"

@@ -41,9 +41,8 @@ from harness.targets.target import (
 )
 
 if TYPE_CHECKING:
-    from docker.models.images import Image
-
     from docker import DockerClient
+    from docker.models.images import Image
 
 LOCALHOST = "127.0.0.1"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a container, published at 127.0.0.1 only

@@ -32,7 +32,7 @@ from harness.conformance.outcome import (
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
 from harness.discarded_broker import DiscardedBroker
-from harness.run_session import RunSession, WorkerContext, new_run_id, write_plan
+from harness.run_session import DATA_NAME, RunSession, WorkerContext, new_run_id, write_plan
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
@@ -81,6 +81,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--target", default="reference", help="the broker to judge: reference, "
                     "kafka:RELEASE, external:HOST:PORT[,HOST:PORT], command:FILE")  # fmt: skip
     group.addoption("--out", default="results", help="folder for journals and results")
+    group.addoption(
+        "--keep",
+        action="store_true",
+        help="keep the data folders of brokers that are started, below the run",
+    )
     group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
     group.addoption("--seed", type=int, default=0, help="seed of every random draw")
     group.addoption("--versions", choices=("all", "ends"), default="all",
@@ -138,7 +143,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     run_id = config.getoption("run_id") or new_run_id(spec, datetime.now(UTC))
     run_dir = Path(config.getoption("out")).absolute() / "runs" / run_id
     try:
-        target = config.hook.pytest_conformance_target(spec=spec, log_dir=run_dir / "logs")
+        target = _new_target(config, spec, run_dir)
         run = RunSession(target, run_dir, run_id, config.getoption("seed"))
         config.stash[_SESSION] = run
         config.stash[_CONTEXT] = run.start()
@@ -182,6 +187,12 @@ class _Recording:
         self.run.record(getattr(report, _RECORDS, []))
         self.run.record_wire(getattr(report, _WIRE, []))
         self.run.death_was_seen |= getattr(report, _DIED, False)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    run = config.stash.get(_SESSION, None)
+    if run is not None and (run.run_dir / DATA_NAME).is_dir():
+        terminalreporter.write_line(f"data folders are kept in {run.run_dir / DATA_NAME}")
 
 
 @pytest.hookimpl(trylast=True)
@@ -311,14 +322,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     case.begin()
 
 
+def _new_target(config: pytest.Config, spec: str, run_dir: Path) -> Target:
+    """Not yet started. Raises TargetError."""
+    target: Target = config.hook.pytest_conformance_target(spec=spec, log_dir=run_dir / "logs")
+    if config.getoption("keep"):
+        target.keep_in = run_dir / DATA_NAME
+    return target
+
+
 def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroker:
     """The one of this process."""
 
     def make_target() -> Target:
-        target: Target = config.hook.pytest_conformance_target(
-            spec=context.info.spec, log_dir=context.run_dir / "logs"
-        )
-        return target
+        return _new_target(config, context.info.spec, context.run_dir)
 
     alone = not _is_worker(config) or config.workerinput["workercount"] == 1  # type: ignore[attr-defined]
     return config.stash.setdefault(_BROKER, SharedBroker(context, make_target, alone))

@@ -22,6 +22,8 @@ from harness.targets.info import TargetInfo, probe
 from harness.targets.target import OWN_BROKER, Target
 
 DISTRIBUTION = "kafka-conformance"
+DATA_NAME = "data"
+"""In the run's folder, when data folders are kept: one folder for each start of a target."""
 DEATH_NAME = "target_died.txt"
 """In the run's folder, when the target was not there any more at the end: what is known of it."""
 

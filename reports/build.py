@@ -69,10 +69,11 @@ def build_report(
     require_pyspark()
     datasets = find_datasets(list(result_dirs))
     require_java()
+    wording = wording or Wording()
     with placed(out) as folder:
         with spark_session(master) as spark:
-            aggregate(spark, datasets, folder, wording or Wording())
-        matrix = _matrix(folder, datasets)
+            aggregate(spark, datasets, folder, wording)
+        matrix = replace(_matrix(folder, datasets), observed=wording.observed)
         for name, render in RENDERINGS.items():
             (folder / name).write_text(render(matrix), encoding="utf-8", newline="\n")
         (folder / SCHEMA_FILE.name).write_bytes(SCHEMA_FILE.read_bytes())

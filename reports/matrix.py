@@ -107,7 +107,8 @@ class Matrix:
     """Everything that a page says. `empty_runs` left no check; a target may have no other run.
 
     `apis`, `wire` and `defects` are empty where nothing was recorded. `evidence` holds what was
-    found of the files that notes name, by run and path.
+    found of the files that notes name, by run and path; `observed` what other runs of Kafka's
+    releases say of requirements.
     """
 
     targets: tuple[str, ...]
@@ -119,6 +120,7 @@ class Matrix:
     wire: tuple[Seen, ...] = ()
     defects: tuple[DefectRow, ...] = ()
     evidence: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    observed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def wire_missing(self) -> tuple[str, ...]:

@@ -76,6 +76,9 @@ class _Document:
             "evidence": list(self._evidence()),
             "cases": list(self.cases.texts),
             "fields": list(self.fields.texts),
+            "observed": {
+                row.id: matrix.observed[row.id] for row in matrix.rows if row.id in matrix.observed
+            },
         }
 
     def _in_order(self, by_target: Any, made: Callable[[str, Any], Any]) -> list[Any]:

@@ -348,13 +348,16 @@ class BrokerUnderTest:
         *,
         partition: int = 0,
         partition_max_bytes: int = 1 << 20,
+        isolation_level: int = 0,
     ) -> FetchResponse.PartitionData:
         """The answer, at once, for the one partition that was fetched."""
         version = self.reading_version(topic) if version is None else version
         wanted = fetch_partition(
             offset, partition=partition, partition_max_bytes=partition_max_bytes
         )
-        request = fetch_request([fetch_topic(topic, version, [wanted])])
+        request = fetch_request(
+            [fetch_topic(topic, version, [wanted])], isolation_level=isolation_level
+        )
         return only(only(self.ask(request, version).responses, "topic").partitions, "partition")
 
     def reading_version(self, topic: Topic) -> int:

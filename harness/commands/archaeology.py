@@ -74,14 +74,17 @@ def _found(folders: tuple[Path, ...], out: Path, profile: Path, master: str) -> 
     from reports.archaeology.build import build_archaeology
     from reports.errors import ReportError
 
+    unreadable: list[str] = []
     try:
         known = load_profile(profile, load_catalogue())
-        unreadable = [entry for folder in folders for entry in ensure_parquet(folder).unreadable]
+        for folder in folders:
+            unreadable += [why for _, why in ensure_parquet(folder).unreadable]
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
-        given = _given(known, tuple(why for _, why in unreadable))
+        given = _given(known, tuple(unreadable))
         return build_archaeology(list(folders), out, master, given=given)
     except (ReportError, ResultsNotFound, ProfileError, JavaError, OSError) as error:
-        raise click.UsageError(str(error)) from error
+        left_out = [f"left out: {why}" for why in unreadable]
+        raise click.UsageError("\n".join([str(error), *left_out])) from error
 
 
 def _given(profile: Profile, unreadable: tuple[str, ...]) -> Given:

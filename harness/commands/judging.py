@@ -20,7 +20,7 @@ from harness.bundle import shipped_root
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
 from harness.conformance.summary import RunSummary, summarize
-from harness.run_session import DEATH_NAME, new_run_id
+from harness.run_session import DATA_NAME, DEATH_NAME, new_run_id
 from harness.targets.process import ChildProcess
 
 POLL_MS = 100
@@ -46,6 +46,25 @@ class Judged:
     summary: RunSummary | None
     problem: str
     death: str = ""
+
+    @property
+    def kept(self) -> Path | None:
+        """As :func:`kept_data`."""
+        return kept_data(self.run_dir)
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a target was judged; ``run_dir`` holds what there is of it."""
+
+    def __init__(self, run_dir: Path) -> None:
+        super().__init__()
+        self.run_dir = run_dir
+
+
+def kept_data(run_dir: Path) -> Path | None:
+    """Where the data folders of a run's brokers are, if they were kept and there are any."""
+    folder = run_dir / DATA_NAME
+    return folder if folder.is_dir() else None
 
 
 def suites_root() -> Path:
@@ -94,9 +113,9 @@ def judge_target(
     child = ChildProcess(command, run_dir / "pytest.log", environment=suite_environment())
     try:
         _follow(child, run_dir / JOURNAL_NAME, watch)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         _interrupt(child)
-        raise
+        raise RunInterrupted(run_dir) from stop
     finally:
         child.kill()
     return _judged(spec, run_dir, child)

@@ -13,6 +13,7 @@ import click
 from harness.codec.apis import APIS
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.found_runs import ResultsNotFound, find_runs
+from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ResultsError, ensure_parquet
 from harness.conformance.wire_parquet import ensure_wire_parquet
 from harness.java import JavaError, spark_java_home
@@ -52,6 +53,7 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
             statements={r.id: r.statement for r in load_catalogue().requirements.values()},
             api_names={api.key: api.name for api in APIS.values()},
             decoding=frozenset({DECODING}),
+            observed=_observed(),
         )
         paths = build_report(list(folders), out, master, wording=wording)
     except (ReportError, ResultsError, ResultsNotFound, JavaError) as error:
@@ -61,6 +63,15 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
     for run in incomplete:
         click.echo(f"incomplete: {run}", err=True)
     sys.exit(INCOMPLETE if incomplete else 0)
+
+
+def _observed() -> dict[str, str]:
+    found = the_observed()
+    return {
+        name: "; ".join(f"{state.replace('_', ' ')} {at}" for state, at in words.items())
+        for name in found.states
+        if (words := found.words(name))
+    }
 
 
 def _unreadable(folders: tuple[Path, ...]) -> Iterator[str]:

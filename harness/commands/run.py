@@ -17,8 +17,10 @@ from harness.case_session import NOT_ANSWERED
 from harness.commands.judging import (
     Judged,
     Progress,
+    RunInterrupted,
     case_arguments,
     judge_target,
+    kept_data,
     suite_folders,
 )
 from harness.commands.requirement_globs import require_known
@@ -65,6 +67,11 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 @click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for journals, evidence and Parquet; may hold earlier runs.")  # fmt: skip
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Keep the data folders of brokers that are started, in the run's folder.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def run(
     specs: tuple[str, ...],
@@ -75,6 +82,7 @@ def run(
     retries: int,
     seed: int,
     out: Path,
+    keep: bool,
     as_json: bool,
 ) -> None:
     """Judge one or more targets and keep every result in OUT.
@@ -94,12 +102,15 @@ def run(
     specs = _prepare(specs or ("reference",), console)
     options = [*wanted, "--seed", str(seed), "--retries", str(retries)]
     options += [word for glob in globs for word in ("--requirement", glob)]
+    options += ["--keep"] if keep else []
     if jobs != "1":
         options += ["-n", jobs]
     try:
         judged = [_judge(spec, options, out, console) for spec in specs]
-    except KeyboardInterrupt:
+    except RunInterrupted as stop:
         console.print("interrupted: the run is incomplete")
+        if (data := kept_data(stop.run_dir)) is not None:
+            console.print(_kept(data), markup=False, highlight=False, soft_wrap=True)
         sys.exit(RunExit.INCOMPLETE)
     ensure_parquet(out)
     for _, why in ensure_wire_parquet(out).unreadable:
@@ -182,12 +193,14 @@ def _cell(verdict: Verdict, count: int) -> str:
 
 def _sentences(one: Judged) -> list[str]:
     if one.summary is None:
-        return [f"no result: {one.problem}"]
+        return [f"no result: {one.problem}", *([_kept(one.kept)] if one.kept else [])]
     lines = list(one.summary.sentences())
     if one.problem:
         lines.append(f"pytest said: {one.problem} (all of it: {one.run_dir / 'pytest.log'})")
     if one.death:
         lines.append(f"the target died during the run: {one.death}")
+    if one.kept:
+        lines.append(_kept(one.kept))
     gone = {c.case for found in one.summary.requirements.values() for c in found.checks
             if c.reason == NOT_ANSWERED}  # fmt: skip
     if gone:
@@ -196,6 +209,10 @@ def _sentences(one: Judged) -> list[str]:
         )
     lines += [_first_of(found, one.run_dir) for found in one.summary.requirements.values()]
     return [line for line in lines if line]
+
+
+def _kept(folder: Path) -> str:
+    return f"the data folders of its brokers are kept in {folder}"
 
 
 def _first_of(found: RequirementSummary, run_dir: Path) -> str:
@@ -222,4 +239,5 @@ def _as_json(one: Judged) -> dict[str, Any]:
         "requirements": {name: r.verdict.value for name, r in summary.requirements.items()},
         "sentences": list(summary.sentences()),
         "died": one.death or None,
+        "kept": str(one.kept) if one.kept else None,
     }

@@ -31,11 +31,10 @@ def _targets(rest: str | None, making: Making) -> list[KafkaTarget]:
 
 
 def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTarget:
-    if _nodes(options.get("nodes", "1")) != 1:
-        raise TargetError(f"nodes={options['nodes']}: only one broker can be started yet")
     return KafkaTarget(
         release,
         mode=options.get("mode"),
+        nodes=_nodes(options.get("nodes", "1")),
         heap=options.get("heap", HEAP),
         settings=settings_among(options),
         log_dir=making.log_dir,

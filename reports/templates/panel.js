@@ -106,11 +106,14 @@ const defectsSection = (row) => {
     element("ul", { class: "parts" }, found.map(defectView)));
 };
 
+const observedOf = (id) => (data.observed[id]
+  ? element("p", { class: "hint" }, `Apache Kafka, as observed: ${data.observed[id]}`) : null);
+
 const requirementPanel = (id, target) => {
   const row = requirementNamed.get(id);
   if (!row) return null;
   const targets = target < 0 ? data.targets.map((_, number) => number) : [target];
-  return [requirementHead(row), state.view === "defects" ? defectsSection(row) : null,
+  return [requirementHead(row), observedOf(id), state.view === "defects" ? defectsSection(row) : null,
     targets.map((number) => cellView(row, number, target >= 0)),
     state.view === "defects" ? null : defectsSection(row)];
 };

@@ -26,7 +26,7 @@ def _three_segments(broker: BrokerUnderTest) -> Topic:
     """Partition 0 holds three batches that fill a segment each, partition IDLE nothing."""
     configs = {
         "segment.bytes": str(SEGMENT_BYTES),
-        "max.message.bytes": str(2 * SEGMENT_BYTES),  # before 1.0 below 1 MiB
+        "max.message.bytes": str(2 * SEGMENT_BYTES),  # the default was less before 2.5
         "compression.type": "uncompressed",
     }
     topic = broker.create_topic(partitions=2, configs=configs)

@@ -15,6 +15,8 @@ DATA = (
     "harness/codec/messages.pyi",
     "harness/codec/schemas/ApiVersionsRequest.json",
     "harness/conformance/requirements/catalogue.toml",
+    "harness/conformance/observed.tsv",
+    "harness/_bundled/suites/apache-kafka.profile.toml",
     "harness/targets/data/kafka_artifacts.tsv",
 )
 

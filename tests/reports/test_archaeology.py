@@ -136,6 +136,14 @@ def test_the_tables_have_the_published_schema(dug: Dug) -> None:
         assert all(field.metadata[b"description"] for field in found)
 
 
+@pytest.mark.parametrize("columns", [RELEASES, CHANGES], ids=["releases", "changes"])
+def test_the_schema_stands_in_the_docs(columns: tuple[tuple[str, Any, str], ...]) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text("utf-8")
+    published = text.partition("## Many releases: the schema")[2]
+    own = columns[5:]
+    assert [name for name, _, said in own if f"| `{name}` | {said} |" not in published] == []
+
+
 def test_the_tables_hold_every_cell_and_every_change(dug: Dug) -> None:
     cells = dug.table("releases")
     assert len(cells) == 12

@@ -292,3 +292,14 @@ def test_nothing_stands_in_the_way_of_a_reader(
     assert (colour == "rgb(19, 22, 26)") is (scheme == "dark")
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
+
+
+def test_what_was_observed_on_releases_is_told_where_a_requirement_is_opened(
+    pages: OpenPages,
+) -> None:
+    told = replace(small(), observed={"PROD-001": "passed 0.8.0..4.4.0", "NONE-001": "passed 1.0"})
+    page = pages.open(pages.file(told), "PROD-001")
+    expect(page.locator("#panel")).to_contain_text("Apache Kafka, as observed: passed 0.8.0..4.4.0")
+    other = pages.open(pages.file(told), "PROD-004")
+    expect(other.locator("#panel")).to_contain_text("PROD-004")
+    expect(other.locator("#panel")).not_to_contain_text("as observed")

@@ -46,7 +46,7 @@ class TargetContract(CapabilityContract):
     1. a function in :mod:`tests.targets.kinds` that makes one in a folder, by name because it is
        made in another process too; everything that it needs to differ is in its capabilities;
     2. ``class TestMine(TargetContract): name = "mine"`` in ``test_contract.py``, with an autouse
-       fixture that calls ``kinds.not_run`` where what it needs is not installed.
+       fixture of scope class that calls ``kinds.not_run`` where what it needs is not installed.
 
     It lives and dies as told here, and does what it declares as told in
     :mod:`tests.targets.capability_contract`: each capability is tried for real, and what is not

@@ -24,10 +24,19 @@ from tests.targets.containers.images import docker_target
 ROOT = Path(__file__).parents[2]
 STAND_IN = (sys.executable, "-m", "tests.targets.stand_in")
 KAFKA = "4.4.0"
+KAFKA_ZK = "3.9.2"
 
 
 def kafka(log_dir: Path) -> Target:
     return KafkaTarget(KAFKA, log_dir=log_dir)
+
+
+def kafka_with_zookeeper(log_dir: Path) -> Target:
+    return KafkaTarget(KAFKA_ZK, mode="zk", log_dir=log_dir)
+
+
+def kafka_cluster(log_dir: Path) -> Target:
+    return KafkaTarget(KAFKA, nodes=3, log_dir=log_dir)
 
 
 def reference(log_dir: Path) -> Target:

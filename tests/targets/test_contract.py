@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.targets.kafka.zookeeper import PIN
 from tests.targets import kinds
 from tests.targets.contract import ExternalContract, TargetContract
 
@@ -9,16 +10,38 @@ from tests.targets.contract import ExternalContract, TargetContract
 class TestKafka(TargetContract):
     name = "kafka"
 
-    @pytest.fixture(autouse=True)
-    def _needed(self) -> None:
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _needed(cls) -> None:
+        kinds.need_kafka()
+
+
+class TestKafkaWithZooKeeper(TargetContract):
+    name = "kafka_with_zookeeper"
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _needed(cls) -> None:
+        kinds.need_kafka(kinds.KAFKA_ZK, PIN)
+
+
+class TestKafkaCluster(TargetContract):
+    """Three brokers and a controller."""
+
+    name = "kafka_cluster"
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _needed(cls) -> None:
         kinds.need_kafka()
 
 
 class TestReference(TargetContract):
     name = "reference"
 
-    @pytest.fixture(autouse=True)
-    def _needed(self) -> None:
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _needed(cls) -> None:
         kinds.need_reference()
 
 

@@ -73,6 +73,20 @@ def test_not_kafka(answer: bytes) -> None:
         assert "does not answer as Kafka does" in failure(address)
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"\x15\x03\x03\x00\x02\x02\x46", "this is a TLS listener"),
+        (b"\x15\x03\x01\x00\x02\x02\x28", "this is a TLS listener"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "this is an HTTP server"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "this is an SSH server"),
+    ],
+)
+def test_somebody_else_answers(answer: bytes, said: str) -> None:
+    with listener(answer) as address:
+        assert said in failure(address)
+
+
 def test_no_such_host() -> None:
     assert "cannot be resolved" in failure(Address("no-such-host.invalid", 9092))
 

@@ -118,7 +118,7 @@ def test_bad_specs(spec: str, words: list[str]) -> None:
         ("kafka:4.3.1..latest", ["kafka:4.3.1", "kafka:4.4.0"]),
         ("kafka:4.3.1..", ["kafka:4.3.1", "kafka:4.4.0"]),
         ("kafka:..0.8.1.1", ["kafka:0.8.0", "kafka:0.8.1.1"]),
-        ("kafka:2.7.2..2.8.2,mode=zk,nodes=1", ["kafka:2.7.2", "kafka:2.8.2"]),
+        ("kafka:2.7.2..2.8.2,mode=zk,nodes=3", ["kafka:2.7.2,nodes=3", "kafka:2.8.2,nodes=3"]),
         ("kafka:3.9.2..3.9.2,mode=zk", ["kafka:3.9.2,mode=zk"]),
         ("kafka:3.9.2,set.a.b=c,set.d=e", ["kafka:3.9.2,set.a.b=c,set.d=e"]),
     ],

@@ -14,6 +14,7 @@ its parent holds the other end:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -110,7 +111,8 @@ def main(arguments: Sequence[str]) -> int:
     follower = LogFollower(run, Path(path))
     try:
         client = connect()
-        os.write(1, READY)
+        with contextlib.suppress(BrokenPipeError):  # the parent is gone: that is next
+            os.write(1, READY)
         for line in _requests(parent):
             if line == FOLLOW:
                 follower.follow()

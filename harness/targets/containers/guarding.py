@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from harness.targets.containers.guard import FOLLOW, READY
-from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.errors import TargetStartError
 
 READY_TIMEOUT_MS = 30_000
 END_TIMEOUT_MS = 60_000
@@ -62,19 +62,15 @@ class Guard:
         return f"the guard of the container does not answer; what it said is in {self.log_path}"
 
     def end(self) -> None:
-        """Have it remove the containers; await that. Raises TargetError: it has not."""
+        """Have it remove the containers, and await its end; whether it did is for others to see:
+        a guard may have been killed."""
         if self._process.stdout is not None:
             self._process.stdout.close()
         if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()
         try:
-            status = self._process.wait(END_TIMEOUT_MS / 1000)
+            self._process.wait(END_TIMEOUT_MS / 1000)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            status = self._process.wait()
-        if status:
-            raise TargetError(
-                f"the guard of the container ended with status {status}; what it said is in "
-                f"{self.log_path}"
-            )
+            self._process.wait()

@@ -205,10 +205,12 @@ class DockerTarget(Target):
         if guard is not None:
             guard.end()
         if client is not None:
-            if guard is not None:
-                with asked("remove the container"):
-                    remove_run(client, guard.run)
-            client.close()
+            try:
+                if guard is not None:
+                    with asked("remove the container"):
+                        remove_run(client, guard.run)  # the guard may have been killed
+            finally:
+                client.close()
 
     # -- what became of it ---------------------------------------------------------------------
 

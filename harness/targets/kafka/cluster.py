@@ -36,8 +36,15 @@ class KafkaCluster:
     """Made for one start; :meth:`end` clears away whatever there is of it."""
 
     def __init__(
-        self, plan: ClusterPlan, programs: Programs, log_folder: Path, *, write_archive: bool
+        self,
+        plan: ClusterPlan,
+        programs: Programs,
+        log_folder: Path,
+        *,
+        write_archive: bool,
+        keep_in: Path | None = None,
     ) -> None:
+        """``keep_in``: as in :class:`harness.targets.scratch.ScratchFolder`."""
         self.plan = plan
         self.zookeeper: ZooKeeper | None = None
         self.controller: KafkaNode | None = None
@@ -46,7 +53,7 @@ class KafkaCluster:
         self._log_folder = log_folder
         self._write_archive = write_archive
         self._cluster_id = new_cluster_id() if plan.mode is Mode.KRAFT else None
-        self.scratch = ScratchFolder()
+        self.scratch = ScratchFolder(keep_in)
 
     @property
     def name(self) -> str:
@@ -81,6 +88,9 @@ class KafkaCluster:
             self.controller = self._node(f"the controller of {called}", log, nodes.controller)
         if self._programs.zookeeper is not None:
             self.zookeeper = self._new_zookeeper(called, nodes.quorum.address)
+        for server in self.servers():
+            server.hold_fd = self.scratch.hold_fd
+        if self.zookeeper is not None:
             self.zookeeper.start(write_archive=self._write_archive)
         everyone = [*([self.controller] if self.controller else []), *self.brokers.values()]
         for node in everyone:

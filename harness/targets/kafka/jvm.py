@@ -50,6 +50,8 @@ class Jvm:
         """For the process. The classpath is no argument: 44 jars would bury all else in ps."""
         return {**os.environ, "CLASSPATH": self._classpath}
 
-    def words(self, flags: Sequence[str], main: str, *arguments: str) -> list[str]:
-        """The command line of a main class."""
-        return [str(self._java.executable), *self._flags, *flags, main, *arguments]
+    def words(self, folder: Path, flags: Sequence[str], main: str, *arguments: str) -> list[str]:
+        """The command line of a main class; what it would leave in /tmp goes to ``folder``."""
+        # The libraries of codecs are unpacked at run time, counters for jps are a file in /tmp.
+        own = (f"-Djava.io.tmpdir={folder}", "-XX:-UsePerfData")
+        return [str(self._java.executable), *self._flags, *own, *flags, main, *arguments]

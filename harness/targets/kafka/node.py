@@ -57,12 +57,14 @@ class KafkaNode(JavaServer):
         properties.write_text(server_properties(self.config))
         logging = write_logging(self.folder, self.config.release)
         opened = [] if knows(self.config.release, Fact.SNAPPY_IN_MODULES) else [OPEN_CLASS_LOADER]
-        node = self._jvm.words([*logging, *archive_flags, *opened], MAIN, str(properties))
+        node = self._jvm.words(
+            self.folder, [*logging, *archive_flags, *opened], MAIN, str(properties)
+        )
         formatted = (self.config.log_directories[0] / "meta.properties").exists()
         if self._cluster_id is None or formatted:
             return node
         flags = [*logging, *self._jvm.archive.read_flags()]
-        tool = self._jvm.words(flags, FORMAT, "format", "-t", self._cluster_id, "-c")
+        tool = self._jvm.words(self.folder, flags, FORMAT, "format", "-t", self._cluster_id, "-c")
         return [
             "/bin/sh",
             "-c",

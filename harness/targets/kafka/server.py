@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -13,12 +10,15 @@ from pathlib import Path
 from harness.targets.class_archive import WRITE_TIMEOUT_MS
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.jvm import Jvm
-from harness.targets.process import TAIL_LIMIT_BYTES, ChildProcess
+from harness.targets.process import ChildProcess, end_of_log
 from harness.targets.process_target import StartAgain
 
 STOP_TIMEOUT_MS = 60_000
 PORT_TAKEN = ("Address already in use", "java.net.BindException")
 JVM_BROKEN = ("Error occurred during initialization of VM", "A fatal error has been detected")
+GIVEN_UP = ("Fatal error during KafkaServer",)  # 0.8: ...KafkaServerStartable startup
+GIVEN_UP_LIMIT_MS = 3_000
+LOOK_INTERVAL_S = 1.0
 
 
 class PortTaken(StartAgain):
@@ -41,10 +41,13 @@ class JavaServer(ABC):
         self.folder = folder
         self.log_path = log_path
         self.expected_to_run = False
+        self.hold_fd: int | None = None
+        """That of the scratch folder around ``folder``, see ChildProcess."""
         self._jvm = jvm
         self._child: ChildProcess | None = None
         self._writes_archive = False
         self._answered = False
+        self._look_at = 0.0
 
     @abstractmethod
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
@@ -72,7 +75,10 @@ class JavaServer(ABC):
             flags = archive.write_flags()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._child = ChildProcess(
-            self._command(flags), self.log_path, environment=self._jvm.environment
+            self._command(flags),
+            self.log_path,
+            environment=self._jvm.environment,
+            hold_fd=self.hold_fd,
         )
         self.expected_to_run = True
 
@@ -85,7 +91,7 @@ class JavaServer(ABC):
 
         PortTaken and ArchiveUnfit for what failed by chance, else TargetStartError.
         """
-        if self.is_alive():
+        if self.is_alive() and not self._has_given_up():
             return
         if self._answered:
             raise TargetStartError(self.ended())
@@ -97,6 +103,21 @@ class JavaServer(ABC):
             raise ArchiveUnfit(f"the JVM broke; the log is {self.log_path}")
         raise TargetStartError(self.ended("ended before it answered"))
 
+    def _has_given_up(self) -> bool:
+        """Whether its start failed and only its end is left, in which old releases can hang.
+
+        The log is looked at once a second.
+        """
+        now = time.monotonic()
+        if self._child is None or self._answered or now < self._look_at:
+            return False
+        self._look_at = now + LOOK_INTERVAL_S
+        if not any(words in self._child.log_text() for words in GIVEN_UP):
+            return False
+        if self._child.wait(GIVEN_UP_LIMIT_MS) is None:
+            self._child.kill()
+        return True
+
     def ended(self, how: str = "ended") -> str:
         """A sentence about its end, with the end of its log."""
         assert self._child is not None
@@ -107,12 +128,7 @@ class JavaServer(ABC):
 
     def log_text(self) -> str:
         """The end of what it has printed, over all its starts, at most 64 KiB."""
-        try:
-            with self.log_path.open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - TAIL_LIMIT_BYTES))
-                return log.read().decode(errors="replace")
-        except FileNotFoundError:
-            return ""
+        return end_of_log(self.log_path)
 
     # -- ends ----------------------------------------------------------------------------------
 
@@ -153,20 +169,18 @@ class JavaServer(ABC):
     # -- freezing ------------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """SIGSTOP to its process group. Raises TargetError when it does not run."""
-        if not self.is_alive():
+        """SIGSTOP to its process group; no thread moves any more when this returns.
+
+        Raises TargetError when it does not run.
+        """
+        if self._child is None or not self._child.is_alive():
             raise TargetError(f"{self.called} cannot be paused: it does not run")
-        self._signal(signal.SIGSTOP)
+        self._child.pause()
 
     def resume(self) -> None:
         """SIGCONT to its process group; nothing happens to one that is not paused."""
-        if self.is_alive():
-            self._signal(signal.SIGCONT)
-
-    def _signal(self, number: signal.Signals) -> None:
-        assert self._child is not None
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._child.pid, number)
+        if self._child is not None:
+            self._child.resume()
 
 
 def await_condition(

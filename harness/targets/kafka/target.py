@@ -160,7 +160,11 @@ class KafkaTarget(Target):
         """One attempt. What it leaves undone when it raises is cleared away by ``_end``."""
         ports = self._choose_ports(self._plan.ports)
         self._cluster = cluster = KafkaCluster(
-            self._plan, programs, self._log_folder(), write_archive=self._write_archive
+            self._plan,
+            programs,
+            self._log_folder(),
+            write_archive=self._write_archive,
+            keep_in=self.keep_in,
         )
         try:
             cluster.start([Address(HOST, port) for port in ports])

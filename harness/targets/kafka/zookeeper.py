@@ -56,7 +56,7 @@ class ZooKeeper(JavaServer):
         config = self.folder / "zoo.cfg"
         config.write_text(self._config())
         flags = [*write_log4j(self.folder), "-Dzookeeper.forceSync=no", *archive_flags]
-        return self._jvm.words(flags, MAIN, str(config))
+        return self._jvm.words(self.folder, flags, MAIN, str(config))
 
     def _config(self) -> str:
         lines = {

@@ -11,14 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.targets.asking import NotAnswered, ask_api_versions
 from harness.targets.containers.daemon import connect
 from harness.targets.containers.ownership import RUN
 from harness.targets.containers.target import DockerTarget
 from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
-from tests.targets import kinds
-from tests.targets.capability_contract import accepts
-from tests.targets.containers.own_daemon import Daemon
+from tests.targets import contract, kinds
 from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract
 
 
@@ -51,12 +50,27 @@ def pid_here(target: DockerTarget) -> int:
     raise AssertionError(f"no process of container {found.id}")
 
 
+def ours() -> list[psutil.Process]:
+    """Every process below this one, in its pid namespace."""
+    here = Path("/proc/self/ns/pid").readlink()
+    return [each for each in psutil.Process().children(recursive=True) if namespace(each) == here]
+
+
+def namespace(process: psutil.Process) -> Path | None:
+    try:
+        return Path(f"/proc/{process.pid}/ns/pid").readlink()
+    except OSError:  # it has ended meanwhile
+        return None
+
+
+@pytest.mark.usefixtures("at_images")
 class ContainerContract(TargetContract):
     """What differs: the daemon, not we, is the parent of the broker."""
 
-    @pytest.fixture(autouse=True, scope="class")
-    def _needed(self, at_images: Daemon) -> None:
-        pass
+    @pytest.fixture(autouse=True)
+    def _without_the_daemon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A daemon of our own is below us too, with all that it runs, in a pid namespace."""
+        monkeypatch.setattr(contract, "family", ours)
 
     def test_it_sees_the_broker_die(self, target: Target) -> None:
         target.start()
@@ -87,18 +101,15 @@ class ContainerContract(TargetContract):
         _, alive = psutil.wait_procs(members, timeout=GONE_TIMEOUT_S)
         assert not alive
         assert containers() == before
-        assert not accepts(Address("127.0.0.1", said["port"]))
+        with pytest.raises(NotAnswered):
+            ask_api_versions(Address("127.0.0.1", said["port"]), 5000)
         (log,) = tmp_path.glob("*.log")
         assert log.stat().st_size > 0, "the log stays"
 
     def test_a_killed_guard_leaves_no_container(self, target: Target) -> None:
-        before = containers()
+        before, family = containers(), set(ours())
         target.start()
-        (guard,) = [
-            each
-            for each in psutil.Process().children()
-            if "harness.targets.containers.guard" in each.cmdline()
-        ]
+        (guard,) = set(ours()) - family
         guard.kill()
         deadline = Deadline(GONE_TIMEOUT_S * 1000)
         while guard.is_running() and guard.status() != psutil.STATUS_ZOMBIE:

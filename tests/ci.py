@@ -25,6 +25,7 @@ FAILURES_ARE_KNOWN = {"releases", "others", KFAKE}
 NEEDED_PROGRAMS = {KFAKE: "go"}
 """What a part cannot do without: it is not run where that is missing, which CI does not accept."""
 NOT_RUN = "not run"
+CONTAINERS = "tests/targets/containers"  # in one process: each has a Docker daemon of its own
 PYTEST = ["pytest", "-p", "no:cacheprovider"]
 
 
@@ -49,7 +50,8 @@ PARTS: dict[str, list[list[str]]] = {
         ["lint-imports"],
     ],
     "types": [["mypy", "harness", "reports", "suites", "tests", "bench"]],
-    "tests": [[*PYTEST, "tests", "-n", "2"]],
+    "tests": [[*PYTEST, "tests", "-n", "2", f"--ignore={CONTAINERS}"]],
+    "containers": [[*PYTEST, CONTAINERS]],
     "fuzz": [["python", "-m", "tests.fuzz", "--minutes", "1"]],
     "suites": [
         [*PYTEST, "suites", "--target", "reference", "-n", "2", "--random-order", "--out", OUT],

@@ -98,7 +98,7 @@ class ExternalBroker(Target):
                 raise TargetStartError(
                     f"no Kafka broker answers at {address}: {problem}. {WHAT_TO_DO}"
                 ) from problem
-        if self.capabilities - {CREATE_TOPICS}:
+        if self._granted is not None and self.capabilities - {CREATE_TOPICS}:
             self.nodes = find_nodes(self.bootstrap, self._answer_timeout_ms)
         self.addresses = list(self.bootstrap)
         return self.addresses

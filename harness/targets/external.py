@@ -31,15 +31,6 @@ from harness.targets.target import (
     Target,
 )
 
-OF_A_NODE = {
-    DISCONNECT_NODE,
-    KILL_NODE,
-    LOG_DIRECTORY,
-    LOGS,
-    PAUSE_NODE,
-    RESTART_NODE,
-    STOP_NODE,
-}
 ANSWER_TIMEOUT_MS = 10_000
 ALIVE_TIMEOUT_MS = 5_000
 SILENCE_TIMEOUT_MS = 500
@@ -107,7 +98,7 @@ class ExternalBroker(Target):
                 raise TargetStartError(
                     f"no Kafka broker answers at {address}: {problem}. {WHAT_TO_DO}"
                 ) from problem
-        if self.capabilities & OF_A_NODE:
+        if self._granted is not None and self.capabilities - {CREATE_TOPICS}:
             self.nodes = find_nodes(self.bootstrap, self._answer_timeout_ms)
         self.addresses = list(self.bootstrap)
         return self.addresses

@@ -16,7 +16,7 @@ from harness.proxies import FrameRule, RunningRelay
 from harness.targets.address import parse_address
 from harness.targets.external import ExternalBroker
 from harness.targets.spec import parse_target
-from harness.targets.target import BROKER_CONFIG, OWN_BROKER, Address, Target
+from harness.targets.target import BROKER_CONFIG, OWN_BROKER, SAFETY_CLASSES, Address, Target
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.table import DEFECT_VARIABLE, SPEC_VARIABLE
 
@@ -60,7 +60,13 @@ class PrivateBehindRelay(Target):
         self.addresses = []
 
 
-class SharedAndPrivate(ExternalBroker):
+class Shared(ExternalBroker):
+    """The shared broker at its address: it was started for this, so all may be sent to it."""
+
+    safety = frozenset(SAFETY_CLASSES)
+
+
+class SharedAndPrivate(Shared):
     """The shared broker at its address; private ones of another target, each behind a relay."""
 
     capabilities = ExternalBroker.capabilities | {OWN_BROKER, BROKER_CONFIG}
@@ -74,11 +80,11 @@ class SharedAndPrivate(ExternalBroker):
 
 
 @pytest.hookimpl
-def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target | None:
-    """In place of an external target, when the environment says so."""
+def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
+    """In place of an external target; with private brokers when the environment says so."""
+    address = parse_address(spec.removeprefix("external:"))
     behind = os.environ.get(SPEC_VARIABLE)
     if not behind:
-        return None
-    address = parse_address(spec.removeprefix("external:"))
+        return Shared([address], log_dir=log_dir)
     private = parse_target(behind, log_dir=log_dir)
     return SharedAndPrivate(address, private, os.environ[DEFECT_VARIABLE])

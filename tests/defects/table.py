@@ -78,7 +78,7 @@ class Suites:
     def run_private(self, defect: Defect | None) -> RunSummary:
         """Only the tests with brokers of their own, which stand behind a relay each."""
         name = defect.name if defect else ""
-        words = ["-m", "own_broker", "-p", "tests.defects.private_brokers"]
+        words = ["-m", "own_broker"]
         variables = {SPEC_VARIABLE: self.spec, DEFECT_VARIABLE: name}
         run_name = _run_name(name or "private-baseline")
         return self._through_relay(FrameRule(), run_name, words, variables)
@@ -90,7 +90,16 @@ class Suites:
             spec = f"external:{relay.address[0]}:{relay.address[1]}"
             command = [sys.executable, "-m", "pytest", "suites", "-q"]
             command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-            command += ["--target", spec, "--out", str(self.out), "--run-id", name]
+            command += [
+                "-p",
+                "tests.defects.private_brokers",
+                "--target",
+                spec,
+                "--out",
+                str(self.out),
+                "--run-id",
+                name,
+            ]
             ended = subprocess.run(
                 [*command, "--versions", self.versions, *words],
                 cwd=ROOT,

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Mapping
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import confluent_kafka
@@ -119,10 +120,10 @@ def test_the_library_is_the_one_of_the_file(client: ClientFile) -> None:
     assert client.name == CLIENT
 
 
-def test_it_sends_the_negotiated_versions_to_kafka(client: ClientFile) -> None:
+def test_it_sends_the_negotiated_versions_to_kafka(client: ClientFile, tmp_path: Path) -> None:
     kinds.need_kafka()
     log = Log()
-    with parse_target(f"kafka:{kinds.KAFKA}") as target:
+    with parse_target(f"kafka:{kinds.KAFKA}", log_dir=tmp_path) as target:
         info = probe(target)
         do_everything(settings_for(info), listen(log))
     predicted = negotiate(client, info.api_versions)
@@ -137,10 +138,12 @@ def test_it_sends_the_negotiated_versions_to_kafka(client: ClientFile) -> None:
     assert log.features == kept(predicted)
 
 
-def test_it_loses_what_we_say_at_a_broker_that_knows_less(client: ClientFile) -> None:
+def test_it_loses_what_we_say_at_a_broker_that_knows_less(
+    client: ClientFile, tmp_path: Path
+) -> None:
     kinds.need_reference()
     log = Log()
-    with parse_target("reference") as target:
+    with parse_target("reference", log_dir=tmp_path) as target:
         info = probe(target)
         admin = ADMIN.AdminClient(settings_for(info), logger=listen(log))
         admin.list_topics(timeout=TIMEOUT_S)

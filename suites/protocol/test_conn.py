@@ -269,7 +269,8 @@ def test_an_unsupported_version_closes_the_connection(
 @at_versions("Metadata")
 def test_a_cut_body_closes_only_its_connection(broker: BrokerUnderTest, api_version: int) -> None:
     """A request that ends inside its body closes its own connection and no other."""
-    topics = [MetadataRequest.MetadataRequestTopic(name=broker.unique_topic())]
+    name = f"{broker.unique_topic()}-a-topic-that-is-named"
+    topics = [MetadataRequest.MetadataRequestTopic(name=name)]
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=api_version < 4)
     whole = encode_request(request, api_version, 1)
     body_bytes = len(whole) - len(encode_request(MetadataRequest(topics=[]), api_version, 1))

@@ -23,8 +23,9 @@ from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kind import Making, TargetKind
 from harness.targets.obtain import check_obtainable, obtain
 from harness.targets.process import ChildProcess, Deadline, reserve_log
-from harness.targets.process_target import ProcessTarget, StartAgain
+from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
+from harness.targets.start_again import StartAgain
 from harness.targets.target import CAPABILITIES, DISCONNECT_NODE, LOG_DIRECTORY, Address
 
 HOST = "127.0.0.1"

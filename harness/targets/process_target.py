@@ -11,6 +11,7 @@ from harness.targets.asking import NotAnswered, ask_cluster
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import ChildProcess, Deadline, end_of_log
 from harness.targets.scratch import ScratchFolder
+from harness.targets.start_again import StartAgain, until_started
 from harness.targets.target import (
     KILL_NODE,
     LOGS,
@@ -21,16 +22,11 @@ from harness.targets.target import (
     Target,
 )
 
-ATTEMPTS = 5
 PAUSE_S = 0.01
 ANSWER_TIMEOUT_MS = 30_000
 STOP_TIMEOUT_MS = 30_000
 PORT_TIMEOUT_MS = 10_000
 """So long a restart waits for its port, which somebody else may hold for a moment."""
-
-
-class StartAgain(Exception):
-    """A start failed by chance (a port was taken meanwhile, say): another attempt may succeed."""
 
 
 class ProcessTarget(Target):
@@ -90,20 +86,13 @@ class ProcessTarget(Target):
         if self.is_alive():
             return self.addresses
         self.stop()
-        reason: StartAgain | None = None
-        for _ in range(ATTEMPTS):
-            try:
-                address = self._launch()
-                self.nodes = self._nodes_at(address)
-                self.addresses = [address]
-                return self.addresses
-            except StartAgain as problem:
-                self._end()
-                reason = problem
-            except BaseException:
-                self._end()
-                raise
-        raise TargetStartError(f"{self.spec}: {ATTEMPTS} starts failed: {reason}") from reason
+        return until_started(self.spec, self._start_once, self._end)
+
+    def _start_once(self) -> list[Address]:
+        address = self._launch()
+        self.nodes = self._nodes_at(address)
+        self.addresses = [address]
+        return self.addresses
 
     def stop(self) -> None:
         self._end()

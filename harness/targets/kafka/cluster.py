@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.targets.errors import TargetStartError
 from harness.targets.kafka.broker_config import NodeConfig, new_cluster_id
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.jvm import Jvm
@@ -16,9 +15,9 @@ from harness.targets.kafka.readiness import questions_for
 from harness.targets.kafka.server import JavaServer
 from harness.targets.kafka.zookeeper import ZooKeeper
 from harness.targets.process import reserve_log
-from harness.targets.process_target import ATTEMPTS, StartAgain
 from harness.targets.ready import await_answers
 from harness.targets.scratch import ScratchFolder
+from harness.targets.start_again import until_started
 from harness.targets.target import Address
 
 START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its process does
@@ -152,18 +151,11 @@ class KafkaCluster:
         """
         node = self.brokers[node_id]
         node.stop()
-        reason: StartAgain | None = None
-        for _ in range(ATTEMPTS):
-            try:
-                if self.zookeeper is not None:
-                    self.zookeeper.await_gone(node_id)
-                node.launch()
-                self._await(node, {node_id: node.address})
-                return
-            except StartAgain as problem:
-                node.kill()
-                reason = problem
-            except BaseException:
-                node.kill()
-                raise
-        raise TargetStartError(f"{node.called}: {ATTEMPTS} starts failed: {reason}") from reason
+
+        def launch() -> None:
+            if self.zookeeper is not None:
+                self.zookeeper.await_gone(node_id)
+            node.launch()
+            self._await(node, {node_id: node.address})
+
+        until_started(node.called, launch, node.kill)

@@ -11,7 +11,7 @@ from harness.targets.class_archive import WRITE_TIMEOUT_MS
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.process import ChildProcess, end_of_log
-from harness.targets.process_target import StartAgain
+from harness.targets.start_again import StartAgain
 
 STOP_TIMEOUT_MS = 60_000
 PORT_TAKEN = ("Address already in use", "java.net.BindException")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness.targets.artifacts import fetch_release
-from harness.targets.errors import TargetStartError
 from harness.targets.kafka.cluster import KafkaCluster, Programs
 from harness.targets.kafka.eras import Mode, choose_mode, listeners_of
 from harness.targets.kafka.jvm import HEAP, Jvm, checked_heap, java_for
@@ -15,7 +14,7 @@ from harness.targets.kafka.plan import ClusterPlan
 from harness.targets.kafka.ports import HOST, free_ports
 from harness.targets.kafka.zookeeper import zookeeper_jvm
 from harness.targets.pinned_file import Progress
-from harness.targets.process_target import ATTEMPTS, StartAgain
+from harness.targets.start_again import until_started
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
@@ -135,18 +134,8 @@ class KafkaTarget(Target):
             return self.addresses
         self.stop()
         programs = self._programs()
-        reason: StartAgain | None = None
-        for _ in range(ATTEMPTS):
-            try:
-                self._start_once(programs)
-                return self.addresses
-            except StartAgain as problem:
-                self._end()
-                reason = problem
-            except BaseException:
-                self._end()
-                raise
-        raise TargetStartError(f"{self.spec}: {ATTEMPTS} starts failed: {reason}") from reason
+        until_started(self.spec, lambda: self._start_once(programs), self._end)
+        return self.addresses
 
     def _programs(self) -> Programs:
         jars = fetch_release(self.release, self._progress)

@@ -15,10 +15,15 @@ from harness.targets.asking import NotAnswered, ask_api_versions
 from harness.targets.containers.daemon import connect
 from harness.targets.containers.ownership import RUN
 from harness.targets.containers.target import DockerTarget
-from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
+from tests.judging.awaiting import await_that
 from tests.targets import contract, kinds
 from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Also when its parent has not asked for its status yet."""
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 def containers() -> set[str]:
@@ -111,9 +116,7 @@ class ContainerContract(TargetContract):
         target.start()
         (guard,) = set(ours()) - family
         guard.kill()
-        deadline = Deadline(GONE_TIMEOUT_S * 1000)
-        while guard.is_running() and guard.status() != psutil.STATUS_ZOMBIE:
-            assert deadline.left_ms()
+        await_that(lambda: has_ended(guard), "the guard has ended", GONE_TIMEOUT_S)
         target.stop()
         assert containers() == before
 

@@ -11,6 +11,7 @@ from harness.targets.containers.image_contract import Place
 from harness.targets.containers.options import HOST
 from harness.targets.containers.ownership import owner_labels
 from harness.targets.errors import TargetError
+from harness.targets.start_again import StartAgain
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -24,7 +25,7 @@ PORT_TAKEN = ("port is already allocated", "address already in use")
 ALIVE = ("running", "paused")
 
 
-class PortTaken(Exception):
+class PortTaken(StartAgain):
     """Somebody else holds the port that was to be published: another one may be free."""
 
 

@@ -28,6 +28,7 @@ from harness.targets.containers.ownership import remove_orphans, remove_run
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import reserve_log
 from harness.targets.ready import wait_until_ready
+from harness.targets.start_again import until_started
 from harness.targets.target import (
     DISCONNECT_NODE,
     KILL_NODE,
@@ -49,7 +50,6 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a container, published at 127.0.0.
 START_TIMEOUT_MS = 120_000
 STOP_TIMEOUT_MS = 30_000
 ASK_TIMEOUT_MS = 10_000
-ATTEMPTS = 5
 LOG_LINES = 20
 
 OF_A_CONTAINER = frozenset({OWN_BROKER, STOP_NODE, KILL_NODE, PAUSE_NODE, LOGS})
@@ -106,17 +106,7 @@ class DockerTarget(Target):
         if self.addresses and self.is_alive():
             return self.addresses
         self.stop()
-        reason: PortTaken | None = None
-        for _ in range(ATTEMPTS):
-            try:
-                return self._launch()
-            except PortTaken as problem:
-                self.stop()
-                reason = problem
-            except BaseException:
-                self.stop()
-                raise
-        raise TargetStartError(f"{self.spec}: {ATTEMPTS} starts failed: {reason}")
+        return until_started(self.spec, self._launch, self.stop)
 
     def _launch(self) -> list[Address]:
         client = self._client = connect()

@@ -1,4 +1,4 @@
-"""API version x target: is it declared, can its answers be decoded, does it behave."""
+"""API version x target: is it offered, can its answers be decoded, does it behave."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 class ApiVersion:
     """One version of one API on one target.
 
-    `declared`: in the target's ApiVersions answer. `decodable`: verdict of the checks that decode
-    answers strictly; `behaves`: of all other checks at this version; None where there is none.
+    `declared`: in the target's ApiVersions answer. `observed`: the target has no such answer (Kafka
+    before 0.10) and was seen to serve it. `decodable`: verdict of the checks that decode answers
+    strictly; `behaves`: of all other checks at this version; None where there is none.
     `requirements` are (id, verdict), the worst first.
     """
 
@@ -24,6 +25,7 @@ class ApiVersion:
     decodable: str | None
     behaves: str | None
     requirements: tuple[tuple[str, str], ...]
+    observed: bool = False
 
 
 def api_versions(table: Iterable[Mapping[str, Any]]) -> tuple[ApiVersion, ...]:

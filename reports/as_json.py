@@ -14,7 +14,7 @@ from .wire_matrix import Seen
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 
 def matrix_json(matrix: Matrix) -> str:
@@ -77,6 +77,7 @@ def _api_versions(matrix: Matrix) -> list[dict[str, Any]]:
 def _api_version(api: ApiVersion) -> dict[str, Any]:
     return {
         "declared": api.declared,
+        "observed": api.observed,
         "decodable": api.decodable,
         "behaves": api.behaves,
         "requirements": dict(api.requirements),

@@ -170,10 +170,16 @@ def _areas(matrix: Matrix) -> list[str]:
 def _apis(matrix: Matrix) -> list[str]:
     """One line an API and target: the versions that are declared, decodable, behave, don't."""
     found: dict[tuple[int, str, str], list[list[int]]] = {}
+    observed = {api.target for api in matrix.apis if api.observed}
     for api in matrix.apis:
         sets = found.setdefault((api.api_key, api.api_name, api.target), [[], [], [], []])
         worst = {api.decodable, api.behaves} - {None, *QUIET}
-        said = (api.declared, api.decodable == "passed", api.behaves == "passed", bool(worst))
+        said = (
+            api.declared or api.observed,
+            api.decodable == "passed",
+            api.behaves == "passed",
+            bool(worst),
+        )
         for versions, holds in zip(sets, said, strict=True):
             if holds:
                 versions.append(api.api_version)
@@ -181,8 +187,21 @@ def _apis(matrix: Matrix) -> list[str]:
         [escape(f"{name} ({key})"), escape(target), *map(version_ranges, sets)]
         for (key, name, target), sets in found.items()
     ]
-    head = ["API", "target", "declared", "answers decodable", "behaves", "not passed"]
-    return table(head, rows) if rows else []
+    head = [
+        "API",
+        "target",
+        "declared*" if observed else "declared",
+        "answers decodable",
+        "behaves",
+        "not passed",
+    ]
+    return [*table(head, rows), *_observed_note(observed)] if rows else []
+
+
+def _observed_note(observed: set[str]) -> list[str]:
+    """Which targets have no ApiVersions answer, so that what they serve was observed."""
+    named = ", ".join(map(escape, sorted(observed)))
+    return ["", f"\\* observed, as these advertise nothing: {named}"] if observed else []
 
 
 def _runs(matrix: Matrix) -> list[str]:

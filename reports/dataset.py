@@ -11,6 +11,7 @@ from .errors import ReportError
 from .schema import COLUMNS, PARTITION, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
 
 RESULTS_FOLDER: Final = "results"
+OBSERVED: Final = "observed"  # versions_source in a run's header
 RUN_AGAIN: Final = "leave the folder out, or make it again from the run's journal"
 GIVE_A_RUN: Final = "give a folder that `kafka-conformance run --out` wrote, or its results/ folder"
 
@@ -20,7 +21,8 @@ class ResultFile:
     """One run's Parquet file and what its metadata say of the run.
 
     `planned_cases` None: they don't say. `api_versions`: API key to (lowest, highest) version, as
-    the target advertised them.
+    the target advertised them; `observed`: it advertises nothing (Kafka before 0.10), they are what
+    it was seen to serve.
     """
 
     file: Path
@@ -29,6 +31,7 @@ class ResultFile:
     rows: int
     planned_cases: int | None
     api_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    observed: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,12 @@ def _result_file(part: Path) -> ResultFile:
             int(key): (int(lowest), int(highest))
             for key, (lowest, highest) in about["header"].get("api_versions", {}).items()
         }
+        observed = about["header"].get("versions_source") == OBSERVED
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReportError(
             f"the file doesn't say which run it is: {error!r}", str(part), RUN_AGAIN
         ) from error
-    return ResultFile(part, run, target, rows, planned, api_versions)
+    return ResultFile(part, run, target, rows, planned, api_versions, observed)
 
 
 def _check_schema(found: Any, part: Path) -> None:

@@ -33,6 +33,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
             ("api_key", pa.int32()),
             ("lowest", pa.int32()),
             ("highest", pa.int32()),
+            ("observed", pa.bool_()),
         ]
     ),
     "defect_rows": pa.schema(
@@ -98,7 +99,14 @@ def _rows(
         "api_names": [{"api_key": k, "api_name": name} for k, name in wording.api_names.items()],
         "decoding": [{"requirement": name} for name in sorted(wording.decoding)],
         "advertised": [
-            {"run": run.run, "target": run.target, "api_key": key, "lowest": low, "highest": high}
+            {
+                "run": run.run,
+                "target": run.target,
+                "api_key": key,
+                "lowest": low,
+                "highest": high,
+                "observed": run.observed,
+            }
             for dataset in datasets
             for run in dataset.runs
             for key, (low, high) in sorted(run.api_versions.items())

@@ -18,6 +18,8 @@ from .wire_matrix import DIRECTIONS, STATES
 from .wording import fold, note_words
 
 EMBEDDED_EVIDENCE_LIMIT: Final = 6_000_000
+# (declared, observed) of an API version; as `offers` in page_data.js.
+OFFERS: Final = ((False, False), (True, False), (False, True))
 _VERDICTS: Final = {word.name: number for number, word in enumerate((*WORST_FIRST, NOT_RUN))}
 
 
@@ -118,7 +120,7 @@ class _Document:
             versions = apis.setdefault((api.api_key, api.api_name), {})
             cells = versions.setdefault(api.api_version, [0] * len(self.targets))
             cells[self.targets[api.target]] = [
-                int(api.declared),
+                OFFERS.index((api.declared, api.observed)),
                 _number(api.decodable),
                 _number(api.behaves),
                 [[self.rows[name], _VERDICTS[verdict]] for name, verdict in api.requirements],

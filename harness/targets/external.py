@@ -13,7 +13,7 @@ from harness.targets.asking import (
     ask_api_versions,
     ask_oldest_cluster,
 )
-from harness.targets.errors import TargetStartError
+from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.external_nodes import NodeCommands, find_nodes
 from harness.targets.process import Deadline
 from harness.targets.ready import wait_until_ready
@@ -141,10 +141,17 @@ class ExternalBroker(Target):
         self._end(KILL_NODE, "kill", node)
 
     def pause_node(self, node: int) -> None:
+        _, address = self._access(PAUSE_NODE, node)
+        if self._left.get(node) == UNDO["pause"]:
+            return
+        if not self._answers(address):
+            raise TargetError(f"node {node} of {self.spec} does not answer, nor can it pause")
         self._do(PAUSE_NODE, "pause", node)
 
     def resume_node(self, node: int) -> None:
-        self._return(PAUSE_NODE, "resume", node)
+        self._access(PAUSE_NODE, node)
+        if self._left.get(node) == UNDO["pause"]:
+            self._return(PAUSE_NODE, "resume", node)
 
     def restart_node(self, node: int) -> None:
         self._return(RESTART_NODE, "restart", node)
@@ -175,9 +182,14 @@ class ExternalBroker(Target):
         granted.run(command, node, address)
 
     def _end(self, capability: str, command: str, node: int) -> None:
-        """Await that nothing answers any more."""
-        self._do(capability, command, node)
+        """Await that nothing answers any more; no command for a node that has ended so before."""
         granted, address = self._access(capability, node)
+        left = self._left.get(node)
+        if left == UNDO[command] and not self._answers(address, SILENCE_TIMEOUT_MS):
+            return
+        if left == UNDO["pause"] and command == "stop":
+            self.resume_node(node)  # one that is frozen does not hear that it shall end
+        self._do(capability, command, node)
         deadline = Deadline(granted.access.answer_timeout_ms)
         while self._answers(address, SILENCE_TIMEOUT_MS):
             if not deadline.left_ms():

@@ -1,7 +1,7 @@
--- One row per (target, API version): declared in its ApiVersions answer, answers decodable,
--- behaves. Both verdicts are joined worst first and null where nothing was checked. A version that
--- is not declared has a row only where a check of it went wrong: tests ask such versions to see
--- them refused.
+-- One row per (target, API version): declared in its ApiVersions answer (or observed: served by one
+-- that has no such answer), answers decodable, behaves. Both verdicts are joined worst first and null
+-- where nothing was checked. A version that is neither has a row only where a check of it went
+-- wrong: tests ask such versions to see them refused.
 WITH judged AS (
   SELECT
     checks.target,
@@ -32,10 +32,11 @@ joined AS (
   FROM named
   GROUP BY target, api_key, api_version
 ),
-declared AS (
+offered AS (
   SELECT
     advertised.target,
     advertised.api_key,
+    advertised.observed,
     explode(sequence(advertised.lowest, advertised.highest)) AS api_version
   FROM advertised
   JOIN runs ON runs.target = advertised.target AND runs.run = advertised.run AND runs.counts
@@ -43,7 +44,7 @@ declared AS (
   WHERE advertised.lowest <= advertised.highest
 ),
 places AS (
-  SELECT target, api_key, api_version FROM declared
+  SELECT target, api_key, api_version FROM offered
   UNION
   SELECT joined.target, joined.api_key, joined.api_version
   FROM joined
@@ -55,17 +56,18 @@ SELECT
   coalesce(api_names.api_name, concat('API ', places.api_key)) AS api_name,
   places.api_version,
   places.target,
-  declared.target IS NOT NULL AS declared,
+  coalesce(NOT offered.observed, FALSE) AS declared,
+  coalesce(offered.observed, FALSE) AS observed,
   decodable.verdict AS decodable,
   behaves.verdict AS behaves,
   coalesce(
     transform(joined.requirements, one -> struct(one.requirement, one.verdict)), array()
   ) AS requirements
 FROM places
-LEFT JOIN declared
-  ON declared.target = places.target
-  AND declared.api_key = places.api_key
-  AND declared.api_version = places.api_version
+LEFT JOIN offered
+  ON offered.target = places.target
+  AND offered.api_key = places.api_key
+  AND offered.api_version = places.api_version
 LEFT JOIN joined
   ON joined.target = places.target
   AND joined.api_key = places.api_key

@@ -60,8 +60,8 @@ const worstOf = (cell) => Math.min(...[cell.decodable, cell.behaves].filter((v) 
 
 const versionBox = ({ version, cells }, target) => {
   const cell = cells[target];
-  if (!cell || (!cell.declared && worstOf(cell) >= PASSED)) {
-    return element("i", { class: "version absent", title: `v${version}: not declared` }, version);
+  if (!cell || (cell.offer === offers[0] && worstOf(cell) >= PASSED)) {
+    return element("i", { class: "version absent", title: `v${version}: ${offers[0]}` }, version);
   }
   const verdict = verdicts[worstOf(cell)];
   const decodable = cell.decodable < 0 ? "" : verdicts[cell.decodable].name;
@@ -73,13 +73,19 @@ const versionBox = ({ version, cells }, target) => {
 
 const wordsOf = (verdict) => (verdict < 0 ? "not asked" : verdicts[verdict].words);
 const apiWords = (version, cell) =>
-  `v${version}: ${cell.declared ? "declared" : "not declared"}; answers decodable: `
+  `v${version}: ${cell.offer}; answers decodable: `
   + `${wordsOf(cell.decodable)}; behaves: ${wordsOf(cell.behaves)}`;
+
+// A broker that advertises nothing was asked instead what it serves.
+const offerWords = (of) => {
+  const [declared, observed] = offers.slice(1).map((offer) => of((cell) => cell.offer === offer));
+  return observed === "none" ? `declared ${declared}` : `observed ${observed}`;
+};
 
 const apiLabel = (api, target) => {
   const of = (test) => versionRanges(api.versions.filter(({ cells }) => cells[target]
     && test(cells[target])).map(({ version }) => version)) || "none";
-  return `${api.name} on ${data.targets[target]}: declared ${of((cell) => cell.declared)}; `
+  return `${api.name} on ${data.targets[target]}: ${offerWords(of)}; `
     + `answers decodable ${of((cell) => cell.decodable === PASSED)}; `
     + `behaves ${of((cell) => cell.behaves === PASSED)}; `
     + `not passed ${of((cell) => !quiet.has(verdicts[worstOf(cell)].name))}`;
@@ -94,7 +100,7 @@ const apiFits = (api) => {
 
 const apisView = {
   name: "apis", title: "API versions", filters: true,
-  note: "A box a version: filled as its checks came out, underlined when every answer could be decoded, grey when declared and not asked, faint when not declared.",
+  note: "A box a version: filled as its checks came out, underlined when every answer could be decoded, grey when declared (or, before ApiVersions, observed) and not asked, faint when neither.",
   show() {
     const shown = apis.filter(apiFits);
     return {

@@ -43,12 +43,14 @@ const textOf = (row) => {
   return row.text;
 };
 
+// As OFFERS in page_data.py.
+const offers = ["not declared", "declared", "observed"];
 const apis = data.apis.map(([key, name, versions]) => ({
   key, name,
   versions: versions.map(([version, ...cells]) => ({
     version,
     cells: cells.map((cell) => cell && {
-      declared: cell[0] === 1, decodable: cell[1], behaves: cell[2],
+      offer: offers[cell[0]], decodable: cell[1], behaves: cell[2],
       requirements: cell[3].map(([row, verdict]) => ({ row: requirements[row], verdict })),
     }),
   })),

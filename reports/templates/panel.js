@@ -126,11 +126,11 @@ const apiPanel = (key, chosen) => {
   return [element("h2", {}, api.name, " ", element("span", { class: "soft" }, `API key ${api.key}`)),
     targets.map((target) => element("section", {}, element("h3", {}, data.targets[target]),
       element("table", { class: "small" },
-        element("thead", {}, element("tr", {}, ["Version", "Declared", "Decodable", "Behaves", "Not passed"]
+        element("thead", {}, element("tr", {}, ["Version", "Offered", "Decodable", "Behaves", "Not passed"]
           .map((title) => element("th", { scope: "col" }, title)))),
         element("tbody", {}, api.versions.filter(({ cells }) => cells[target]).map(({ version, cells }) =>
           element("tr", {}, element("th", { scope: "row" }, `v${version}`),
-            element("td", {}, cells[target].declared ? "yes" : "no"),
+            element("td", {}, cells[target].offer),
             element("td", {}, said(cells[target].decodable)),
             element("td", {}, said(cells[target].behaves)),
             element("td", {}, loudLinks(cells[target], target))))))))];

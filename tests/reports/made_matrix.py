@@ -123,6 +123,7 @@ def _apis() -> tuple[ApiVersion, ...]:
         ApiVersion(0, "Produce", 8, "stranger", True, "passed", "passed", good),
         ApiVersion(0, "Produce", 9, "stranger", True, "passed", "failed", bad),
         ApiVersion(18, "ApiVersions", 4, "reference", True, None, None, ()),
+        ApiVersion(3, "Metadata", 0, "kafka:4.4.0", False, "passed", None, (), observed=True),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.arrow import pq
+from tests.reports.made_results import ADVERTISES_NOTHING
 
 # Its own list on purpose.
 WORST_FIRST = [
@@ -68,7 +69,8 @@ def api_opinion(results: Path) -> dict[tuple[int, int, str], dict[str, Any]]:
         decoding = [verdict for name, verdict in said.items() if name == "PROD-004"]
         others = [verdict for name, verdict in said.items() if name != "PROD-004"]
         found[place] = {
-            "declared": place in declared,
+            "declared": place in declared and place[2] != ADVERTISES_NOTHING,
+            "observed": place in declared and place[2] == ADVERTISES_NOTHING,
             "decodable": _worst(decoding) if decoding else None,
             "behaves": _worst(others) if others else None,
             "requirements": said,

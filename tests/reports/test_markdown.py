@@ -39,6 +39,9 @@ def test_tables_are_tables_to_a_reader_of_markdown() -> None:
 def test_api_versions_are_one_line_an_api_and_target() -> None:
     text = matrix_markdown(small())
     assert "| Produce (0) | stranger | v8–v9 | v8–v9 | v8 | v9 |" in text
+    assert "| Metadata (3) | kafka:4.4.0 | v0 | v0 |" in text
+    assert "declared* | answers decodable" in text
+    assert "observed, as these advertise nothing: kafka:4.4.0\n" in text
 
 
 def test_nothing_to_tell_is_told() -> None:

@@ -187,9 +187,17 @@ def test_api_versions_say_declared_decodable_behaves(pages: OpenPages, file: Pat
     )
     said.click()
     line = page.locator("#panel tr", has_text="v9")
-    assert line.locator("td").all_inner_texts() == ["yes", "✓ passed", "✗ failed", "PROD-001"]
+    assert line.locator("td").all_inner_texts() == ["declared", "✓ passed", "✗ failed", "PROD-001"]
     line.get_by_role("link", name="PROD-001").click()
     expect(page.locator("#panel")).to_contain_text("error_code is 0, expected 2")
+
+
+def test_what_a_broker_serves_without_saying_so(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "view=apis")
+    said = page.get_by_label("Metadata on kafka:4.4.0: observed v0; answers decodable v0")
+    said.click()
+    line = page.locator("#panel tr", has_text="v0")
+    assert line.locator("td").all_inner_texts()[:2] == ["observed", "✓ passed"]
 
 
 def test_wire_coverage_and_who_has_none(pages: OpenPages, file: Path) -> None:

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 import pytest
@@ -137,17 +139,37 @@ class TargetContract(CapabilityContract):
 
 
 class ExternalContract:
-    """The part of the contract that a broker of somebody else can be held to."""
+    """What a broker of somebody else is held to: it runs on.
+
+    What its owner grants is tried with a CapabilityContract as second base.
+    """
+
+    name: ClassVar[str]
+
+    accepts_when_stopped = True
+
+    @classmethod
+    @contextmanager
+    def owned(cls, folder: Path) -> Iterator[kinds.OwnedExternal]:
+        owned: kinds.OwnedExternal = getattr(kinds, cls.name)(folder)
+        try:
+            yield owned
+        finally:
+            owned.shut_down()
+
+    @classmethod
+    @contextmanager
+    def made(cls, folder: Path) -> Iterator[Target]:
+        with cls.owned(folder) as owned, owned.target as target:
+            yield target
 
     @pytest.fixture
-    def target(self, tmp_path: Path) -> Iterator[kinds.ExternalStandIn]:
-        target = kinds.ExternalStandIn(tmp_path)
-        try:
+    def target(self, tmp_path: Path) -> Iterator[Target]:
+        with self.made(tmp_path) as target:
+            target.stop()
             yield target
-        finally:
-            target.shut_down()
 
-    def test_life(self, target: kinds.ExternalStandIn) -> None:
+    def test_life(self, target: Target) -> None:
         assert not target.is_alive()
         addresses = target.start()
         assert target.is_alive()
@@ -156,12 +178,13 @@ class ExternalContract:
         assert not target.is_alive()
         assert all(accepts(each) for each in addresses), "their broker runs on"
 
-    def test_it_sees_the_broker_die(self, target: kinds.ExternalStandIn) -> None:
-        target.start()
-        target.shut_down()
-        assert not target.is_alive()
+    def test_it_sees_the_broker_die(self, tmp_path: Path) -> None:
+        with self.owned(tmp_path) as owned:
+            owned.target.start()
+            owned.shut_down()
+            assert not owned.target.is_alive()
 
-    def test_no_private_broker(self, target: kinds.ExternalStandIn) -> None:
+    def test_no_private_broker(self, target: Target) -> None:
         target.start()
         with pytest.raises(MissingCapability) as caught:
             target.start_another({})

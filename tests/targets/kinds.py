@@ -3,7 +3,8 @@
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Target
 from tests.targets.containers import images
 from tests.targets.containers.images import docker_target
+from tests.targets.owner import Owner
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = (sys.executable, "-m", "tests.targets.stand_in")
@@ -90,15 +92,22 @@ def command_that_tells(log_dir: Path) -> Target:
     return command_target(log_dir, command=words, readiness={"line": line})
 
 
-class ExternalStandIn(ExternalBroker):
-    """An external target whose broker somebody (here: we) runs, for the contract only."""
+@dataclass
+class OwnedExternal:
+    """An external target, and how its owner (here: we) ends its broker."""
 
-    def __init__(self, log_dir: Path) -> None:
-        self._theirs = stand_in(log_dir)
-        super().__init__(self._theirs.start())
+    target: ExternalBroker
+    shut_down: Callable[[], object]
 
-    def shut_down(self) -> None:
-        self._theirs.stop()
+
+def external(log_dir: Path) -> OwnedExternal:
+    theirs = stand_in(log_dir)
+    return OwnedExternal(ExternalBroker(theirs.start()), theirs.stop)
+
+
+def external_with_access_file(folder: Path) -> OwnedExternal:
+    owner = Owner(folder)
+    return OwnedExternal(owner.target(), owner.end)
 
 
 def not_run(reason: str) -> None:

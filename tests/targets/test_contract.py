@@ -4,6 +4,7 @@ import pytest
 
 from harness.targets.kafka.zookeeper import PIN
 from tests.targets import kinds
+from tests.targets.capability_contract import CapabilityContract
 from tests.targets.contract import ExternalContract, TargetContract
 
 
@@ -62,4 +63,10 @@ class TestCommandThatTells(TargetContract):
 
 
 class TestExternal(ExternalContract):
-    pass
+    name = "external"
+
+
+class TestExternalWithAccessFile(ExternalContract, CapabilityContract):
+    """Its owner lets us stop, kill, pause and restart the node, and read its log and folder."""
+
+    name = "external_with_access_file"

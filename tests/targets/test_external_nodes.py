@@ -8,82 +8,18 @@ from pathlib import Path
 
 import psutil
 import pytest
-import tomlkit
 
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
-from harness.targets.external import ExternalBroker
-from harness.targets.reference import ReferenceBroker
-from harness.targets.spec import parse_target
-from tests.targets.kinds import ROOT
-
-CONTROL = """
-import os, signal, subprocess, sys
-word, port, folder = sys.argv[1:]
-pid_file = f"{folder}/pid"
-def tell(number):
-    os.kill(int(open(pid_file).read()), number)
-if word == "restart":
-    log = open(f"{folder}/broker.log", "ab")
-    command = [sys.executable, "-m", "harness.cli", "broker", "--port", port]
-    child = subprocess.Popen(command, cwd=%r, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    open(pid_file, "w").write(str(child.pid))
-else:
-    tell({"stop": signal.SIGTERM, "kill": signal.SIGKILL,
-          "pause": signal.SIGSTOP, "resume": signal.SIGCONT}[word])
-"""
-
-
-class Owner:
-    """Somebody who runs a broker, and the access file that they hand out."""
-
-    def __init__(self, folder: Path, port: int) -> None:
-        self.folder, self.port = folder, port
-        self.control = folder / "control.py"
-        self.control.write_text(CONTROL % str(ROOT), "utf-8")
-        self.path = folder / "access.toml"
-        self.limits = {"command_timeout_ms": 20_000, "answer_timeout_ms": 30_000}
-        self.commands = {
-            word: [sys.executable, str(self.control), word, "{port}", str(folder)]
-            for word in ("stop", "kill", "restart", "pause", "resume")
-        }
-        (folder / "data-1").mkdir()
-
-    @property
-    def pid(self) -> int:
-        return int((self.folder / "pid").read_text())
-
-    def target(self, **commands: list[str] | None) -> ExternalBroker:
-        """With other commands in place of the owner's own; None takes one away."""
-        given = {word: line for word, line in {**self.commands, **commands}.items() if line}
-        values = {
-            "release": "1",
-            "commands": given,
-            "log_directories": {"1": ["data-1"]},
-            "logs": {"file": "broker.log"},
-            "limits": self.limits,
-        }
-        self.path.write_text(tomlkit.dumps(values), "utf-8")
-        target = parse_target(f"external:localhost:{self.port},profile={self.path}")
-        assert isinstance(target, ExternalBroker)
-        return target
+from tests.targets.owner import Owner
 
 
 @pytest.fixture
 def owner(tmp_path: Path) -> Iterator[Owner]:
-    with ReferenceBroker(log_dir=tmp_path / "logs") as borrowed:
-        port = borrowed.addresses[0].port
-        node = 1
-    owner = Owner(tmp_path, port)
-    starting = owner.target()
-    starting.nodes, starting.addresses = [node], starting.bootstrap
-    starting.restart_node(node)
+    owner = Owner(tmp_path)
     try:
         yield owner
     finally:
-        process = psutil.Process(owner.pid) if psutil.pid_exists(owner.pid) else None
-        if process is not None:
-            process.kill()
-            process.wait()
+        owner.end()
 
 
 def test_a_node_is_stopped_killed_paused_and_comes_back(owner: Owner) -> None:

@@ -21,7 +21,8 @@ from typing import Any, Self, TypeVar
 
 from harness.codec import FrameError
 from harness.codec.frame import FrameSplitter, frame
-from harness.proxies.rule import FrameRule, SeenRequest
+from harness.proxies.rule import FrameRule
+from harness.proxies.seen import SeenRequest
 
 Address = tuple[str, int]
 A = TypeVar("A")

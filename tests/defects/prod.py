@@ -25,7 +25,7 @@ from harness.codec.records import (
 )
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from harness.proxies.rule import PRODUCE_KEY
+from harness.proxies.seen import PRODUCE_KEY
 from tests.defects.defect import Defect, answers, rule
 
 Answer = ProduceResponse.PartitionProduceResponse

@@ -1,0 +1,1 @@
+"""Faults that know frames: what they match, what they do, how often."""

@@ -1,0 +1,82 @@
+"""What may be done in a frame's place: a rule answers with a list of these, done in order.
+
+Steps of one direction of a connection stand in one queue. A step that waits keeps back all that
+comes behind it in its direction: bytes of TCP don't overtake each other. What shall overtake is
+kept by the rule and given back later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harness.proxies.direction import Direction
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """These bytes go on: a whole frame with its length, or whatever a fault makes of it."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SendBack:
+    """These bytes go to who sent the frame, as if the other side had answered."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing behind this step goes on before so many milliseconds have passed."""
+
+    for_ms: float
+
+
+@dataclass(slots=True)
+class Gate:
+    """Something that is opened once; who waits at it is told."""
+
+    is_open: bool = False
+    _waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    def when_open(self, tell: Callable[[], None]) -> None:
+        """``tell`` is called when it opens, at once when it is open."""
+        if self.is_open:
+            tell()
+        else:
+            self._waiting.append(tell)
+
+    def open(self) -> None:
+        self.is_open = True
+        waiting, self._waiting = self._waiting, []
+        for tell in waiting:
+            tell()
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Nothing behind this step goes on before the gate is open."""
+
+    gate: Gate
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The stream ends here in this direction (FIN); the connection closes when both have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Both sockets are closed (FIN), once what was sent before is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Both sockets are closed by RST, ``side`` only one of them: the one that this way leads to."""
+
+    side: Direction | None = None
+
+
+Step = Send | SendBack | Wait | Hold | End | Close | Reset

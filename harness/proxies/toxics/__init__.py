@@ -1,0 +1,1 @@
+"""Faults that know bytes and no protocol, one a file, named as toxiproxy names them."""

@@ -1,0 +1,22 @@
+"""Who changes addresses in frames, before any rule sees them."""
+
+from __future__ import annotations
+
+from harness.proxies.direction import Direction
+from harness.proxies.seen import SeenRequest, SeenResponse
+
+
+class Rewriter:
+    """Changes nothing. One object serves all connections of its proxies, on their loop only."""
+
+    def touches(self, direction: Direction, api_key: int, version: int) -> bool:  # noqa: ARG002
+        """Whether frames of this API can hold an address; asked for every frame, so quick."""
+        return False
+
+    def request(self, seen: SeenRequest) -> bytes | None:  # noqa: ARG002
+        """The payload in place of a request's; None: as it came."""
+        return None
+
+    def response(self, seen: SeenResponse) -> bytes | None:  # noqa: ARG002
+        """The payload in place of a response's; None: as it came."""
+        return None

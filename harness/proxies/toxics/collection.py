@@ -126,7 +126,11 @@ class ToxicCollection:
         """``told`` is called at every change; returns what ends that."""
         key = object()
         self._told[key] = told
-        return lambda: self._told.pop(key, None) and None
+
+        def end() -> None:
+            self._told.pop(key, None)
+
+        return end
 
     def to_json(self) -> list[dict[str, Any]]:
         """As toxiproxy's API has it."""

@@ -34,9 +34,14 @@ class SendBack:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing behind this step goes on before so many milliseconds have passed."""
+    """Nothing behind this step goes on before so many milliseconds have passed.
+
+    They begin with the step's turn; ``from_arrival``: when it was put into the queue. So frames
+    that come together and are late by the same time stay together.
+    """
 
     for_ms: float
+    from_arrival: bool = False
 
 
 @dataclass(slots=True)

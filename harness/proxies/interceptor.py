@@ -32,7 +32,7 @@ class Interceptor:
         """A connection was accepted; steps for its upstream direction, before any byte."""
         return None
 
-    def closed(self, place: Place) -> None:  # noqa: ARG002
+    def closed(self, place: Place) -> None:
         """A connection is gone, both its sockets: what was kept for it can be forgotten."""
 
     def request(self, seen: SeenRequest) -> Sequence[Step] | None:  # noqa: ARG002

@@ -32,6 +32,9 @@ class Interceptor:
         """A connection was accepted; steps for its upstream direction, before any byte."""
         return None
 
+    def closed(self, place: Place) -> None:
+        """A connection is gone, both its sockets: what was kept for it can be forgotten."""
+
     def request(self, seen: SeenRequest) -> Sequence[Step] | None:  # noqa: ARG002
         """What becomes of a request."""
         return None

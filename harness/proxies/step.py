@@ -7,7 +7,7 @@ kept by the rule and given back later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.proxies.direction import Direction
@@ -22,16 +22,26 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class SendBack:
-    """These bytes go to who sent the frame, as if the other side had answered."""
+    """These bytes go to who sent the frame, as if the other side had answered.
+
+    Of an answer to a request, ``in_turn``: behind the answers to the requests before it, as a
+    client expects them. Else at once.
+    """
 
     data: bytes
+    in_turn: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing behind this step goes on before so many milliseconds have passed."""
+    """Nothing behind this step goes on before so many milliseconds have passed.
+
+    They begin with the step's turn; ``from_arrival``: when it was put into the queue. So frames
+    that come together and are late by the same time stay together.
+    """
 
     for_ms: float
+    from_arrival: bool = False
 
 
 @dataclass(slots=True)
@@ -57,9 +67,26 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Nothing behind this step goes on before the gate is open."""
+    """Nothing behind this step goes on before the gate is open or so many milliseconds are over."""
 
     gate: Gate
+    at_most_ms: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A frame is kept back alone: nothing waits for it, what comes behind it overtakes.
+
+    Once the gate opens, ``at_most_ms`` are over or the sender has ended, ``steps`` is called,
+    once, and what it returns stands behind all that is in the queue of this direction then. It is
+    not called when the connection is lost. When the gate opens that happens at once, inside
+    ``Gate.open``. ``held_bytes``: of what is kept, for the limits.
+    """
+
+    gate: Gate
+    at_most_ms: float
+    steps: Callable[[], Sequence[Step]]
+    held_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +106,4 @@ class Reset:
     side: Direction | None = None
 
 
-Step = Send | SendBack | Wait | Hold | End | Close | Reset
+Step = Send | SendBack | Wait | Hold | Aside | End | Close | Reset

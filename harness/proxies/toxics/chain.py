@@ -37,20 +37,25 @@ class Chain:
         began_ms: float,
         toxics: Iterable[NamedToxic] = (),
         *,
+        now_ms: float | None = None,
         struck: Callable[[NamedToxic], None] | None = None,
     ) -> None:
-        """``struck`` is told each toxic once, when it first does something to this stream."""
+        """For a stream that began then, of which these toxics take hold now (None: as it begins).
+
+        ``struck`` is told each toxic once, when it first does something to this stream.
+        """
+        now_ms = began_ms if now_ms is None else now_ms
         self._chance, self._began_ms, self._struck = chance, began_ms, struck
         self._named: dict[str, NamedToxic] = {}
         self._stages: dict[str, Stage | None] = {}  # in order; None: spared, by its toxicity
         self._active: list[Stage] = []
         self._ready: list[Piece] = []
         self._ready_bytes = 0
-        self._ready_ms = began_ms  # since when the first of them may go on
+        self._ready_ms = now_ms  # since when the first of them may go on
         self._takes = True  # no last mark was pushed or made
         self._gives = True  # and none was given
         for named in toxics:
-            self.add(named, began_ms)
+            self.add(named, now_ms)
 
     @property
     def is_idle(self) -> bool:

@@ -13,6 +13,8 @@ from harness.proxies.toxics.chain import Change
 from harness.proxies.toxics.collection import NoSuchToxic, ToxicCollection, ToxicExists
 from harness.proxies.toxics.latency import Latency
 from harness.proxies.toxics.named import BadStream, NamedToxic
+from harness.proxies.toxics.reset_peer import ResetPeer
+from harness.proxies.toxics.slow_accept import SlowAccept
 from harness.proxies.toxics.toxic import Mark
 from harness.proxies.toxics.types import TYPES, UnknownToxicType
 from tests.proxies.toxics.streams import drawn, through
@@ -205,6 +207,17 @@ class TestCollection:
         toxics.add(BlackHole(), UP)
         assert toxics.chain(DOWN, drawn(0.5), 0.0).is_idle
         assert not toxics.chain(UP, drawn(0.5), 0.0).is_idle
+
+    def test_a_chain_for_a_stream_that_has_run_begins_its_times_now(self) -> None:
+        toxics = ToxicCollection()
+        toxics.add(ResetPeer(10))
+        toxics.add(SlowAccept(10))
+        chain = toxics.chain(DOWN, drawn(0.5), 0.0, now_ms=1000.0)
+        assert chain.next_due_ms == 1010.0
+        toxics.remove("reset_peer_downstream")
+        chain = toxics.chain(DOWN, drawn(0.5), 0.0, now_ms=1000.0)
+        chain.push(b"x", 1000.0)
+        assert chain.advance(1000.0) == [b"x"]
 
     def test_a_listener_may_end_itself_while_it_is_told(self) -> None:
         toxics = ToxicCollection()

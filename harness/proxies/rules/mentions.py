@@ -62,6 +62,14 @@ _INSIDE: dict[str, tuple[tuple[str, ...], Role]] = {
     "index": (_INDEXED, Role.PARTITION),
 }
 """Fields that mean it inside the arrays of these names."""
+_KINDS = {
+    Role.TOPIC: "string",
+    Role.TOPIC_ID: "uuid",
+    Role.PARTITION: "int32",
+    Role.GROUP: "string",
+    Role.TRANSACTIONAL_ID: "string",
+    Role.REPLICA: "int32",
+}
 _COORDINATOR_KEYS = {0: "groups", 1: "transactional_ids"}
 """FindCoordinator: what its keys are, by key type."""
 
@@ -88,14 +96,15 @@ NOTHING = Mentions()
 
 def role_of(found: FieldSpec, inside: str) -> Role | None:
     """What a field names, if anything; ``inside``: the field that holds its struct, or ""."""
-    if found.element == "struct" or found.kind == "struct":
-        return None
-    if found.name in _NAMES:
-        return _NAMES[found.name]
-    if found.kind == "array":
-        return _SCALAR_ARRAYS.get(found.name)
-    holders, role = _INSIDE.get(found.name, ((), None))
-    return role if inside in holders else None
+    is_array = found.kind == "array"
+    role = _NAMES.get(found.name)
+    if role is None and is_array:
+        role = _SCALAR_ARRAYS.get(found.name)
+    elif role is None:
+        holders, meant = _INSIDE.get(found.name, ((), None))
+        role = meant if inside in holders else None
+    kind = found.element if is_array else found.kind
+    return role if role and kind == _KINDS[role] else None
 
 
 @dataclass(slots=True)

@@ -67,8 +67,8 @@ class AddressBook:
     def address_for(self, view: str, host: str, port: int) -> Address | None:
         """Where ``view`` shall go instead; None: the address stays.
 
-        It stays when it is none (no host, no port), when it is a proxy of this view already, and
-        when no proxy can or shall be made.
+        It stays when it is none (no host, no port) and when it is a proxy of this view already.
+        When no proxy can or shall be made it is the node's own.
         """
         if not host or not 0 < port <= HIGHEST_PORT:
             return None
@@ -76,8 +76,10 @@ class AddressBook:
         if (view, shown) in self._own:
             return None
         node = self._nodes.get(shown, shown)
-        known = self._proxies.get((view, node))
-        return known if known is not None else self._made(view, node)
+        known = self._proxies.get((view, node)) or self._made(view, node)
+        if known is not None:
+            return known
+        return None if node == shown else node
 
     def _made(self, view: str, node: Address) -> Address | None:
         if self._make is None:

@@ -52,11 +52,13 @@ def _batch_edits(data: bytes, header: BatchHeader, start: int, asked: Asked) -> 
     except (IndexError, ValueError, struct.error):
         asked.count("unreadable_batch")
         return []
-    edits = edits_of(marks, data, asked)
-    if not edits:
+    if not marks:
         return []
     if google_crc32c.value(data[start + CRC_START : stop]) != header.crc:
         asked.count("unreadable_batch")  # the reader shall see the damage
+        return []
+    edits = edits_of(marks, data, asked)
+    if not edits:
         return []
     body = spliced(data, edits, start + CRC_START, stop)
     length = _LENGTH.pack(len(body) + CRC_START - LOG_OVERHEAD_BYTES)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from harness.codec.apis import APIS
+from harness.codec.apis import APIS, Api
 from harness.codec.layout import Layout, Slot, layout
 from harness.codec.structs import Message
 from harness.codec.versions import VersionRange
@@ -95,12 +95,11 @@ class Holder(NamedTuple):
 
 
 @cache
-def known_frames() -> dict[tuple[Direction, int, int], bool]:
-    """(direction, api key, version) -> whether its frames can hold an address; all known ones."""
+def known_frames(direction: Direction) -> dict[tuple[int, int], bool]:
+    """(api key, version) -> whether its frames can hold an address; all known ones."""
     return {
-        (direction, api.key, version): bool(places(cls, version))
+        (api.key, version): bool(places(_class_of(api, direction), version))
         for api in APIS.values()
-        for direction, cls in _both(api.key)
         for version in api.valid_versions
     }
 
@@ -108,8 +107,9 @@ def known_frames() -> dict[tuple[Direction, int, int], bool]:
 def holders() -> list[Holder]:
     """The table of all places in all APIs, sorted."""
     found: dict[tuple[Direction, int, str, Place], list[int]] = {}
-    for api in APIS.values():
-        for direction, cls in _both(api.key):
+    for direction in Direction:
+        for api in APIS.values():
+            cls = _class_of(api, direction)
             for version in api.valid_versions:
                 for place in places(cls, version):
                     found.setdefault((direction, api.key, cls.__name__, place), []).append(version)
@@ -118,6 +118,5 @@ def holders() -> list[Holder]:
     )
 
 
-def _both(api_key: int) -> tuple[tuple[Direction, type[Message]], ...]:
-    api = APIS[api_key]
-    return (Direction.UPSTREAM, api.request), (Direction.DOWNSTREAM, api.response)
+def _class_of(api: Api, direction: Direction) -> type[Message]:
+    return api.request if direction is Direction.UPSTREAM else api.response

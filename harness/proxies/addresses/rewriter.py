@@ -38,11 +38,13 @@ class AddressRewriter(Rewriter):
         ``unknown_api`` or ``unknown_version``, ``unreadable`` ones; of the metadata log an
         ``unreadable_batch``, ``compressed_batch``, ``unknown_record``, ``unreadable_record`` and
         a ``part_of_snapshot``."""
-        self._known = known_frames()
+        self._requests = known_frames(Direction.UPSTREAM)
+        self._responses = known_frames(Direction.DOWNSTREAM)
 
     def touches(self, direction: Direction, api_key: int, version: int) -> bool:
         """Whether frames of this API can hold an address; what is unknown is counted."""
-        known = self._known.get((direction, api_key, version))
+        frames = self._requests if direction is Direction.UPSTREAM else self._responses
+        known = frames.get((api_key, version))
         if known is None:
             self.counters["unknown_version" if api_key in APIS else "unknown_api"] += 1
             return False
@@ -93,7 +95,7 @@ class _Rewriting:
         if len(payload) < _KEY_AND_VERSION.size:
             return None
         key, version = _KEY_AND_VERSION.unpack_from(payload)
-        if not known_frames().get((Direction.UPSTREAM, key, version)):
+        if not known_frames(Direction.UPSTREAM).get((key, version)):
             return None
         return self.frame(payload, _ways_of_request(APIS[key], version))
 

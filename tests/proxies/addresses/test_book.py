@@ -89,6 +89,13 @@ def test_a_node_that_shall_be_reached_directly() -> None:
     assert book.proxies == {}
 
 
+def test_who_goes_directly_is_not_sent_to_the_proxy_of_another() -> None:
+    book = AddressBook(lambda view, _node: ("127.0.0.1", 5) if view == "client" else None)
+    proxy = book.address_for("client", *NODE)
+    assert proxy is not None
+    assert book.address_for("1", *proxy) == NODE
+
+
 def test_a_proxy_that_cannot_be_made_is_counted_and_tried_again() -> None:
     calls = 0
 

@@ -17,7 +17,8 @@ from harness.negotiation.client_file import ClientFile, ClientFileError, find_cl
 from harness.negotiation.negotiate import Negotiation, negotiate
 from harness.targets.errors import TargetError
 from harness.targets.info import TargetInfo, probe
-from harness.targets.spec import parse_target
+from harness.targets.spec import expand_all, parse_target
+from harness.targets.target import Target
 
 API_VERSIONS_KEY = 18
 EXIT_LOST, EXIT_NOT_ASKED = 1, 3
@@ -57,14 +58,13 @@ def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) ->
         client = find_client(client_name)
     except ClientFileError as problem:
         raise click.BadParameter(str(problem), param_hint="--client") from problem
-    try:
-        targets = [(spec, parse_target(spec)) for spec in specs]
-    except TargetError as problem:
-        raise click.UsageError(str(problem)) from problem
-    asked = []
-    for spec, _ in targets:
+    with TemporaryDirectory(prefix="kafka-conformance-versions-") as logs:
         try:
-            asked.append(_ask(spec, client))
+            targets = [parse_target(spec, log_dir=Path(logs)) for spec in expand_all(specs)]
+        except TargetError as problem:
+            raise click.UsageError(str(problem)) from problem
+        try:
+            asked = [_ask(target, client) for target in targets]
         except TargetError as problem:
             click.echo(f"Error: {problem}", err=True)
             sys.exit(EXIT_NOT_ASKED)
@@ -72,10 +72,9 @@ def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) ->
     sys.exit(EXIT_LOST if any(one.result.lost for one in asked) else 0)
 
 
-def _ask(spec: str, client: ClientFile) -> _Asked:
-    with TemporaryDirectory(prefix="kafka-conformance-versions-") as logs:
-        with parse_target(spec, log_dir=Path(logs)) as target:
-            info = probe(target)
+def _ask(target: Target, client: ClientFile) -> _Asked:
+    with target:
+        info = probe(target)
     return _Asked(info, negotiate(client, info.api_versions))
 
 

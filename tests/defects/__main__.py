@@ -131,7 +131,8 @@ def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str
 
 @click.command()
 @click.option("--target", default="reference", help="The broker behind the defects.")
-@click.option("--requirement", "glob", default="*", help="Only defects of these requirements.")
+@click.option("--requirement", "globs", default=("*",), show_default=True, multiple=True,
+              help="Only defects of these requirements; may be repeated.")  # fmt: skip
 @click.option("--jobs", default=2, show_default=True, help="Defects at the same time.")
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="ends", show_default=True,
               help="At which versions the suites run under each defect.")  # fmt: skip
@@ -143,7 +144,7 @@ def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str
 @click.option("--out", default="results/defects", type=click.Path(path_type=Path))
 def main(
     target: str,
-    glob: str,
+    globs: tuple[str, ...],
     jobs: int,
     versions: str,
     scope: str,
@@ -153,9 +154,10 @@ def main(
 ) -> None:
     """Run every defect in front of TARGET and say which check noticed it."""
     console = Console(stderr=True)
-    matching = [d for d in ALL_DEFECTS if fnmatch(d.requirement, glob)]
-    if not matching:
-        raise click.UsageError(f"no defect is made for {glob!r}")
+    for glob in globs:
+        if not any(fnmatch(d.requirement, glob) for d in ALL_DEFECTS):
+            raise click.UsageError(f"no defect is made for {glob!r}")
+    matching = [d for d in ALL_DEFECTS if any(fnmatch(d.requirement, glob) for glob in globs)]
     chosen = matching if sample is None else sampled(matching, sample, seed)
     try:
         with tempfile.TemporaryDirectory(prefix="defects-") as folder:

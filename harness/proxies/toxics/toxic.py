@@ -9,10 +9,13 @@ that it is lost (a limit, a close).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from enum import Enum
-from typing import ClassVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from harness.proxies.toxics.attributes import BadAttribute, checked
+from harness.suggestion import did_you_mean
 
 NEVER_MS = float("inf")
 """Due only when the toxic is removed."""
@@ -29,33 +32,101 @@ class Mark(Enum):
     RESET = "reset"  # close both by RST
 
 
+LAST_MARKS = (Mark.CLOSE, Mark.RESET)
+"""Nothing comes after one of these."""
+
 Piece = bytes | Mark
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A piece, and when it goes on; never before what stands in front of it."""
+    """A piece, and when it goes on; never before what stands in front of it.
+
+    ``own``: a mark of the toxic's making, which is gone with the toxic when it is removed before.
+    """
 
     piece: Piece
     at_ms: float
+    own: bool = False
 
 
+@dataclass(frozen=True)
 class Toxic:
-    """The settings of one fault; ``begin`` makes what it keeps for one stream."""
+    """The settings of one fault; ``begin`` makes what it keeps for one stream.
+
+    The fields of a subclass are its attributes, with the names that JSON has. Raises BadAttribute.
+    """
 
     type: ClassVar[str]
 
-    def begin(self, draw: Draw) -> ToxicState:
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = checked(self.type, field, getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+
+    def begin(self, draw: Draw) -> ToxicState[Any]:
         raise NotImplementedError
 
+    @classmethod
+    def from_json(cls, attributes: Mapping[str, Any]) -> Self:
+        """Raises BadAttribute for an unknown name or a value that cannot be."""
+        return cls(**cls._known(attributes))
 
-class ToxicState:
-    """One toxic in one stream: the piece that changes nothing."""
+    def updated(self, attributes: Mapping[str, Any]) -> Self:
+        """The same with other values for these attributes; raises BadAttribute."""
+        return type(self)(**(self.to_json() | self._known(attributes)))
 
-    def opened(self, now_ms: float) -> Iterable[Due]:  # noqa: ARG002
-        """The stream begins, or the toxic was added to it: what comes without any byte."""
+    @classmethod
+    def _known(cls, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        names = [field.name for field in fields(cls)]
+        for name in attributes:
+            if name not in names:
+                raise BadAttribute(
+                    f'{cls.type} has no attribute "{name}"{did_you_mean(name, names)}; '
+                    f"it has {', '.join(names) or 'none'}"
+                )
+        return dict(attributes)
+
+    def to_json(self) -> dict[str, Any]:
+        """All attributes, as JSON has them."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+S = TypeVar("S", bound=Toxic)
+
+
+class ToxicState(Generic[S]):
+    """One toxic in one stream: what changes nothing.
+
+    A subclass overrides ``data`` and ``mark``, or ``feed`` where it treats them alike. A piece is
+    fed when all that was made of those before it has gone on, so a generator splits a long piece
+    without keeping all its parts. Only what is due at once may be other bytes, or fewer, than came:
+    bytes that are held are given back as they came when the toxic is removed.
+    """
+
+    def __init__(self, toxic: S, draw: Draw) -> None:
+        self.toxic, self.draw = toxic, draw
+
+    def opened(self, now_ms: float, began_ms: float) -> Iterable[Due]:  # noqa: ARG002
+        """The stream begins now, or began then and the toxic is added or changed now.
+
+        What comes without any byte; all else waits behind it.
+        """
         return ()
+
+    def updated(self, toxic: S) -> None:
+        """Other settings; what was held is fed once more, with the time at which it arrived."""
+        self.toxic = toxic
 
     def feed(self, piece: Piece, arrived_ms: float) -> Iterable[Due]:
         """What becomes of a piece that arrived then."""
-        return (Due(piece, arrived_ms),)
+        if isinstance(piece, Mark):
+            return self.mark(piece, arrived_ms)
+        return self.data(piece, arrived_ms)
+
+    def data(self, data: bytes, arrived_ms: float) -> Iterable[Due]:
+        return (Due(data, arrived_ms),)
+
+    def mark(self, mark: Mark, arrived_ms: float) -> Iterable[Due]:
+        return (Due(mark, arrived_ms),)

@@ -63,6 +63,10 @@ class NodeConfig:
     ``client``: where clients reach it, None for a node that is no broker. ``internal``: a
     listener for the other brokers, where the release has named ones; None: they take ``client``.
     ``brokers``: how many the cluster has. ``settings`` by Kafka's names win over everything.
+
+    ``client``, ``internal`` and the quorum's address are what others are told; ``listens`` says
+    where the node listens instead, for those that lead to a proxy. ``hosts``: all names that its
+    process can resolve, with their addresses; empty: those of the machine.
     """
 
     release: str
@@ -75,6 +79,12 @@ class NodeConfig:
     rack: str | None = None
     brokers: int = 1
     settings: Mapping[str, str] = field(default_factory=dict)
+    listens: Mapping[Address, Address] = field(default_factory=dict)
+    hosts: Mapping[str, str] = field(default_factory=dict)
+
+    def listening(self, told: Address) -> Address:
+        """Where it listens for those who are told this address."""
+        return self.listens.get(told, told)
 
     @property
     def is_controller(self) -> bool:
@@ -154,19 +164,28 @@ def _client(node: NodeConfig) -> Address:
 
 
 def _port(node: NodeConfig) -> dict[str, str]:
+    """What it binds is what it advertises: a name can lead to another address in its process."""
     address = _client(node)
     return {"host.name": address.host, "port": str(address.port)}
 
 
 def _advertised_port(node: NodeConfig) -> dict[str, str]:
-    address = _client(node)
-    advertised = {"advertised.host.name": address.host, "advertised.port": str(address.port)}
-    return _port(node) | advertised
+    told = _client(node)
+    listening = node.listening(told)
+    return {
+        "host.name": listening.host,
+        "port": str(listening.port),
+        "advertised.host.name": told.host,
+        "advertised.port": str(told.port),
+    }
 
 
 def _by_protocol(node: NodeConfig) -> dict[str, str]:
-    listener = f"{PROTOCOL}://{_client(node)}"
-    return {"listeners": listener, "advertised.listeners": listener}
+    told = _client(node)
+    return {
+        "listeners": f"{PROTOCOL}://{node.listening(told)}",
+        "advertised.listeners": f"{PROTOCOL}://{told}",
+    }
 
 
 def _named(node: NodeConfig) -> dict[str, str]:
@@ -174,18 +193,22 @@ def _named(node: NodeConfig) -> dict[str, str]:
     names = {PROTOCOL: node.client}
     if node.internal is not None:
         names = {INTERNAL: node.internal, CLIENT: node.client}
-    brokers = [f"{name}://{address}" for name, address in names.items() if address is not None]
-    listeners = list(brokers)
+    told = {name: address for name, address in names.items() if address is not None}
+    advertised = [f"{name}://{address}" for name, address in told.items()]
+    listeners = [f"{name}://{node.listening(address)}" for name, address in told.items()]
     if node.is_controller:
-        listeners.append(f"{CONTROLLER}://{node.quorum.address}")
+        quorum = node.quorum.address
+        listeners.append(f"{CONTROLLER}://{node.listening(quorum)}")
+        if quorum in node.listens and knows(node.release, Fact.CONTROLLER_ADVERTISES):
+            advertised.append(f"{CONTROLLER}://{quorum}")
     settings = {"listeners": ",".join(listeners)}
     own = [name for name in (*names, CONTROLLER) if name not in PROTOCOLS]
     if node.internal is not None or node.mode is Mode.KRAFT:
         known = {name: name for name in PROTOCOLS} | dict.fromkeys(own, PROTOCOL)
         mapped = ",".join(f"{name}:{protocol}" for name, protocol in known.items())
         settings["listener.security.protocol.map"] = mapped
-    if brokers:
-        settings["advertised.listeners"] = ",".join(brokers)
+    if advertised:
+        settings["advertised.listeners"] = ",".join(advertised)
     if node.internal is not None:
         settings["inter.broker.listener.name"] = INTERNAL
     return settings

@@ -139,7 +139,7 @@ class KafkaCluster:
         questions = questions_for(
             node, brokers, zookeeper=self.zookeeper, cluster_id=self._cluster_id
         )
-        await_answers(node.address, questions, START_TIMEOUT_MS, check)
+        await_answers(node.listens_at, questions, START_TIMEOUT_MS, check)
         node.answered()
 
     # -- one broker ----------------------------------------------------------------------------

@@ -38,6 +38,7 @@ class Fact(Enum):
     LOG4J2 = "logs with Log4j 2"
     FORMAT = "KRaft, whose folders are formatted first"
     KRAFT_DEFAULT = "KRaft is declared fit for production (KIP-833)"
+    CONTROLLER_ADVERTISES = "a controller may, and then must, advertise its address (KIP-853)"
 
 
 _LISTENERS = (
@@ -54,6 +55,7 @@ _SINCE = {
     Fact.TOPIC_DELETION: "1.0",
     Fact.FORMAT: "2.8",
     Fact.KRAFT_DEFAULT: "3.3",
+    Fact.CONTROLLER_ADVERTISES: "3.9",
     Fact.LOG4J2: "4.0",
 }
 LAST_ZK_LINE = "3.9"

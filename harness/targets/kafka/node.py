@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, server_properties
 from harness.targets.kafka.eras import Fact, knows
+from harness.targets.kafka.hosts_file import write_hosts
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.logging_config import write_logging
 from harness.targets.kafka.server import JavaServer
@@ -51,19 +52,25 @@ class KafkaNode(JavaServer):
             raise TargetError(f"{self.called} is no broker")
         return self.config.client
 
+    @property
+    def listens_at(self) -> Address:
+        """Where it listens for clients itself: ``address``, unless that is a proxy's."""
+        return self.config.listening(self.address)
+
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
         """Format the log directory where it is needed, then become the node: one process group."""
         properties = self.folder / "server.properties"
         properties.write_text(server_properties(self.config))
-        logging = write_logging(self.folder, self.config.release)
+        given = write_logging(self.folder, self.config.release)
+        given += write_hosts(self.folder, self.config.hosts)
         opened = [] if knows(self.config.release, Fact.SNAPPY_IN_MODULES) else [OPEN_CLASS_LOADER]
         node = self._jvm.words(
-            self.folder, [*logging, *archive_flags, *opened], MAIN, str(properties)
+            self.folder, [*given, *archive_flags, *opened], MAIN, str(properties)
         )
         formatted = (self.config.log_directories[0] / "meta.properties").exists()
         if self._cluster_id is None or formatted:
             return node
-        flags = [*logging, *self._jvm.archive.read_flags()]
+        flags = [*given, *self._jvm.archive.read_flags()]
         tool = self._jvm.words(self.folder, flags, FORMAT, "format", "-t", self._cluster_id, "-c")
         return [
             "/bin/sh",

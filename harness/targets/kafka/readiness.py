@@ -31,7 +31,7 @@ def questions_for(
     cluster id. ``brokers``: those that Metadata must show, by their ids; up to 0.8 it shows none
     before there is a topic, there ZooKeeper is asked for all of them.
     """
-    address, release = node.address, node.config.release
+    address, release = node.listens_at, node.config.release
     has_versions = knows(release, Fact.API_VERSIONS)
     questions: list[Question] = []
     if zookeeper is not None:

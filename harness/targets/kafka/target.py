@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness.targets.artifacts import fetch_release
@@ -82,13 +82,16 @@ class KafkaTarget(Target):
         self.mode = choose_mode(release, mode)
         self.heap = checked_heap(heap)
         self.settings = dict(settings or {})
-        self._plan = ClusterPlan(release, self.mode, nodes, self.settings)
+        self._plan = self._planned(nodes)
         self.spec = self._spec()
         self._progress = progress
         self._choose_ports = choose_ports
         self._write_archive = write_archive
         self._cluster: KafkaCluster | None = None
         self._log_path: Path | None = None
+
+    def _planned(self, brokers: int) -> ClusterPlan:
+        return ClusterPlan(self.release, self.mode, brokers, self.settings)
 
     def _spec(self) -> str:
         """The shortest string that means this target."""
@@ -148,6 +151,8 @@ class KafkaTarget(Target):
     def _start_once(self, programs: Programs) -> None:
         """One attempt. What it leaves undone when it raises is cleared away by ``_end``."""
         ports = self._choose_ports(self._plan.ports)
+        addresses = [Address(HOST, port) for port in ports]
+        self._before_start(addresses)
         self._cluster = cluster = KafkaCluster(
             self._plan,
             programs,
@@ -156,13 +161,16 @@ class KafkaTarget(Target):
             keep_in=self.keep_in,
         )
         try:
-            cluster.start([Address(HOST, port) for port in ports])
+            cluster.start(addresses)
         finally:
             first = next(iter(cluster.brokers.values()), None)
             self._log_path = first.log_path if first else None
         self.addresses = list(cluster.addresses.values())
         self.nodes = list(cluster.addresses)
         self.zookeeper = cluster.zookeeper.address if cluster.zookeeper else None
+
+    def _before_start(self, addresses: Sequence[Address]) -> None:
+        """What must be there before the first process; these are the addresses of the plan."""
 
     def stop(self) -> None:
         try:

@@ -1,0 +1,130 @@
+"""Connections written down as a packet capture, by who carried their bytes: no root is needed.
+
+The packets are made up (raw IP, as many segments as the length field of IP asks for); addresses,
+bytes, order and times are real. Wireshark and :mod:`harness.capture.follow` read them.
+"""
+
+from __future__ import annotations
+
+import struct
+from ipaddress import ip_address
+from typing import BinaryIO
+
+from harness.capture.segment import ACK, FIN, RST, SYN, Endpoint
+
+RAW_IP = 101
+_NANOSECONDS = 0xA1B23C4D
+_SNAP_BYTES = 0x40000
+_FILE_HEAD = struct.Struct("=IHHiIII")
+_PACKET_HEAD = struct.Struct("=IIII")
+_IPV4 = struct.Struct(">BBHHHBBH4s4s")
+_IPV6 = struct.Struct(">IHBB16s16s")
+_TCP = struct.Struct(">HHIIBBHHH")
+_TCP_NUMBER = 6
+_PUSH = 0x08
+_WINDOW = 65_535
+_HOPS = 64
+_NO_FRAGMENTS = 0x4000
+PAYLOAD_LIMIT_BYTES = 65_000
+SEQUENCES = 1 << 32
+
+
+def endpoint(host: str, port: int) -> Endpoint:
+    """Of a literal address. Raises ValueError for a name."""
+    return Endpoint(ip_address(host).packed, port)
+
+
+class CaptureWriter:
+    """A pcap file with nanoseconds, written packet by packet to ``out``, which stays open."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        out.write(_FILE_HEAD.pack(_NANOSECONDS, 2, 4, 0, 0, _SNAP_BYTES, RAW_IP))
+
+    def packet(self, time_ns: int, data: bytes) -> None:
+        """``time_ns``: since 1970, UTC."""
+        seconds, rest = divmod(time_ns, 1_000_000_000)
+        self._out.write(_PACKET_HEAD.pack(seconds, rest, len(data), len(data)) + data)
+
+    def flush(self) -> None:
+        self._out.flush()
+
+
+class WrittenConnection:
+    """One TCP connection in a capture, beginning with its handshake.
+
+    ``opener`` connected to ``accepter``; both are of one IP version, else ValueError.
+    """
+
+    def __init__(
+        self, writer: CaptureWriter, opener: Endpoint, accepter: Endpoint, time_ns: int
+    ) -> None:
+        if len(opener.address) != len(accepter.address):
+            raise ValueError(f"{opener} and {accepter} are not of one IP version")
+        self._writer = writer
+        self._other = {opener: accepter, accepter: opener}
+        self._next = {opener: 0, accepter: 0}  # sequence numbers
+        self._ended: set[Endpoint] = set()
+        self._packet(time_ns, opener, SYN)
+        self._packet(time_ns, accepter, SYN | ACK)
+        self._packet(time_ns, opener, ACK)
+
+    def sent(self, sender: Endpoint, data: bytes, time_ns: int) -> None:
+        """``sender`` sent these bytes; the other side has them at once."""
+        view = memoryview(data)
+        for start in range(0, len(view), PAYLOAD_LIMIT_BYTES):
+            piece = bytes(view[start : start + PAYLOAD_LIMIT_BYTES])
+            self._packet(time_ns, sender, ACK | _PUSH, piece)
+        if data:
+            self._packet(time_ns, self._other[sender], ACK)
+
+    def ended(self, sender: Endpoint, time_ns: int, *, reset: bool = False) -> None:
+        """``sender`` sends nothing more; of an end that was told only the first is written."""
+        if sender in self._ended:
+            return
+        self._ended |= set(self._other) if reset else {sender}
+        self._packet(time_ns, sender, (RST if reset else FIN) | ACK)
+        if not reset:
+            self._packet(time_ns, self._other[sender], ACK)
+
+    def _packet(self, time_ns: int, sender: Endpoint, flags: int, payload: bytes = b"") -> None:
+        receiver = self._other[sender]
+        seq, ack = self._next[sender], self._next[receiver] if flags & ACK else 0
+        segment = _tcp(sender, receiver, (seq, ack), flags, payload)
+        self._writer.packet(time_ns, _ip(sender, receiver, segment))
+        taken = len(payload) + bool(flags & (SYN | FIN))  # SYN and FIN count like a byte each
+        self._next[sender] = (seq + taken) % SEQUENCES
+
+
+def _tcp(
+    sender: Endpoint, receiver: Endpoint, numbers: tuple[int, int], flags: int, payload: bytes
+) -> bytes:
+    def made(checksum: int) -> bytes:
+        ports = (sender.port, receiver.port)
+        return _TCP.pack(*ports, *numbers, 5 << 4, flags, _WINDOW, checksum, 0) + payload
+
+    plain = made(0)
+    pseudo = sender.address + receiver.address + struct.pack(">II", _TCP_NUMBER, len(plain))
+    return made(_checksum(pseudo + plain))
+
+
+def _ip(sender: Endpoint, receiver: Endpoint, segment: bytes) -> bytes:
+    if len(sender.address) == 16:
+        about = (6 << 28, len(segment), _TCP_NUMBER, _HOPS)
+        return _IPV6.pack(*about, sender.address, receiver.address) + segment
+
+    def head(checksum: int) -> bytes:
+        length = _IPV4.size + len(segment)
+        about = (0x45, 0, length, 0, _NO_FRAGMENTS, _HOPS, _TCP_NUMBER, checksum)
+        return _IPV4.pack(*about, sender.address, receiver.address)
+
+    return head(_checksum(head(0))) + segment
+
+
+def _checksum(data: bytes) -> int:
+    """RFC 1071: the ones' complement of the sum of 16-bit words."""
+    padded = data + b"\0" * (len(data) % 2)
+    total: int = sum(struct.unpack(f">{len(padded) // 2}H", padded))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF

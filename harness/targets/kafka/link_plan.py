@@ -1,0 +1,179 @@
+"""A cluster in which every connection goes through a proxy of its own: who listens where.
+
+Each process has a name resolution of its own, so one advertised name leads each broker to proxies
+of its own: in the process of broker A ``b`` is 127.1.A.1, where a proxy for every broker listens,
+``ctl`` is 127.1.A.2 with the one to the controller, ``zk`` 127.1.A.3 with the one to ZooKeeper.
+They have the ports of those to whom they lead. All of 127.0.0.0/8 must be the machine's own, as
+it is on Linux.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.targets.kafka.broker_config import NodeConfig, Quorum
+from harness.targets.kafka.eras import Listeners, Mode, listeners_of
+from harness.targets.kafka.plan import CONTROLLER_ID, ClusterPlan, NodePlan
+from harness.targets.kafka.ports import HOST
+from harness.targets.target import Address
+
+CLIENT, CONTROLLER, ZOOKEEPER = "client", "controller", "zookeeper"
+BROKER_NAME, CONTROLLER_NAME, ZOOKEEPER_NAME = "b", "ctl", "zk"
+LOCALHOST = "localhost"
+
+
+@dataclass(frozen=True)
+class PlannedLink:
+    """A directed link: what ``source`` opens at ``listen`` leads to ``upstream``.
+
+    The ends are broker ids, ``client``, ``controller`` and ``zookeeper``.
+    """
+
+    source: str
+    destination: str
+    listen: Address
+    upstream: Address
+
+
+@dataclass(frozen=True)
+class BrokerDoors:
+    """Where one broker is reached, and where it listens.
+
+    ``client``: what clients are told; ``internal``: what brokers are told, None where that is the
+    same. ``client_proxy`` is where the former leads outside of the brokers' processes.
+    """
+
+    node_id: int
+    client: Address
+    client_proxy: Address
+    client_listen: Address
+    internal: Address | None = None
+    internal_listen: Address | None = None
+
+    @property
+    def for_brokers(self) -> tuple[int, Address]:
+        """The port of the proxies for brokers, and where those lead."""
+        if self.internal is not None and self.internal_listen is not None:
+            return self.internal.port, self.internal_listen
+        return self.client.port, self.client_listen
+
+    @property
+    def is_at(self) -> dict[Address, Address]:
+        """Where it listens, by what is told."""
+        listens = {self.client: self.client_listen}
+        if self.internal is not None and self.internal_listen is not None:
+            listens[self.internal] = self.internal_listen
+        return listens
+
+
+def _named(node_id: int, at: Sequence[Address]) -> BrokerDoors:
+    told, client, internal = at
+    name = Address(BROKER_NAME, internal.port)
+    return BrokerDoors(node_id, told, told, client, name, internal)
+
+
+def _one_address(node_id: int, at: Sequence[Address]) -> BrokerDoors:
+    """Clients and brokers are told the same: a name that leads each to proxies of its own."""
+    told, listen = at
+    return BrokerDoors(node_id, Address(LOCALHOST, told.port), told, listen)
+
+
+def _bound_by_name(node_id: int, at: Sequence[Address]) -> BrokerDoors:
+    """What is told is bound too, by the resolution of the broker: no other has that address."""
+    (told,) = at
+    listen = Address(_own(node_id, BROKER_NAME), told.port)
+    return BrokerDoors(node_id, Address(LOCALHOST, told.port), told, listen)
+
+
+_DOORS: dict[Listeners, tuple[int, Callable[[int, Sequence[Address]], BrokerDoors]]] = {
+    Listeners.NAMED: (3, _named),
+    Listeners.BY_PROTOCOL: (2, _one_address),
+    Listeners.ADVERTISED_PORT: (2, _one_address),
+    Listeners.PORT: (1, _bound_by_name),
+}
+"""By how a broker is told where to listen: its ports, and what is made of them."""
+
+
+def _own(node_id: int, name: str) -> str:
+    """Where ``name`` leads in the process of a broker."""
+    place = (BROKER_NAME, CONTROLLER_NAME, ZOOKEEPER_NAME).index(name)
+    return f"127.1.{node_id}.{place + 1}"
+
+
+@dataclass(frozen=True)
+class LinkedPlan(ClusterPlan):
+    """As its parent, all of it behind proxies; with KRaft the controller is always separate."""
+
+    @property
+    def ports(self) -> int:
+        """As many for every broker as its era needs, and one for the controller or ZooKeeper."""
+        return self.brokers * _DOORS[listeners_of(self.release)][0] + 1
+
+    def nodes(self, folder: Path, addresses: Sequence[Address]) -> NodePlan:
+        """As the parent's; the addresses in it that others are told lead to proxies."""
+        at = addresses[-1]
+        separate = self.mode is Mode.KRAFT
+        name = CONTROLLER_NAME if separate else ZOOKEEPER_NAME
+        told = Quorum(Address(name, at.port), CONTROLLER_ID if separate else None)
+        brokers = tuple(
+            replace(
+                self._node(folder, doors.node_id, told, doors.client, doors.internal),
+                listens=doors.is_at,
+                hosts=self._hosts(doors.node_id),
+            )
+            for doors in self._doors(addresses)
+        )
+        controller = self._controller(folder, told, at) if separate else None
+        return NodePlan(replace(told, address=at), brokers, controller)
+
+    def _controller(self, folder: Path, told: Quorum, at: Address) -> NodeConfig:
+        """It opens connections to nobody but itself."""
+        hosts = {CONTROLLER_NAME: at.host, LOCALHOST: HOST, socket.gethostname(): HOST}
+        node = self._node(folder, CONTROLLER_ID, told)
+        return replace(node, listens={told.address: at}, hosts=hosts)
+
+    def _hosts(self, node_id: int) -> dict[str, str]:
+        names = (BROKER_NAME, CONTROLLER_NAME, ZOOKEEPER_NAME)
+        hosts = {name: _own(node_id, name) for name in names}
+        named = listeners_of(self.release) is Listeners.NAMED
+        hosts[LOCALHOST] = HOST if named else hosts[BROKER_NAME]
+        hosts.setdefault(socket.gethostname(), HOST)  # Java wants to know its own machine
+        return hosts
+
+    def _doors(self, addresses: Sequence[Address]) -> list[BrokerDoors]:
+        count, make = _DOORS[listeners_of(self.release)]
+        return [
+            make(number + 1, addresses[number * count : (number + 1) * count])
+            for number in range(self.brokers)
+        ]
+
+    def links(self, addresses: Sequence[Address]) -> list[PlannedLink]:
+        """Every link of the cluster with those addresses, that of a broker to itself included.
+
+        A broker that coordinates the others with the help of ZooKeeper sends requests to itself.
+        """
+        every = self._doors(addresses)
+        links = [
+            PlannedLink(CLIENT, str(to.node_id), to.client_proxy, to.client_listen) for to in every
+        ]
+        for source in every:
+            links += self._from(source.node_id, every, addresses[-1])
+        return links
+
+    def _from(self, source: int, every: Sequence[BrokerDoors], at: Address) -> list[PlannedLink]:
+        links = []
+        for to in every:
+            port, upstream = to.for_brokers
+            listen = Address(_own(source, BROKER_NAME), port)
+            if listen != upstream:
+                links.append(PlannedLink(str(source), str(to.node_id), listen, upstream))
+        kraft = self.mode is Mode.KRAFT
+        destination = CONTROLLER if kraft else ZOOKEEPER
+        name = CONTROLLER_NAME if kraft else ZOOKEEPER_NAME
+        links.append(
+            PlannedLink(str(source), destination, Address(_own(source, name), at.port), at)
+        )
+        return links

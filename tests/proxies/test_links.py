@@ -1,0 +1,199 @@
+"""The matrix of links: doors to one and to many, cuts that overlap."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.proxies.direction import Direction
+from harness.proxies.links import ActivePartition, Links, UnknownLink
+from harness.proxies.partitions import (
+    Partition,
+    asymmetric,
+    bridge,
+    isolate_one,
+    ring,
+    symmetric,
+)
+
+UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
+BOTH = {UP, DOWN}
+BROKERS = ["1", "2", "3"]
+
+
+class FakeProxy:
+    """Knows in which directions it is cut, as a proxy does."""
+
+    def __init__(self) -> None:
+        self.dark: set[Direction] = set()
+        self.told = 0
+
+    def cut(self, direction: Direction | None = None) -> None:
+        self.told += 1
+        self.dark |= BOTH if direction is None else {direction}
+
+    def heal(self) -> None:
+        self.told += 1
+        self.dark.clear()
+
+
+class Matrix:
+    """Three brokers, a controller and clients, and how often the loop was called."""
+
+    def __init__(self) -> None:
+        pairs = [(source, to) for source in BROKERS for to in [*BROKERS, "controller"]]
+        pairs += [("client", to) for to in BROKERS]
+        self.calls = 0
+        self.links = Links({pair: FakeProxy() for pair in pairs}, self._run)
+
+    def _run(self, change: Callable[[], None]) -> None:
+        self.calls += 1
+        change()
+
+    def dark(self) -> dict[str, set[Direction]]:
+        """What the proxies themselves say."""
+        return {str(link): link.proxy.dark for link in self.links.values() if link.proxy.dark}
+
+
+@pytest.fixture
+def matrix() -> Matrix:
+    return Matrix()
+
+
+def test_one_link(matrix: Matrix) -> None:
+    link = matrix.links["2", "1"]
+    assert link is matrix.links[2, 1]
+    assert not link.is_cut
+    link.cut()
+    assert matrix.links[2, 1].is_cut
+    assert matrix.dark() == {"2->1": BOTH}
+    link.heal()
+    assert link.cut_directions == set()
+    assert matrix.dark() == {}
+
+
+def test_one_direction_of_a_link(matrix: Matrix) -> None:
+    link = matrix.links[2, 1]
+    link.cut(DOWN)
+    assert link.cut_directions == {DOWN}
+    assert matrix.dark() == {"2->1": {DOWN}}
+    link.cut(UP)
+    assert link.cut_directions == BOTH
+    matrix.links.heal()
+    assert matrix.dark() == {}
+
+
+def test_groups_leave_out_what_a_broker_has_to_itself(matrix: Matrix) -> None:
+    links = matrix.links
+    assert list(map(str, links.from_(1))) == ["1->2", "1->3", "1->controller"]
+    assert list(map(str, links.to(1))) == ["2->1", "3->1", "client->1"]
+    assert list(map(str, links.between(1, "2"))) == ["1->2", "2->1"]
+    assert len(links.to("controller")) == 3
+    links.to(1).cut()
+    assert matrix.calls == 1
+    assert matrix.dark() == {"2->1": BOTH, "3->1": BOTH, "client->1": BOTH}
+    links[2, 1].heal()
+    links.to(1).heal()
+    assert matrix.dark() == {}
+
+
+def test_who_is_there(matrix: Matrix) -> None:
+    assert matrix.links.brokers == BROKERS
+    assert matrix.links.nodes == [*BROKERS, "controller"]
+    assert len(matrix.links) == 15
+    assert ("1", "9") not in matrix.links
+    assert ("1", "2") in matrix.links
+
+
+def test_a_partition_and_its_end(matrix: Matrix) -> None:
+    with matrix.links.partition(isolate_one(1, matrix.links.nodes, clients=True)) as active:
+        assert matrix.calls == 1
+        assert list(map(str, active.links)) == [
+            "1->2", "1->3", "1->controller", "2->1", "3->1", "client->1",
+        ]  # fmt: skip
+        assert set(matrix.dark()) == set(map(str, active.links))
+    assert matrix.dark() == {}
+
+
+def test_one_that_does_not_hear(matrix: Matrix) -> None:
+    matrix.links.partition(asymmetric(1, 2))
+    assert matrix.dark() == {"2->1": {UP}, "1->2": {DOWN}}
+
+
+def test_partitions_overlap(matrix: Matrix) -> None:
+    links = matrix.links
+    first = links.partition(bridge(BROKERS))
+    second = links.partition(isolate_one(3, BROKERS))
+    links[1, 3].cut(UP)
+    first.heal()
+    assert set(matrix.dark()) == {"1->3", "2->3", "3->1", "3->2"}
+    second.heal()
+    second.heal()
+    assert matrix.dark() == {"1->3": {UP}}
+    links[1, 3].heal()
+    assert matrix.dark() == {}
+
+
+def test_a_heal_of_all_forgets_who_cut(matrix: Matrix) -> None:
+    active = matrix.links.partition(ring(BROKERS))
+    matrix.links[1, 2].cut()
+    matrix.links.heal()
+    assert matrix.dark() == {}
+    active.heal()
+    assert matrix.dark() == {}
+
+
+def test_what_is_cut_already_is_not_cut_again(matrix: Matrix) -> None:
+    link = matrix.links[1, 2]
+    link.cut()
+    link.cut()
+    matrix.links.partition(isolate_one(1, BROKERS))
+    assert link.proxy.told == 1
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda links: links["1", "zookeeper"], "no link has an end 'zookeeper'; the ends: 1, 2"),
+        (lambda links: links["1", "contoller"], 'did you mean "controller"'),
+        (lambda links: links["controller", "1"], "controller has links to nobody"),
+        (lambda links: links["client", "controller"], "client has links to 1, 2, 3"),
+        (lambda links: links.from_("controller"), "controller has no such link"),
+        (lambda links: links.between("client", "controller"), "client has no such link"),
+        (lambda links: links.partition(isolate_one(1, [2, 4])), "no link has an end '4'"),
+        (
+            lambda links: links.partition(asymmetric("client", "controller")),
+            "there is no link that the partition asymmetric would cut",
+        ),
+    ],
+)
+def test_what_there_is_not(
+    matrix: Matrix, ask: Callable[[Links[FakeProxy]], object], says: str
+) -> None:
+    with pytest.raises(UnknownLink, match=says):
+        ask(matrix.links)
+    assert matrix.dark() == {}
+
+
+SHAPES = [
+    symmetric(BROKERS), symmetric(BROKERS, clients=True), ring(BROKERS), bridge(BROKERS),
+    isolate_one(2, [*BROKERS, "controller"]), asymmetric(1, 2), asymmetric(2, [1, 3]),
+]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(SHAPES), st.integers(0, 8)), max_size=12))
+def test_only_what_is_still_wanted_is_cut(steps: list[tuple[Partition, int]]) -> None:
+    """Partitions begun and ended in any order, against the union of those that are left."""
+    matrix = Matrix()
+    active: list[ActivePartition[FakeProxy]] = []
+    for shape, number in steps:
+        if number < len(active):
+            active.pop(number).heal()
+        else:
+            active.append(matrix.links.partition(shape))
+        wanted: dict[str, set[Direction]] = {}
+        for half in {half for each in active for half in each.partition.half_links}:
+            if (half.source, half.destination) in matrix.links:
+                wanted.setdefault(f"{half.source}->{half.destination}", set()).add(half.direction)
+        assert matrix.dark() == wanted

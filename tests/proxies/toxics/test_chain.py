@@ -1,0 +1,400 @@
+"""The law of toxics: in order, nothing lost, not even while toxics come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.proxies.direction import Direction
+from harness.proxies.toxics.bandwidth import Bandwidth
+from harness.proxies.toxics.black_hole import BlackHole
+from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.half_open import HalfOpen
+from harness.proxies.toxics.latency import Latency
+from harness.proxies.toxics.limit_data import LimitData
+from harness.proxies.toxics.named import NamedToxic
+from harness.proxies.toxics.packet_loss import PacketLoss
+from harness.proxies.toxics.reset_peer import ResetPeer
+from harness.proxies.toxics.slicer import Slicer
+from harness.proxies.toxics.slow_accept import SlowAccept
+from harness.proxies.toxics.slow_close import SlowClose
+from harness.proxies.toxics.timeout import Timeout
+from harness.proxies.toxics.toxic import NEVER_MS, Due, Mark, Piece, Toxic, ToxicState
+from tests.proxies.toxics.streams import drawn, hashed, through, timeline
+
+
+def test_without_toxics_a_piece_goes_on_as_the_same_object() -> None:
+    chain = through()
+    data = b"as it came"
+    assert (chain.is_idle, chain.next_due_ms) == (True, NEVER_MS)
+    chain.push(data, 5.0)
+    assert (chain.is_idle, chain.next_due_ms, chain.held_bytes) == (False, 5.0, len(data))
+    (given,) = chain.advance(5.0)
+    assert given is data
+    assert (chain.is_idle, chain.held_bytes) == (True, 0)
+
+
+def test_no_bytes_are_no_piece() -> None:
+    chain = through()
+    chain.push(b"", 0.0)
+    assert chain.advance(0.0) == []
+
+
+def test_times_add_up_exactly_over_toxics_even_when_asked_late() -> None:
+    chain = through(NamedToxic.of(Latency(10), name="a"), NamedToxic.of(Latency(5), name="b"))
+    chain.push(b"x", 1.0)
+    assert chain.next_due_ms == 11.0
+    assert chain.advance(15.999) == []
+    assert chain.next_due_ms == 16.0
+    assert chain.advance(16.0) == [b"x"]
+    chain.push(b"y", 20.0)
+    assert chain.advance(35.0) == [b"y"]
+
+
+def test_a_toxic_added_meets_only_what_comes_later() -> None:
+    chain = through()
+    chain.push(b"before", 0.0)
+    chain.add(NamedToxic.of(Latency(10)), 0.0)
+    chain.push(b"behind", 0.0)
+    assert timeline(chain, 99.0) == [(0.0, b"before"), (10.0, b"behind")]
+
+
+def test_a_toxic_removed_gives_all_at_once_in_order() -> None:
+    chain = through(BlackHole())
+    for number in range(3):
+        chain.push(bytes([number]), float(number))
+    chain.push(Mark.END, 3.0)
+    assert chain.next_due_ms == NEVER_MS
+    assert chain.advance(1e9) == []
+    assert chain.held_bytes == 3
+    chain.remove("black_hole_downstream", 1e9)
+    assert chain.advance(1e9) == [b"\0", b"\1", b"\2", Mark.END]
+    assert chain.held_bytes == 0
+
+
+def test_what_a_removed_toxic_held_meets_those_behind_it() -> None:
+    chain = through(BlackHole(), Latency(10))
+    chain.push(b"x", 0.0)
+    chain.remove("black_hole_downstream", 100.0)
+    assert timeline(chain, 999.0) == [(110.0, b"x")]
+
+
+def test_half_a_piece_that_was_cut_is_not_lost_when_the_toxic_goes() -> None:
+    chain = through(Slicer(2, 0, delay=1000))
+    chain.push(b"abcdefg", 0.0)
+    assert chain.advance(1.5) == [b"ab", b"cd"]
+    assert chain.held_bytes == 3
+    chain.remove("slicer_downstream", 1.5)
+    assert b"".join(piece for piece in chain.advance(1.5) if isinstance(piece, bytes)) == b"efg"
+
+
+def test_a_toxic_of_an_unknown_name_is_removed_without_complaint() -> None:
+    chain = through()
+    chain.apply(Change.REMOVED, NamedToxic.of(Latency(1)), 0.0)
+    assert chain.is_idle
+
+
+def test_other_settings_hold_for_what_is_held_from_when_it_came() -> None:
+    chain = through(named := NamedToxic.of(Latency(1000)))
+    chain.push(b"x", 0.0)
+    chain.update(named.updated({"attributes": {"latency": 100}}), 40.0)
+    assert chain.next_due_ms == 100.0
+    chain.update(named.updated({"attributes": {"latency": 10}}), 50.0)
+    assert timeline(chain, 999.0) == [(50.0, b"x")]
+
+
+def test_the_same_settings_disturb_nothing() -> None:
+    chain = through(named := NamedToxic.of(Timeout(100)))
+    chain.update(named.updated({"toxicity": 0.9}), 60.0)
+    assert chain.next_due_ms == 100.0
+
+
+def test_a_timeout_begins_again_with_other_settings() -> None:
+    chain = through(named := NamedToxic.of(Timeout(0)))
+    chain.push(b"x", 0.0)
+    chain.update(named.updated({"attributes": {"timeout": 5}}), 60.0)
+    assert timeline(chain, 999.0) == [(65.0, Mark.CLOSE)]
+
+
+def test_a_limit_counts_on_over_other_settings() -> None:
+    chain = through(named := NamedToxic.of(LimitData(10)))
+    chain.push(b"12345678", 0.0)
+    chain.update(named.updated({"attributes": {"bytes": 9}}), 0.0)
+    chain.push(b"90", 0.0)
+    assert chain.advance(0.0) == [b"12345678", b"9", Mark.CLOSE]
+
+
+def test_nothing_comes_after_a_reset_and_nothing_is_held() -> None:
+    chain = through(ResetPeer(10))
+    chain.push(b"x", 0.0)
+    assert chain.advance(9.9) == []
+    assert chain.held_bytes == 1
+    assert chain.advance(10.0) == [Mark.RESET]
+    chain.push(b"y", 11.0)
+    chain.push(Mark.END, 11.0)
+    assert chain.held_bytes == 0
+    assert (chain.advance(1e9), chain.next_due_ms) == ([], NEVER_MS)
+
+
+def test_what_was_in_front_of_a_close_still_goes_on() -> None:
+    chain = through(LimitData(3), Latency(10))
+    chain.push(b"abcd", 0.0)
+    chain.push(b"e", 0.0)
+    assert timeline(chain, 999.0) == [(10.0, b"abc"), (10.0, Mark.CLOSE)]
+
+
+def test_a_close_that_was_pushed_ends_what_is_taken() -> None:
+    chain = through(SlowClose(10))
+    chain.push(b"a", 0.0)
+    chain.push(Mark.CLOSE, 0.0)
+    chain.push(b"b", 0.0)
+    assert timeline(chain, 999.0) == [(0.0, b"a"), (10.0, Mark.CLOSE)]
+
+
+def test_a_reset_goes_with_its_toxic_when_that_goes_first() -> None:
+    chain = through(ResetPeer(10))
+    chain.push(b"x", 0.0)
+    chain.remove("reset_peer_downstream", 9.0)
+    assert timeline(chain, 999.0) == [(9.0, b"x")]
+    assert chain.is_idle
+
+
+class TestToxicity:
+    def chain(self, toxicity: float, chance: float) -> Chain:
+        named = NamedToxic.of(Latency(10), toxicity=toxicity)
+        return through(named, chance=lambda name, n: chance)
+
+    def test_at_0_it_strikes_nothing_even_when_0_is_drawn(self) -> None:
+        assert self.chain(0, 0.0).is_idle
+
+    def test_at_1_it_strikes_all(self) -> None:
+        assert not self.chain(1, 1 - 2**-53).is_idle
+
+    def test_it_strikes_below_its_toxicity_and_not_at_it(self) -> None:
+        assert not self.chain(0.5, 0.4999).is_idle
+        assert self.chain(0.5, 0.5).is_idle
+
+    def test_reset_peer_at_0_does_nothing(self) -> None:
+        chain = through(NamedToxic.of(ResetPeer(0), toxicity=0))
+        chain.push(b"x", 0.0)
+        assert timeline(chain, 1e9) == [(0.0, b"x")]
+
+    def test_a_neighbour_that_comes_or_goes_changes_nothing(self) -> None:
+        for seed in range(50):
+            alone = through(NamedToxic.of(BlackHole(), toxicity=0.5), chance=hashed(seed))
+            spared = alone.is_idle
+            for name in "ab":
+                alone.add(NamedToxic.of(SlowClose(1), toxicity=0.5, name=name), 1.0)
+            alone.remove("a", 2.0)
+            alone.update(NamedToxic.of(SlowClose(2), toxicity=0.7, name="b"), 2.0)
+            alone.push(b"x", 3.0)
+            assert (alone.advance(3.0) == [b"x"]) is spared
+
+    def test_a_greater_toxicity_strikes_those_that_it_struck_and_more(self) -> None:
+        for seed in range(50):
+            named = NamedToxic.of(BlackHole(), toxicity=0.3)
+            chain = through(named, chance=hashed(seed))
+            struck = not chain.is_idle
+            chain.push(b"x", 0.0)
+            assert (chain.advance(0.0) == []) is struck
+            chain.update(named.updated({"toxicity": 0.6}), 1.0)
+            chain.push(b"y", 1.0)
+            assert chain.advance(1.0) == [] or not struck
+            chain.update(named.updated({"toxicity": 0}), 2.0)
+            assert chain.advance(2.0) in ([], [b"x", b"y"], [b"y"])
+            assert chain.is_idle
+
+    def test_what_a_spared_stream_draws_is_drawn_for_it_alone(self) -> None:
+        asked: list[tuple[str, int]] = []
+
+        def chance(name: str, n: int) -> float:
+            asked.append((name, n))
+            return 0.5
+
+        chain = through(
+            NamedToxic.of(Latency(10, 5), toxicity=0.5, name="spared"),
+            NamedToxic.of(Latency(10, 5), name="struck"),
+            chance=chance,
+        )
+        chain.push(b"x", 0.0)
+        chain.advance(0.0)
+        assert asked == [("spared", 0), ("struck", 0), ("struck", 1)]
+
+
+class TestCounts:
+    def test_a_toxic_counts_what_it_did_and_not_what_it_let_pass(self) -> None:
+        named = NamedToxic.of(LimitData(5))
+        chain = through(named)
+        chain.push(b"abc", 0.0)
+        chain.advance(0.0)
+        assert named.counts.to_json() == {"streams": 1, "fired": 0}
+        chain.push(b"def", 0.0)
+        chain.advance(0.0)
+        assert named.counts.to_json() == {"streams": 1, "fired": 1}
+
+    def test_one_that_spared_the_stream_counts_nothing(self) -> None:
+        named = NamedToxic.of(Latency(5), toxicity=0)
+        through(named).push(b"x", 0.0)
+        assert named.counts.to_json() == {"streams": 0, "fired": 0}
+
+    def test_who_listens_is_told_once_a_stream(self) -> None:
+        told: list[str] = []
+        chain = through(Latency(5), SlowClose(1), struck=lambda named: told.append(named.name))
+        for number in range(3):
+            chain.push(b"x", float(number))
+            chain.advance(float(number))
+        assert told == ["latency_downstream"]
+        chain.push(Mark.END, 10.0)
+        chain.advance(100.0)
+        assert told == ["latency_downstream", "slow_close_downstream"]
+
+    def test_they_are_kept_over_an_update(self) -> None:
+        named = NamedToxic.of(Latency(5))
+        chain = through(named)
+        chain.push(b"x", 0.0)
+        chain.advance(0.0)
+        after = named.updated({"attributes": {"latency": 6}})
+        chain.update(after, 1.0)
+        chain.push(b"y", 1.0)
+        chain.advance(1.0)
+        assert after.counts.fired >= 2
+
+
+def test_a_long_piece_in_many_parts_is_kept_as_one() -> None:
+    taken = 0
+
+    class CountingState(ToxicState[Toxic]):
+        def data(self, data: bytes, arrived_ms: float) -> Iterable[Due]:
+            nonlocal taken
+            for index in range(len(data)):
+                taken += 1
+                yield Due(data[index : index + 1], arrived_ms + index)
+
+    class Counting(Toxic):
+        type = "counting"
+
+        def begin(self, draw: object) -> CountingState:
+            return CountingState(self, lambda: 0.0)
+
+    chain = through(Counting())
+    chain.push(bytes(100_000), 0.0)
+    chain.advance(10.0)
+    assert taken == 12
+    assert chain.held_bytes == 100_000 - 11
+
+
+KINDS: list[Toxic] = [
+    Latency(7, 5),
+    Latency(3, 9, "normal"),
+    Latency(1, 4, "pareto"),
+    Bandwidth(1),
+    Bandwidth(0),
+    SlowClose(20),
+    Timeout(0),
+    BlackHole(),
+    Slicer(3, 2, 700),
+    SlowAccept(30),
+    HalfOpen(),
+    PacketLoss(0.4, 11),
+]
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("push"), st.binary(max_size=4000)),
+        st.tuples(st.just("step"), st.floats(0, 50)),
+        st.tuples(st.just("toxic"), st.tuples(st.integers(0, 3), st.sampled_from(KINDS))),
+        st.tuples(st.just("toxicity"), st.tuples(st.integers(0, 3), st.floats(0, 1))),
+        st.tuples(st.just("remove"), st.integers(0, 3)),
+    ),
+    max_size=40,
+)
+
+
+class Driver:
+    """What is done to a chain, and what has gone in and come out."""
+
+    def __init__(self, seed: int) -> None:
+        self.chain = Chain(hashed(seed), 0.0)
+        self.now_ms, self.sent, self.received = 0.0, b"", b""
+        self.named: dict[str, NamedToxic] = {}
+
+    def push(self, data: bytes) -> None:
+        self.chain.push(data, self.now_ms)
+        self.sent += data
+
+    def step(self, for_ms: float) -> None:
+        self.now_ms += for_ms
+        self.take()
+
+    def take(self) -> list[Piece]:
+        pieces = self.chain.advance(self.now_ms)
+        self.received += b"".join(piece for piece in pieces if isinstance(piece, bytes))
+        assert self.chain.next_due_ms > self.now_ms
+        return pieces
+
+    def toxic(self, settings: tuple[int, Toxic]) -> None:
+        name = str(settings[0])
+        named = NamedToxic(name, settings[1], Direction.UPSTREAM)
+        known = self.named.get(name)
+        if known is None:
+            self.chain.apply(Change.ADDED, named, self.now_ms)
+        elif type(known.toxic) is type(named.toxic):
+            self.chain.apply(Change.UPDATED, named, self.now_ms)
+        else:
+            return
+        self.named[name] = named
+
+    def toxicity(self, settings: tuple[int, float]) -> None:
+        if known := self.named.get(str(settings[0])):
+            changed = known.updated({"toxicity": settings[1]})
+            self.named[known.name] = changed
+            self.chain.apply(Change.UPDATED, changed, self.now_ms)
+
+    def remove(self, number: int) -> None:
+        if named := self.named.pop(str(number), None):
+            self.chain.apply(Change.REMOVED, named, self.now_ms)
+
+    def check(self) -> None:
+        assert self.sent.startswith(self.received)
+        assert self.chain.held_bytes == len(self.sent) - len(self.received)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 1000), OPERATIONS)
+def test_nothing_is_lost_or_overtakes_whatever_comes_and_goes(
+    seed: int, operations: list[tuple[str, object]]
+) -> None:
+    driver = Driver(seed)
+    for name, argument in operations:
+        getattr(driver, name)(argument)
+        driver.check()
+    driver.chain.push(Mark.END, driver.now_ms)
+    for number in range(4):
+        driver.remove(number)
+        driver.check()
+    pieces = driver.take()
+    assert driver.received == driver.sent
+    assert pieces[-1] is Mark.END
+    assert pieces.count(Mark.END) == 1
+    assert driver.chain.is_idle
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1000), OPERATIONS)
+def test_the_same_chance_and_traffic_give_the_same_stream(
+    seed: int, operations: list[tuple[str, object]]
+) -> None:
+    streams = []
+    for _ in range(2):
+        driver, seen = Driver(seed), []
+        for name, argument in operations:
+            getattr(driver, name)(argument)
+            seen.append((driver.now_ms, tuple(driver.take())))
+        streams.append(seen)
+    assert streams[0] == streams[1]
+
+
+def test_the_drawing_for_tests_spares_nothing() -> None:
+    assert drawn(0.5)("any", 0) == 0.0
+    assert [drawn(0.1, 0.2)("any", n) for n in (1, 2, 3)] == [0.1, 0.2, 0.2]

@@ -58,6 +58,11 @@ class Gate:
         else:
             self._waiting.append(tell)
 
+    def forget(self, tell: Callable[[], None]) -> None:
+        """``tell`` waits no more, if it did."""
+        if tell in self._waiting:
+            self._waiting.remove(tell)
+
     def open(self) -> None:
         self.is_open = True
         waiting, self._waiting = self._waiting, []

@@ -16,7 +16,7 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
 from harness.proxies import FrameRule, Relay, RunningRelay
-from harness.proxies.relay import LIMIT_BYTES
+from harness.proxies.limits import LIMITS
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
 FRAME = frame(bytes(32 * 1024))
@@ -26,12 +26,8 @@ HELD_BYTES = 1 << 20  # asyncio's high-water mark is 64 KiB, and one read brings
 
 def held_bytes(ends: Ends) -> int:
     """What the relay itself holds for this link: unsent bytes and unfinished frames."""
-    (link,) = ends.running.relay.links
-    total = 0
-    for side in (link.client, link.broker):
-        unsent = side.transport.get_write_buffer_size() if side.transport else 0
-        total += unsent + side.splitter.pending_bytes
-    return total
+    (connection,) = ends.running.relay.connections
+    return connection.held_bytes
 
 
 @pytest.mark.parametrize("reader", ["client", "broker"])
@@ -83,8 +79,11 @@ def test_a_slow_reader_gets_everything_in_order() -> None:
 
 def test_the_largest_frame_is_the_limit() -> None:
     with relayed() as ends:
-        ends.client.sendall((LIMIT_BYTES + 1).to_bytes(4, "big") + b"passed on at once")
-        assert read(ends.broker, 21) == (LIMIT_BYTES + 1).to_bytes(4, "big") + b"passed on at once"
+        ends.client.sendall((LIMITS.request_bytes + 1).to_bytes(4, "big") + b"passed on at once")
+        assert (
+            read(ends.broker, 21)
+            == (LIMITS.request_bytes + 1).to_bytes(4, "big") + b"passed on at once"
+        )
 
 
 # -- stopping ------------------------------------------------------------------------------------
@@ -118,7 +117,7 @@ def full_buffers(ends: Ends) -> None:
 
 
 def nothing(ends: Ends) -> None:
-    assert ends.running.relay.links
+    assert ends.running.relay.connections
 
 
 @pytest.mark.parametrize("state", [nothing, half_frame, answer_open, half_closed, full_buffers])
@@ -129,9 +128,9 @@ def test_stop_leaves_no_task_thread_or_socket(state: object) -> None:
         warnings.simplefilter("always")
         with relayed(receive_bytes=64 * 1024) as ends:
             state(ends)
-            relay, loop = ends.running.relay, ends.running._loop
+            relay, loop = ends.running.relay, ends.running.proxies._loop
         assert open_sockets() == sockets
-    assert (relay.links, relay.accepting, relay.connecting) == (set(), set(), set())
+    assert (relay.connections, relay.proxy.pending_tasks) == ([], 0)
     assert loop.is_closed()
     assert threading.active_count() == threads
     assert [str(one.message) for one in warned if one.category is ResourceWarning] == []

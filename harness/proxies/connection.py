@@ -1,0 +1,207 @@
+"""One client connection, and the connection to the upstream that is made for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from harness.proxies.counters import Counters
+from harness.proxies.direction import Direction
+from harness.proxies.requests import RequestWatch
+from harness.proxies.responses import ResponseWatch
+from harness.proxies.seen import Place
+from harness.proxies.side import Side
+from harness.proxies.stream import Stream
+from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.named import NamedToxic
+from harness.proxies.unanswered import Unanswered
+from harness.proxies.watching import Shared
+from harness.proxies.way import Way
+
+UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a proxy tells each of its connections."""
+
+    shared: Shared
+    counters: Counters
+    now_ms: Callable[[], float]
+    chain: Callable[[Place, Direction, float], Chain | None]  # place, direction, since when
+    connect: Callable[[ProxiedConnection], None]  # begin to connect its broker's side
+    gone: Callable[[ProxiedConnection], None]
+    is_framed: bool
+
+
+class ProxiedConnection:
+    """Bytes both ways. The end of one direction is passed on, the other goes on until its own."""
+
+    def __init__(self, plan: Plan, place: Place) -> None:
+        self._plan, self.place = plan, place
+        self.began_ms = plan.now_ms()
+        self.client, self.broker = self._side(UP), self._side(DOWN)
+        self.upstream = self._stream(UP, self.client, self.broker)
+        self.downstream = self._stream(DOWN, self.broker, self.client)
+        self.requests: RequestWatch | None = None
+        self.responses: ResponseWatch | None = None
+        self.is_connecting = False
+        self._is_stopped = False
+        if plan.is_framed:
+            self._watch(plan.shared)
+
+    def _side(self, direction: Direction) -> Side:
+        plan = self._plan
+        return Side(self, plan.counters.of(direction), plan.shared.limits.linger_ms)
+
+    def _stream(self, direction: Direction, source: Side, destination: Side) -> Stream:
+        plan = self._plan
+        make = partial(plan.chain, self.place, direction, self.began_ms)
+        way = Way(destination, make, plan.now_ms)
+        way.chain = make()
+        stream = Stream(way, plan.shared.limits, plan.now_ms, source.pause)
+        source.out, destination.into = stream, stream
+        return stream
+
+    def _watch(self, shared: Shared) -> None:
+        counters = self._plan.counters
+        unanswered = Unanswered(counters, shared.limits)
+        self.responses = ResponseWatch(
+            self.downstream, counters.downstream, self.place, shared, unanswered
+        )
+        self.requests = RequestWatch(
+            self.upstream, counters.upstream, self.place, shared, unanswered, self.responses
+        )
+        self.responses.send_upstream = self.requests.put
+        self.client.feed = self.requests.finder.feed
+        self.broker.feed = self.responses.finder.feed
+
+    @property
+    def held_bytes(self) -> int:
+        """All that waits here: in frames, steps, toxics and for the sockets."""
+        total = self.upstream.held_bytes + self.downstream.held_bytes
+        for watch in (self.requests, self.responses):
+            total += watch.finder.pending_bytes if watch else 0
+        for side in (self.client, self.broker):
+            total += side.transport.get_write_buffer_size() if side.transport else 0
+        return total
+
+    def stream(self, direction: Direction) -> Stream:
+        return self.upstream if direction is UP else self.downstream
+
+    # -- what its proxy does with it ------------------------------------------------------------
+
+    def cut(self, direction: Direction) -> None:
+        """Nothing goes on this way; nothing is lost."""
+        stream = self.stream(direction)
+        stream.way.is_cut = True
+        stream.run()
+
+    def heal(self, direction: Direction) -> None:
+        stream = self.stream(direction)
+        if not stream.way.is_cut:
+            return
+        stream.way.is_cut = False
+        stream.way.turn()
+        stream.run()
+        if direction is UP and self.client.transport:
+            self._connect()
+
+    def toxic_changed(self, change: Change, named: NamedToxic) -> None:
+        stream = self.stream(named.direction)
+        stream.way.toxic_changed(change, named)
+        stream.run()
+
+    def abort(self) -> None:
+        """Both sockets are closed now, and nobody is asked about it."""
+        self._is_stopped = True
+        self.client.abort()
+        self.broker.abort()
+
+    # -- what its sides tell ----------------------------------------------------------------------
+
+    def made(self, side: Side) -> None:
+        side.into.way.transport = side.transport
+        side.into.run()
+        side.into.way.turn()
+        if side is self.broker:
+            if self.upstream.way.is_over:  # the client did not wait
+                side.finish()
+            return
+        # Not at once: before Python 3.11.5 asyncio begins to read after connection_made even if
+        # that has paused, and bytes would come before there is a broker to take them.
+        asyncio.get_running_loop().call_soon(self.upstream.regulate)
+        if self.requests:
+            self._open(self.requests)
+        if not self.upstream.way.is_cut:
+            self._connect()
+
+    def _open(self, requests: RequestWatch) -> None:
+        shared = self._plan.shared
+        if not shared.interceptor.is_idle:
+            steps = requests.steps(shared.interceptor.opened, self.place)
+            if steps:
+                requests.act(steps)
+
+    def _connect(self) -> None:
+        if not self.is_connecting:
+            self.is_connecting = True
+            self._plan.connect(self)
+
+    def not_connected(self) -> None:
+        """The upstream could not be reached."""
+        self._plan.counters.not_connected += 1
+        self.client.finish()
+
+    def ended(self, side: Side) -> None:
+        """``side`` sends nothing more: what is left goes on, then its end."""
+        if self._is_stopped or side.out.way.is_over:
+            return
+        if side is self.client and self.requests:
+            self.requests.end()
+        elif side is self.broker and self.responses:
+            self.responses.end()
+        else:
+            side.out.end()
+
+    def told_end(self, side: Side) -> None:
+        """All that leads to ``side`` is written, its end too."""
+        other = self.client if side is self.broker else self.broker
+        if side.was_told_end and other.was_told_end:
+            side.finish()
+            other.finish()
+        elif other.transport is None:
+            side.finish()
+
+    def lost(self, side: Side) -> None:
+        """Gone altogether: what is left for the other side is still written to it."""
+        other = self.client if side is self.broker else self.broker
+        if not side.is_loose:
+            if not side.has_ended:
+                side.has_ended = True
+                self.ended(side)
+            if side.out.way.is_over:
+                other.finish()
+        if self.client.transport is None and self.broker.transport is None:
+            for watch in (self.requests, self.responses):
+                if watch:
+                    watch.drop()
+            self._plan.gone(self)
+
+    def close(self) -> None:
+        """Both sockets are closed by FIN."""
+        self.client.finish()
+        self.broker.finish()
+
+    def reset(self, side: Side) -> None:
+        """By RST; what the step said stands in the stream that leads to ``side``."""
+        wanted = side.into.reset_side
+        if wanted is None:
+            self.client.reset()
+            self.broker.reset()
+            return
+        alone = self.broker if wanted is UP else self.client
+        alone.is_loose = True
+        alone.reset()

@@ -1,0 +1,169 @@
+"""Where frames begin in a stream, found while they pass.
+
+    bytes -> [ frame nobody wants: passes at once ][ frame somebody wants: found, whole ] ...
+
+Pure: bytes in, calls out, in the order of the stream. What passes is not copied when a whole piece
+passes, which is the usual case. At most one unfinished frame is held, and only a wanted one; of
+others only a head that is not whole yet.
+"""
+
+from __future__ import annotations
+
+import struct
+from math import inf
+from typing import Generic, Protocol, TypeVar
+
+from harness.codec.frame import LENGTH_BYTES
+
+Claim = TypeVar("Claim")
+LONGEST = 0x7FFF_FFFF
+_LENGTH = struct.Struct(">i")
+
+
+class Watch(Protocol[Claim]):
+    """Who is asked about each frame."""
+
+    def begins(self, data: bytes, at: int, length: int) -> Claim | None:
+        """A frame's payload of ``length`` bytes begins at ``data[at]``, with at least its head.
+
+        What is returned is given back with the whole frame; None lets the frame pass.
+        """
+
+    def found(self, claim: Claim, whole: bytes) -> None:
+        """A wanted frame, its length in front."""
+
+    def passes(self, data: bytes) -> None:
+        """Bytes that nobody wants."""
+
+    def lost(self, length: int, rest: bytes) -> None:
+        """A length that cannot be stands at the start of ``rest``; all that follows passes."""
+
+    def collects(self, held_bytes: int) -> bool:
+        """So much of a wanted frame is held now, 0: no more; False gives it up."""
+
+    def unread(self, claim: Claim, data: bytes) -> None:
+        """A frame that was given up passes next; ``data``: what is there of it."""
+
+    def between(self) -> None:
+        """What went on so far ends where a frame ends: it was asked to be told of this."""
+
+
+class FrameFinder(Generic[Claim]):
+    """One direction of a connection. ``head_bytes`` of a payload are there when it ``begins``."""
+
+    __slots__ = ("_claim", "_collected", "_head", "_head_bytes", "_left", "_longest", "_missing",
+                 "_watch", "interrupt")  # fmt: skip
+
+    def __init__(self, watch: Watch[Claim], head_bytes: int, longest: int = LONGEST) -> None:
+        self._watch, self._head_bytes, self._longest = watch, head_bytes, longest
+        self.interrupt = False  # call ``between`` at every boundary
+        self._left: float = 0  # bytes to come of a frame that passes; inf: framing is lost
+        self._head = b""  # the beginning of a frame, too little to ask about it
+        self._claim: Claim | None = None  # of the frame that is being collected
+        self._collected = bytearray()
+        self._missing = 0  # bytes to come of it
+
+    @property
+    def pending_bytes(self) -> int:
+        """How many bytes wait here for more."""
+        return len(self._head) + len(self._collected)
+
+    @property
+    def is_between(self) -> bool:
+        """Whether something else may go on now: no frame is on its way in part or held."""
+        return self._left in (0, inf) and self._claim is None
+
+    @property
+    def is_lost(self) -> bool:
+        return self._left == inf
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the stream."""
+        left = self._left
+        if len(data) <= left:
+            self._left = left - len(data)
+            self._watch.passes(data)
+            if self.interrupt and not self._left:
+                self._watch.between()
+        elif self._claim is not None:
+            self._collect(data)
+        elif self._head:
+            data, self._head = self._head + data, b""
+            self._walk(data, 0, 0)
+        else:
+            self._left = 0
+            self._walk(data, 0, int(left))
+
+    def end(self) -> None:
+        """The stream has ended: what was held passes."""
+        rest = self._head + self._collected
+        self._head = b""
+        self._forget()
+        self._left = inf
+        if rest:
+            self._watch.passes(bytes(rest))
+
+    def _collect(self, data: bytes) -> None:
+        missing, claim = self._missing, self._claim
+        assert claim is not None
+        if len(data) < missing:
+            self._missing -= len(data)
+            self._hold(claim, data)
+            return
+        whole = bytes(self._collected + data[:missing])
+        self._forget()
+        self._watch.found(claim, whole)
+        self._walk(data, missing, missing)
+
+    def _hold(self, claim: Claim, data: bytes) -> None:
+        self._collected += data
+        if self._watch.collects(len(self._collected)):
+            return
+        collected, self._left = bytes(self._collected), self._missing
+        self._forget()
+        self._watch.unread(claim, collected)
+        self._watch.passes(collected)
+
+    def _forget(self) -> None:
+        self._claim, self._missing, self._collected = None, 0, bytearray()
+        self._watch.collects(0)
+
+    def _walk(self, data: bytes, start: int, at: int) -> None:
+        """A frame begins at ``data[at]``; what is before ``data[start]`` went on already."""
+        size, begins = len(data), self._watch.begins
+        while size - at >= LENGTH_BYTES:
+            if self.interrupt:
+                self._pass(data, start, at)
+                start = at
+                self._watch.between()
+            (length,) = _LENGTH.unpack_from(data, at)
+            if not 0 <= length <= self._longest:
+                self._pass(data, start, at)
+                self._left = inf
+                self._watch.lost(length, data[at:])
+                return
+            payload = at + LENGTH_BYTES
+            stop = payload + length
+            if size - payload < self._head_bytes and size < stop:
+                break
+            claim = begins(data, payload, length)
+            if claim is None:
+                at = stop
+                continue
+            self._pass(data, start, at)
+            if stop > size:
+                self._claim, self._missing = claim, stop - size
+                self._hold(claim, data[at:])
+                return
+            self._watch.found(claim, data[at:stop])
+            at = start = stop
+        if at < size:
+            self._head = data[at:]
+        self._left = max(0, at - size)
+        self._pass(data, start, min(at, size))
+        if self.interrupt and not self._left:
+            self._watch.between()
+
+    def _pass(self, data: bytes, start: int, stop: int) -> None:
+        if start < stop:
+            self._watch.passes(data[start:stop])

@@ -1,0 +1,305 @@
+"""A listener in front of one upstream: each connection to it becomes one to the upstream."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, TypeVar
+
+from harness.proxies import dice
+from harness.proxies.address import Address
+from harness.proxies.connection import Plan, ProxiedConnection
+from harness.proxies.counters import Counters
+from harness.proxies.direction import Direction
+from harness.proxies.event import Event, Listener
+from harness.proxies.interceptor import Interceptor
+from harness.proxies.limits import LIMITS, Limits
+from harness.proxies.rewriter import Rewriter
+from harness.proxies.seen import Place
+from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.collection import ToxicCollection
+from harness.proxies.toxics.named import NamedToxic
+from harness.proxies.watching import Shared
+
+A = TypeVar("A")
+T = TypeVar("T")
+BACKLOG = 1024
+AT_ONCE = 64  # accepted before others get their turn
+KEPT_ERRORS = 100
+RETRY_S = 0.1
+_TOO_MANY = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+LOCAL = Address("127.0.0.1", 0)
+
+
+def _nobody(event: Event) -> None:
+    """For a proxy whose events nobody wants to hear."""
+
+
+def _clock() -> Callable[[], float]:
+    began = time.monotonic()
+    return lambda: (time.monotonic() - began) * 1000
+
+
+class Proxy:
+    """One link. All of it belongs to the loop that ``start`` ran on.
+
+    Without interceptor and rewriter it knows no frames, unless ``count_frames``; then it also
+    cannot be told of them later. ``tell`` hears of faults; what an interceptor or rewriter raises
+    changes nothing, is told and kept in ``errors``.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        upstream: tuple[str, int],
+        *,
+        listen: tuple[str, int] = LOCAL,
+        source: str = "client",
+        destination: str = "broker",
+        interceptor: Interceptor | None = None,
+        rewriter: Rewriter | None = None,
+        count_frames: bool = False,
+        seed: int = 0,
+        tell: Listener = _nobody,
+        now_ms: Callable[[], float] | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
+        self.name, self.source, self.destination = name, source, destination
+        self.upstream, self.listen = Address(*upstream), Address(*listen)
+        self.seed, self.limits, self.now_ms = seed, limits, now_ms or _clock()
+        self.counters, self.toxics = Counters(), ToxicCollection()
+        self.errors: deque[Exception] = deque(maxlen=KEPT_ERRORS)
+        self._tell_event = tell
+        self._open: dict[int, ProxiedConnection] = {}
+        self._cut: set[Direction] = set()
+        self._accepting: set[asyncio.Task[None]] = set()
+        self._connecting: set[asyncio.Task[None]] = set()
+        self._listener: socket.socket | None = None
+        self._is_accepting = False
+        shared = Shared(
+            Interceptor() if interceptor is None else interceptor,
+            Rewriter() if rewriter is None else rewriter,
+            self._guarded,
+            limits,
+        )
+        self._plan = Plan(
+            shared=shared,
+            counters=self.counters,
+            now_ms=self.now_ms,
+            chain=self._chain,
+            connect=lambda connection: _keep(self._connecting, self._connect(connection)),
+            gone=self._gone,
+            is_framed=count_frames or not (interceptor is None and rewriter is None),
+        )
+        self.toxics.subscribe(self._toxic_changed)
+
+    @property
+    def link(self) -> str:
+        return f"{self.source}->{self.destination}"
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it listens."""
+        return self._listener is not None
+
+    @property
+    def connections(self) -> list[ProxiedConnection]:
+        """Those that are open, oldest first."""
+        return list(self._open.values())
+
+    @property
+    def held_bytes(self) -> int:
+        """What all connections hold together."""
+        return sum(connection.held_bytes for connection in self._open.values())
+
+    @property
+    def pending_tasks(self) -> int:
+        """Connections that are being accepted or made."""
+        return len(self._accepting) + len(self._connecting)
+
+    # -- listening --------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Listen; ``listen`` is the real address then. Raises OSError when it cannot be had."""
+        if self._listener:
+            return
+        host, port = self.listen
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        self._listener.setblocking(False)
+        self.listen = Address(host, self._listener.getsockname()[1])
+        self._accept_on()
+
+    async def stop(self) -> None:
+        """Close the listener and every connection at once; no task or socket is left."""
+        self._stop_listening()
+        await asyncio.gather(*self._accepting, return_exceptions=True)
+        while self._connecting or self._open:
+            tasks = list(self._connecting)
+            for task in tasks:
+                task.cancel()
+            for connection in self.connections:
+                connection.abort()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.sleep(0)  # the transports tell of their end on the loop's next turn
+
+    async def enable(self) -> None:
+        """Listen again, at the same port."""
+        if not self.enabled:
+            await self.start()
+            self._tell("enabled")
+
+    async def disable(self) -> None:
+        """Refuse connections, and close those that are open."""
+        if self.enabled:
+            self._tell("disabled", connections=len(self._open))
+            await self.stop()
+
+    def _stop_listening(self) -> None:
+        if self._listener:
+            self._accept_off()
+            self._listener.close()
+            self._listener = None
+
+    def _accept_on(self) -> None:
+        if self._listener and not self._is_accepting:
+            self._is_accepting = True
+            loop = asyncio.get_running_loop()
+            loop.add_reader(self._listener, self._accept, self._listener)
+
+    def _accept_off(self) -> None:
+        if self._listener and self._is_accepting:
+            self._is_accepting = False
+            asyncio.get_running_loop().remove_reader(self._listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        # Not asyncio's server: it loses sockets that it was just accepting when it is closed.
+        for _ in range(AT_ONCE):
+            if len(self._open) >= self.limits.connections:
+                self._accept_off()  # on again when one is gone
+                return
+            try:
+                accepted, _ = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in _TOO_MANY:
+                    raise
+                self._accept_off()
+                asyncio.get_running_loop().call_later(RETRY_S, self._accept_on)
+                return
+            accepted.setblocking(False)
+            _keep(self._accepting, self._begin(accepted))
+
+    async def _begin(self, accepted: socket.socket) -> None:
+        counters = self.counters
+        place = Place(self.source, self.destination, counters.accepted)
+        counters.accepted += 1
+        counters.open += 1
+        connection = ProxiedConnection(self._plan, place)
+        for direction in self._cut:
+            connection.cut(direction)
+        self._open[place.connection] = connection
+        try:
+            loop = asyncio.get_running_loop()
+            await loop.connect_accepted_socket(lambda: connection.client, accepted)
+        except BaseException:
+            accepted.close()
+            if connection.client.transport is None:
+                self._gone(connection)
+            raise
+
+    async def _connect(self, connection: ProxiedConnection) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self.limits.connect_ms / 1000):
+                await loop.create_connection(lambda: connection.broker, *self.upstream)
+        except OSError:  # TimeoutError is one
+            connection.not_connected()
+
+    def _gone(self, connection: ProxiedConnection) -> None:
+        if self._open.pop(connection.place.connection, None) is None:
+            return
+        self.counters.open -= 1
+        self._guarded(self._plan.shared.interceptor.closed, connection.place)
+        if len(self._open) < self.limits.connections:
+            self._accept_on()
+
+    # -- faults of the whole link -----------------------------------------------------------------
+
+    def cut(self, direction: Direction | None = None) -> None:
+        """Nothing passes any more, one way or both; new connections are taken and stay silent."""
+        directions = _directions(direction)
+        self._cut.update(directions)
+        for connection in self.connections:
+            for one in directions:
+                connection.cut(one)
+        self._tell("cut", direction)
+
+    def heal(self, direction: Direction | None = None) -> None:
+        """All goes on, and nothing was lost."""
+        directions = _directions(direction)
+        self._cut.difference_update(directions)
+        for connection in self.connections:
+            for one in directions:
+                connection.heal(one)
+        self._tell("healed", direction)
+
+    def reset_connections(self) -> None:
+        """RST to both ends of all of them."""
+        self._tell("reset", connections=len(self._open))
+        for connection in self.connections:
+            connection.client.reset()
+            connection.broker.reset()
+
+    # -- toxics, errors, events -------------------------------------------------------------------
+
+    def _chain(self, place: Place, direction: Direction, began_ms: float) -> Chain | None:
+        """The toxics of a stream that began then; None without any."""
+        if not self.toxics.towards(direction):
+            return None
+
+        def chance(name: str, nth: int) -> float:
+            return dice.draw(self.seed, self.link, place.connection, direction, 0, name, nth)
+
+        struck = partial(self._toxic_struck, place)
+        return self.toxics.chain(direction, chance, began_ms, struck=struck)
+
+    def _toxic_changed(self, change: Change, named: NamedToxic) -> None:
+        for connection in self.connections:
+            connection.toxic_changed(change, named)
+        self._tell(f"toxic_{change.value}", named.direction, toxic=named.name)
+
+    def _toxic_struck(self, place: Place, named: NamedToxic) -> None:
+        self._tell_event(
+            Event(self.now_ms(), "fired", self.link, place.connection, named.direction,
+                  rule=named.name, detail={"toxic": named.toxic.type})
+        )  # fmt: skip
+
+    def _guarded(self, call: Callable[[A], T], argument: A, /) -> T | None:
+        try:
+            return call(argument)
+        except Exception as error:  # noqa: BLE001  # a rule is somebody else's code
+            self.counters.errors += 1
+            self.errors.append(error)
+            self._tell("error", error=f"{type(error).__name__}: {error}")
+            return None
+
+    def _tell(self, what: str, direction: Direction | None = None, **detail: object) -> None:
+        self._tell_event(Event(self.now_ms(), what, self.link, direction=direction, detail=detail))
+
+
+def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:
+    """Start a task; it is in the set for as long as it runs."""
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
+def _directions(direction: Direction | None) -> tuple[Direction, ...]:
+    return tuple(Direction) if direction is None else (direction,)

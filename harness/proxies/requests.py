@@ -1,0 +1,187 @@
+"""The upstream direction: requests, and which answers they let expect."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from functools import partial
+from typing import NamedTuple
+
+from harness.codec.frame import LENGTH_BYTES, frame
+from harness.proxies.counters import Traffic
+from harness.proxies.direction import Direction
+from harness.proxies.frames import FrameFinder
+from harness.proxies.responses import ResponseWatch
+from harness.proxies.seen import Place, SeenRequest
+from harness.proxies.step import Send, SendBack, Step
+from harness.proxies.stream import Call, Stream
+from harness.proxies.unanswered import HEAD, OwnAnswer, Unanswered
+from harness.proxies.watching import FrameWatch, Shared
+
+UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
+WITHHELD = 16  # requests that a rule kept back, to know them when it sends them
+_KIND = struct.Struct(">hh")
+_LENGTH = struct.Struct(">i")
+
+
+class Claim(NamedTuple):
+    """Why a request is collected."""
+
+    ordinal: int
+    is_shown: bool  # to the interceptor
+    is_answer_shown: bool
+    is_touched: bool  # by the rewriter
+
+
+class RequestWatch(FrameWatch):
+    """Finds requests; what is sent in their place is expected to be answered."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        traffic: Traffic,
+        place: Place,
+        shared: Shared,
+        unanswered: Unanswered,
+        responses: ResponseWatch,
+    ) -> None:
+        super().__init__(stream, traffic, place, shared)
+        self._unanswered, self._responses = unanswered, responses
+        self._withheld: dict[int, SeenRequest] = {}
+        self.finder: FrameFinder[Claim] = FrameFinder(
+            self, HEAD.size, longest=shared.limits.request_bytes
+        )
+
+    def begins(self, data: bytes, at: int, length: int) -> Claim | None:
+        ordinal = self.ordinal
+        self.ordinal = ordinal + 1
+        if length < HEAD.size:
+            key = version = -1
+        else:
+            key, version = _KIND.unpack_from(data, at)
+        tally = self._tallies[key, version]
+        tally.frames += 1
+        tally.frame_bytes += length + LENGTH_BYTES
+        claim = self._claim(ordinal, key, version)
+        if claim is not None:
+            if length + LENGTH_BYTES <= self.shared.limits.collected_bytes:
+                return claim
+            self.traffic.too_large += 1
+        self._unanswered.expect(data, at, at + length, ordinal)
+        return None
+
+    def _claim(self, ordinal: int, key: int, version: int) -> Claim | None:
+        interceptor = self.shared.interceptor
+        shown = answer_shown = False
+        if not interceptor.is_idle:
+            shown = interceptor.wants(UP, key, version)
+            answer_shown = interceptor.wants(DOWN, key, version)
+        touched = self.shared.rewriter.touches(UP, key, version)
+        if shown or answer_shown or touched:
+            return Claim(ordinal, shown, answer_shown, touched)
+        return None
+
+    def found(self, claim: Claim, whole: bytes) -> None:
+        seen = SeenRequest(whole[LENGTH_BYTES:], claim.ordinal, place=self.place)
+        if claim.is_touched:
+            payload = self.shared.guarded(self.shared.rewriter.request, seen)
+            if payload is not None:
+                whole, seen = frame(payload), SeenRequest(payload, claim.ordinal, place=self.place)
+        steps = self.steps(self.shared.interceptor.request, seen) if claim.is_shown else None
+        if steps is None:
+            kept = seen if claim.is_shown or claim.is_answer_shown else None
+            self._unanswered.expect(whole, LENGTH_BYTES, len(whole), claim.ordinal, kept)
+            self.stream.pass_on(whole)
+        else:
+            self._act(steps, seen)
+
+    def unread(self, claim: Claim, data: bytes) -> None:
+        self.traffic.too_large += 1
+        (length,) = _LENGTH.unpack_from(data)
+        self._unanswered.expect(data, LENGTH_BYTES, LENGTH_BYTES + length, claim.ordinal)
+
+    def refused(self, length: int, rest: bytes) -> None:
+        interceptor = self.shared.interceptor
+        if not interceptor.is_idle:
+            steps = self.steps(lambda bad: interceptor.bad_length(self.place, bad), length)
+            if steps is not None:
+                self.passes = self._swallow
+                self._act(steps, None)
+                return
+        self.passes(rest)
+
+    def _swallow(self, data: bytes) -> None:
+        self.traffic.unparsed_bytes += len(data)
+
+    def end(self) -> None:
+        """The client has ended."""
+        self.flush()
+        self.stream.end()
+
+    def act(self, steps: Iterable[Step]) -> None:
+        self._act(steps, None)
+
+    def _act(self, steps: Iterable[Step], seen: SeenRequest | None) -> None:
+        """``seen``: the request in whose place this is done."""
+        out: list[Step | Call] = []
+        sent: list[bytes] = []
+        for step in steps:
+            if isinstance(step, Send):
+                sent.append(step.data)
+                out.append(step)
+            elif isinstance(step, SendBack):
+                seen = self._account(b"".join(sent), seen)
+                sent.clear()
+                out.append(self._send_back(step))
+            else:
+                self.common(step, out)
+        self._withhold(self._account(b"".join(sent), seen))
+        self.stream.do(out)
+
+    def _send_back(self, step: SendBack) -> Call:
+        if not step.in_turn:
+            return Call(partial(self._responses.put, step.data))
+        own = self._unanswered.promise()
+        self._responses.finder.interrupt = True
+        return Call(partial(self._give, own, step.data))
+
+    def _give(self, own: OwnAnswer, data: bytes) -> None:
+        own.data = data
+        self._responses.own_is_given()
+
+    def _account(self, data: bytes, seen: SeenRequest | None) -> SeenRequest | None:
+        """Expect answers to all frames in ``data``; returns ``seen`` if it is not among them."""
+        at = 0
+        while len(data) - at >= LENGTH_BYTES:
+            (length,) = _LENGTH.unpack_from(data, at)
+            if length < 0:
+                break
+            at += LENGTH_BYTES
+            about, seen = self._about(data, at, seen)
+            ordinal = about.ordinal if about else self.ordinal
+            self._unanswered.expect(data, at, at + length, ordinal, about)
+            at += length
+        return seen
+
+    def _about(
+        self, data: bytes, at: int, seen: SeenRequest | None
+    ) -> tuple[SeenRequest | None, SeenRequest | None]:
+        """Which request stands there, and ``seen`` if it is not that."""
+        identity = _correlation_id(data[at : at + HEAD.size])
+        if seen is not None and identity == _correlation_id(seen.payload):
+            return seen, None
+        if identity is not None and identity in self._withheld:
+            return self._withheld.pop(identity), seen
+        return seen, None
+
+    def _withhold(self, seen: SeenRequest | None) -> None:
+        identity = _correlation_id(seen.payload) if seen else None
+        if seen is None or identity is None:
+            return
+        self._withheld[identity] = seen
+        if len(self._withheld) > WITHHELD:
+            self._withheld.pop(next(iter(self._withheld)))
+
+
+def _correlation_id(payload: bytes) -> int | None:
+    return HEAD.unpack_from(payload)[2] if len(payload) >= HEAD.size else None

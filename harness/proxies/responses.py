@@ -1,0 +1,122 @@
+"""The downstream direction: responses, each with the request that it answers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+from harness.codec.frame import LENGTH_BYTES, frame
+from harness.proxies.counters import UNKNOWN, Traffic
+from harness.proxies.direction import Direction
+from harness.proxies.frames import FrameFinder
+from harness.proxies.seen import Place, SeenResponse
+from harness.proxies.step import Send, SendBack, Step
+from harness.proxies.stream import Call, Stream
+from harness.proxies.unanswered import Sent, Unanswered
+from harness.proxies.watching import FrameWatch, Shared
+
+DOWN = Direction.DOWNSTREAM
+_CORRELATION_ID = struct.Struct(">i")
+
+
+class Claim(NamedTuple):
+    """Why a response is collected."""
+
+    ordinal: int
+    sent: Sent
+    is_shown: bool
+    is_touched: bool
+
+
+class ResponseWatch(FrameWatch):
+    """Finds responses; they come in the order of requests."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        traffic: Traffic,
+        place: Place,
+        shared: Shared,
+        unanswered: Unanswered,
+    ) -> None:
+        super().__init__(stream, traffic, place, shared)
+        self._unanswered = unanswered
+        self.send_upstream: Callable[[bytes], None] = lambda data: None  # noqa: ARG005
+        self.finder: FrameFinder[Claim] = FrameFinder(self, _CORRELATION_ID.size)
+
+    def begins(self, data: bytes, at: int, length: int) -> Claim | None:
+        ordinal = self.ordinal
+        self.ordinal = ordinal + 1
+        correlation_id = None
+        if length >= _CORRELATION_ID.size:
+            (correlation_id,) = _CORRELATION_ID.unpack_from(data, at)
+        sent = self._unanswered.answered(correlation_id)
+        tally = self._tallies[sent[1:3] if sent else UNKNOWN]
+        tally.frames += 1
+        tally.frame_bytes += length + LENGTH_BYTES
+        claim = self._claim(ordinal, sent) if sent else None
+        if claim is not None and length + LENGTH_BYTES > self.shared.limits.collected_bytes:
+            self.traffic.too_large += 1
+            return None
+        return claim
+
+    def _claim(self, ordinal: int, sent: Sent) -> Claim | None:
+        _, key, version, *_ = sent
+        interceptor = self.shared.interceptor
+        shown = not interceptor.is_idle and interceptor.wants(DOWN, key, version)
+        touched = self.shared.rewriter.touches(DOWN, key, version)
+        return Claim(ordinal, sent, shown, touched) if shown or touched else None
+
+    def found(self, claim: Claim, whole: bytes) -> None:
+        request = claim.sent.request(self.place)
+        seen = SeenResponse(whole[LENGTH_BYTES:], request, claim.ordinal)
+        if claim.is_touched:
+            payload = self.shared.guarded(self.shared.rewriter.response, seen)
+            if payload is not None:
+                whole, seen = frame(payload), SeenResponse(payload, request, claim.ordinal)
+        steps = self.steps(self.shared.interceptor.response, seen) if claim.is_shown else None
+        if steps is None:
+            self.stream.pass_on(whole)
+        else:
+            self.act(steps)
+
+    def unread(self, claim: Claim, data: bytes) -> None:  # noqa: ARG002
+        self.traffic.too_large += 1
+
+    def act(self, steps: Iterable[Step]) -> None:
+        out: list[Step | Call] = []
+        for step in steps:
+            if isinstance(step, SendBack):
+                out.append(Call(partial(self.send_upstream, step.data)))
+            else:
+                self.common(step, out)
+        self.stream.do(out)
+
+    def between(self) -> None:
+        for data in self._unanswered.own_due():
+            self.stream.do([Send(data)])
+        super().between()
+
+    def wants_interrupt(self) -> bool:
+        return self._unanswered.own_count > 0
+
+    def own_is_given(self) -> None:
+        """An own answer is there; it goes when its turn has come."""
+        self.finder.interrupt = True
+        if self.finder.is_between:
+            self.between()
+
+    def end(self, *, ask: bool = True) -> None:
+        """The broker has ended; ``ask`` what is to come in place of an answer."""
+        self.flush()
+        waiting = self._unanswered.first()
+        for data in self._unanswered.own_due(all_of_them=True):
+            self.stream.do([Send(data)])
+        interceptor = self.shared.interceptor
+        if waiting and ask and not interceptor.is_idle:
+            steps = self.steps(interceptor.ended, waiting.request(self.place))
+            if steps:
+                self.act(steps)
+        self.stream.end()

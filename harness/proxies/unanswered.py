@@ -1,0 +1,206 @@
+"""The requests of one connection that are to be answered, in the order of their sending."""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from functools import cached_property
+from typing import NamedTuple
+
+from harness.capture.produce_acks import acks_at_start
+from harness.codec.apis import api_for_key
+from harness.codec.messages import RequestHeader
+from harness.codec.structs import Message
+from harness.proxies.counters import Counters
+from harness.proxies.limits import Limits
+from harness.proxies.seen import NOWHERE, PRODUCE_KEY, Place, SeenRequest
+
+HEAD = struct.Struct(">hhi")  # api key, version, correlation id
+_FLEXIBLE_PRODUCE = 9
+_STUCK = 64  # so many requests that nobody answers may stand before one that is
+
+
+class PeekedRequest(SeenRequest):
+    """A request that went by unread: only API, version and correlation id are known."""
+
+    @cached_property
+    def _header(self) -> tuple[RequestHeader, int] | None:
+        if len(self.payload) < HEAD.size:
+            return None
+        key, version, correlation_id = HEAD.unpack_from(self.payload)
+        api = api_for_key(key)
+        if api is None or version not in api.valid_versions:
+            return None
+        header = RequestHeader(
+            request_api_key=key, request_api_version=version, correlation_id=correlation_id
+        )
+        return header, len(self.payload)
+
+    @cached_property
+    def message(self) -> Message | None:
+        return None
+
+
+class Sent(NamedTuple):
+    """One request on its way. ``seen`` is there when it was read whole."""
+
+    correlation_id: int | None
+    api_key: int
+    version: int
+    ordinal: int
+    seen: SeenRequest | None = None
+    perhaps_silent: bool = False  # a Produce whose acks are not known
+
+    def request(self, place: Place = NOWHERE) -> SeenRequest:
+        """As far as it is known."""
+        if self.seen is not None:
+            return self.seen
+        head = b""
+        if self.correlation_id is not None:
+            head = HEAD.pack(self.api_key, self.version, self.correlation_id)
+        return PeekedRequest(head, self.ordinal, place=place)
+
+
+def acks_of(data: bytes, at: int, stop: int, version: int) -> int | None:
+    """``acks`` of the Produce request whose payload is ``data[at:stop]``; None: not to be seen."""
+    at += HEAD.size
+    at += 2 + max(0, int.from_bytes(data[at : at + 2], "big", signed=True))
+    if version >= _FLEXIBLE_PRODUCE:
+        if data[at : at + 1] != b"\0":  # tags in a header: nobody sends them with Produce
+            return None
+        at += 1
+    return acks_at_start(version, data[at : min(stop, at + 512)])
+
+
+class OwnAnswer:
+    """An answer that the broker does not give: its turn comes when those before were answered."""
+
+    __slots__ = ("data",)
+    correlation_id = None
+    seen = None
+    perhaps_silent = False
+
+    def __init__(self) -> None:
+        self.data: bytes | None = None  # None: not given yet
+
+
+class Unanswered:
+    """Answers come in the order of requests; a correlation id tells where one was not answered."""
+
+    __slots__ = ("_counters", "_kept_bytes", "_limits", "_queue", "own_count")
+
+    def __init__(self, counters: Counters, limits: Limits) -> None:
+        self._counters, self._limits = counters, limits
+        self._queue: deque[Sent | OwnAnswer] = deque()
+        self.own_count = 0  # of OwnAnswers that wait
+        self._kept_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much of requests is kept until they are answered."""
+        return self._kept_bytes
+
+    def expect(self, data: bytes, at: int, stop: int, ordinal: int,
+               seen: SeenRequest | None = None) -> None:  # fmt: skip
+        """A request goes to the broker, its payload is ``data[at:stop]``, or begins there."""
+        if min(stop, len(data)) - at < HEAD.size:
+            self.add(Sent(None, -1, -1, ordinal, seen))
+            return
+        key, version, correlation_id = HEAD.unpack_from(data, at)
+        perhaps_silent = False
+        if key == PRODUCE_KEY:
+            acks = acks_of(data, at, stop, version)
+            if acks == 0:
+                return
+            perhaps_silent = acks is None
+        self.add(Sent(correlation_id, key, version, ordinal, seen, perhaps_silent))
+
+    def add(self, sent: Sent) -> None:
+        """Behind all others; what is too large to be kept is kept as peeked only."""
+        if sent.seen is not None:
+            size = len(sent.seen.payload)
+            if self._kept_bytes + size > self._limits.kept_bytes:
+                sent = sent._replace(seen=None)
+            else:
+                self._kept_bytes += size
+        self._queue.append(sent)
+        if len(self._queue) > self._limits.unanswered:
+            self._forget(self._queue.popleft())
+            self._counters.forgotten += 1
+
+    def first(self) -> Sent | None:
+        """Whose answer comes next."""
+        for sent in self._queue:
+            if isinstance(sent, Sent) and not sent.perhaps_silent:
+                return sent
+        return None
+
+    def promise(self) -> OwnAnswer:
+        """An answer will be given here."""
+        own = OwnAnswer()
+        self._queue.append(own)
+        self.own_count += 1
+        return own
+
+    def own_due(self, *, all_of_them: bool = False) -> list[bytes]:
+        """The own answers whose turn has come, in order; they are taken out."""
+        if all_of_them:
+            self._queue = deque(sent for sent in self._queue if isinstance(sent, OwnAnswer))
+        due = []
+        while self._queue and isinstance(own := self._queue[0], OwnAnswer):
+            if own.data is None and not all_of_them:
+                break
+            self._queue.popleft()
+            self.own_count -= 1
+            due.append(own.data or b"")
+        return due
+
+    def answered(self, correlation_id: int | None) -> Sent | None:
+        """The request of a response that begins; None when nobody asked."""
+        if not self._queue:
+            self._counters.unasked += 1
+            return None
+        if self._queue[0].correlation_id != correlation_id:
+            self._step_over(correlation_id)
+        sent = self._queue.popleft()
+        if isinstance(sent, OwnAnswer):  # its time has not come, and nobody else was asked
+            self._queue.appendleft(sent)
+            return None
+        return self._taken(sent)
+
+    def _step_over(self, correlation_id: int | None) -> None:
+        """Bring the request with this id to the front, or leave the one whose turn it is.
+
+        Those before it that perhaps get no answer got none; others keep their places.
+        """
+        queue = self._queue
+        for index in range(1, min(len(queue), _STUCK)):
+            if queue[index].correlation_id == correlation_id:
+                break
+        else:
+            self._counters.mismatched += 1
+            return
+        wanted, before = queue[index], [queue.popleft() for _ in range(index)]
+        queue.popleft()
+        silent = [sent for sent in before if sent.perhaps_silent]
+        waiting = [sent for sent in before if not sent.perhaps_silent]
+        for sent in silent:
+            self._forget(sent)
+        if waiting:
+            self._counters.mismatched += 1
+        queue.extendleft(reversed(waiting))
+        queue.appendleft(wanted)
+
+    def _forget(self, sent: Sent | OwnAnswer) -> None:
+        if isinstance(sent, Sent):
+            self._taken(sent)
+        else:
+            self.own_count -= 1
+
+    def _taken(self, sent: Sent) -> Sent:
+        if sent.seen is not None:
+            self._kept_bytes -= len(sent.seen.payload)
+        return sent

@@ -1,0 +1,153 @@
+"""Frames of one direction as they pass: counted, rewritten, shown to the interceptor.
+
+finder -> rewriter -> interceptor -> steps -> stream
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar, get_args
+
+from harness.proxies.asides import Asides
+from harness.proxies.counters import Traffic
+from harness.proxies.frames import FrameFinder
+from harness.proxies.interceptor import Interceptor
+from harness.proxies.limits import LIMITS, Limits
+from harness.proxies.rewriter import Rewriter
+from harness.proxies.seen import Place
+from harness.proxies.step import Aside, Send, Step
+from harness.proxies.stream import Call, Stream
+
+A = TypeVar("A")
+T = TypeVar("T")
+Steps = Sequence[Step]
+_KINDS = get_args(Step)
+
+
+class Guarded(Protocol):
+    """Calls somebody else's code: what it raises is told, and None is returned."""
+
+    def __call__(self, call: Callable[[A], T], argument: A, /) -> T | None: ...
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all connections of one proxy have in common."""
+
+    interceptor: Interceptor
+    rewriter: Rewriter
+    guarded: Guarded
+    limits: Limits = field(default=LIMITS)
+    collected_bytes: int = 0  # that unfinished frames hold now
+
+
+class FrameWatch:
+    """What both directions have in common; a subclass says what it does with frames."""
+
+    finder: FrameFinder[Any]
+
+    def __init__(self, stream: Stream, traffic: Traffic, place: Place, shared: Shared) -> None:
+        self.stream, self.traffic, self.place, self.shared = stream, traffic, place, shared
+        self.passes: Callable[[bytes], None] = self._pass
+        self.ordinal = 0
+        self._tallies = traffic.by_api
+        self._acts: list[Callable[[], None]] = []  # to be done between frames
+        self._collected_bytes = 0
+        self._asides = Asides(self._released)
+
+    def act(self, steps: Iterable[Step]) -> None:
+        """Do what was answered, now: this must be between frames."""
+        raise NotImplementedError
+
+    def put(self, data: bytes) -> None:
+        """Bytes of somebody else's, between frames."""
+        self.when_between(lambda: self.act([Send(data)]))
+
+    def when_between(self, act: Callable[[], None]) -> None:
+        """At once, or as soon as the frame that is passing has passed."""
+        if self.finder.is_between:
+            act()
+        else:
+            self._acts.append(act)
+            self.finder.interrupt = True
+
+    def between(self) -> None:
+        acts, self._acts = self._acts, []
+        self.finder.interrupt = self.wants_interrupt()
+        for act in acts:
+            act()
+
+    def wants_interrupt(self) -> bool:
+        """Whether every boundary is to be told."""
+        return False
+
+    def collects(self, held_bytes: int) -> bool:
+        shared = self.shared
+        shared.collected_bytes += held_bytes - self._collected_bytes
+        self._collected_bytes = held_bytes
+        return shared.collected_bytes <= shared.limits.collected_in_all
+
+    def lost(self, length: int, rest: bytes) -> None:
+        self.traffic.lost_framing += 1
+        self.passes = self._pass_unparsed
+        self.refused(length, rest)
+        self.between()
+
+    def refused(self, length: int, rest: bytes) -> None:  # noqa: ARG002
+        """What becomes of what stands behind a length that cannot be."""
+        self.passes(rest)
+
+    def flush(self) -> None:
+        """The sender has ended: what is unfinished goes on, and who stood aside."""
+        if self.finder.pending_bytes:
+            self.traffic.cut_short += 1
+        self.finder.end()
+        self.between()
+        self._asides.release_all()
+
+    def drop(self) -> None:
+        """The connection is lost."""
+        self.finder.end()
+        self._asides.drop()
+
+    def steps(self, answer: Callable[[T], Steps | None], about: T) -> Steps | None:
+        """What somebody answered, None if that was nothing good."""
+        return self.shared.guarded(lambda seen: checked(answer(seen)), about)
+
+    def common(self, step: Step, out: list[Step | Call]) -> None:
+        """A step that means the same in both directions."""
+        if isinstance(step, Aside):
+            self.stream.aside_bytes += step.held_bytes
+            self._asides.add(step)
+        else:
+            out.append(step)
+
+    def _released(self, aside: Aside) -> None:
+        self.stream.aside_bytes -= aside.held_bytes
+        self.when_between(lambda: self._go_on(aside))
+
+    def _go_on(self, aside: Aside) -> None:
+        steps = self.steps(lambda aside: aside.steps(), aside)
+        if steps:
+            self.act(steps)
+        self.stream.run()
+
+    def _pass(self, data: bytes) -> None:
+        self.stream.pass_on(data)
+
+    def _pass_unparsed(self, data: bytes) -> None:
+        self.traffic.unparsed_bytes += len(data)
+        self.stream.pass_on(data)
+
+
+def checked(steps: Steps | None) -> Steps | None:
+    """Raises TypeError when something in it is no step."""
+    if steps is None:
+        return None
+    for step in (steps := list(steps)):
+        if not isinstance(step, _KINDS):
+            raise TypeError(f"an interceptor must return steps, not {step!r}")
+        if not isinstance(getattr(step, "data", b""), bytes):
+            raise TypeError(f"a step must hold bytes: {step!r}")
+    return steps

@@ -1,0 +1,117 @@
+"""The last part of a direction: toxics, then the socket it leads to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from harness.proxies.toxics.chain import Chain, Change
+from harness.proxies.toxics.named import NamedToxic
+from harness.proxies.toxics.toxic import NEVER_MS, Mark, Piece
+
+
+class Marks(Protocol):
+    """Who does what a mark says when it comes out of the toxics."""
+
+    def reached_end(self) -> None: ...
+
+    def reached_close(self) -> None: ...
+
+    def reached_reset(self) -> None: ...
+
+
+class Way:
+    """Pieces in, bytes to a transport in order. Holds what toxics hold, and all while it is cut."""
+
+    def __init__(
+        self,
+        marks: Marks,
+        new_chain: Callable[[], Chain | None],
+        now_ms: Callable[[], float],
+    ) -> None:
+        self._marks, self._new_chain, self._now_ms = marks, new_chain, now_ms
+        self.changed: Callable[[], None] = lambda: None  # less may be held, or it is free again
+        self.transport: asyncio.Transport | None = None
+        self.chain: Chain | None = None
+        self.is_cut = False
+        self.is_over = False  # nothing more can go on: ended, closed or lost
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether pieces may be forwarded at all."""
+        return self.transport is not None and not self.is_cut and not self.is_over
+
+    @property
+    def straight(self) -> Callable[[bytes], None] | None:
+        """What writes bytes with nothing in between; None while there is something."""
+        if self.transport is None or not self.is_open or self.chain is not None:
+            return None
+        return self.transport.write
+
+    @property
+    def held_bytes(self) -> int:
+        return self.chain.held_bytes if self.chain else 0
+
+    def forward(self, piece: Piece) -> None:
+        """Only while it is open."""
+        if self.chain is None:
+            self._emit(piece)
+        else:
+            self.chain.push(piece, self._now_ms())
+            self.turn()
+
+    def toxic_changed(self, change: Change, named: NamedToxic) -> None:
+        """A toxic of this direction was added, changed or removed."""
+        if self.is_over:
+            return
+        if self.chain is None:
+            self.chain = self._new_chain()
+        else:
+            self.chain.apply(change, named, self._now_ms())
+        self.turn()
+
+    def turn(self) -> None:
+        """Let go on what is due, and come again when the next is."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        chain = self.chain
+        if chain is None or not self.is_open:
+            return
+        for piece in chain.advance(self._now_ms()):
+            self._emit(piece)
+        if self.is_over:
+            return
+        due_ms = chain.next_due_ms
+        if chain.is_idle:
+            self.chain = None
+        elif due_ms != NEVER_MS:
+            delay_s = max(0.0, due_ms - self._now_ms()) / 1000
+            self._timer = asyncio.get_running_loop().call_later(delay_s, self.turn)
+        self.changed()
+
+    def finish(self) -> None:
+        """Nothing more goes on; what is held is for nobody."""
+        self.is_over = True
+        self.chain = None
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _emit(self, piece: Piece) -> None:
+        if self.is_over:
+            return
+        if isinstance(piece, bytes):
+            assert self.transport is not None
+            self.transport.write(piece)
+        elif piece is Mark.END:
+            self.finish()
+            self._marks.reached_end()
+        elif piece is Mark.CLOSE:
+            self.finish()
+            self._marks.reached_close()
+        else:
+            self.finish()
+            self._marks.reached_reset()

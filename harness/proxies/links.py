@@ -25,7 +25,7 @@ class Wire(Protocol):
 
     def cut(self, direction: Direction | None = None) -> object: ...
 
-    def heal(self) -> object: ...
+    def heal(self, direction: Direction | None = None) -> object: ...
 
 
 P = TypeVar("P", bound=Wire)
@@ -254,16 +254,12 @@ class Links(Mapping[tuple[str, str], Link[P]]):
 
 
 def _switch(proxy: Wire, before: Directions, after: Directions) -> None:
-    """A proxy heals as a whole: what stays cut is cut again at the same moment."""
-    if before - after:
-        proxy.heal()
-        before = frozenset()
-    added = after - before
-    if added == BOTH:
-        proxy.cut(None)
-        return
-    for direction in added:
-        proxy.cut(direction)
+    """Tell a proxy only what is new to it."""
+    for change, directions in ((proxy.cut, after - before), (proxy.heal, before - after)):
+        if directions == BOTH:
+            change(None)
+        elif directions:
+            change(*directions)
 
 
 def _halves(link: Link[P], direction: Direction | None = None) -> list[HalfLink]:

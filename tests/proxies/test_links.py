@@ -33,9 +33,9 @@ class FakeProxy:
         self.told += 1
         self.dark |= BOTH if direction is None else {direction}
 
-    def heal(self) -> None:
+    def heal(self, direction: Direction | None = None) -> None:
         self.told += 1
-        self.dark.clear()
+        self.dark -= BOTH if direction is None else {direction}
 
 
 class Matrix:
@@ -144,12 +144,17 @@ def test_a_heal_of_all_forgets_who_cut(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_what_is_cut_already_is_not_cut_again(matrix: Matrix) -> None:
+def test_a_proxy_is_told_only_what_is_new(matrix: Matrix) -> None:
     link = matrix.links[1, 2]
     link.cut()
     link.cut()
-    matrix.links.partition(isolate_one(1, BROKERS))
+    active = matrix.links.partition(asymmetric(1, 2))
     assert link.proxy.told == 1
+    link.heal()
+    assert link.proxy.told == 2
+    assert matrix.dark()["1->2"] == {DOWN}
+    active.heal()
+    assert link.proxy.told == 3
 
 
 @pytest.mark.parametrize(

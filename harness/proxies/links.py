@@ -29,8 +29,13 @@ class Wire(Protocol):
 
 
 P = TypeVar("P", bound=Wire)
-Run = Callable[[Callable[[], None]], object]
-"""Runs a function where the proxies run, and returns when it has."""
+T = TypeVar("T")
+
+
+class Run(Protocol):
+    """Runs a function where the proxies run, and returns what it returns."""
+
+    def __call__(self, work: Callable[[], T], /) -> T: ...
 
 
 class UnknownLink(KeyError):
@@ -40,8 +45,8 @@ class UnknownLink(KeyError):
         return str(self.args[0])
 
 
-def _here(change: Callable[[], None]) -> None:
-    change()
+def _here(work: Callable[[], T], /) -> T:
+    return work()
 
 
 class Link(Generic[P]):
@@ -64,6 +69,10 @@ class Link(Generic[P]):
     def heal(self) -> None:
         """Take back what was cut by hand; a partition that cuts it too still does."""
         self._links.release(BY_HAND, _halves(self))
+
+    def call(self, work: Callable[[P], T]) -> T:
+        """What ``work`` returns, given the proxy where it runs: there alone it may be changed."""
+        return self._links.run(lambda: work(self.proxy))
 
     @property
     def cut_directions(self) -> Directions:
@@ -135,8 +144,8 @@ class Links(Mapping[tuple[str, str], Link[P]]):
     """
 
     def __init__(self, proxies: Mapping[tuple[Name, Name], P], run: Run = _here) -> None:
-        """``run``: see :data:`Run`; what is told together is done in one such call."""
-        self._run = run
+        """``run``: what is told together is done in one such call."""
+        self.run = run
         self._links = {
             (str(source), str(destination)): Link(self, str(source), str(destination), proxy)
             for (source, destination), proxy in proxies.items()
@@ -223,19 +232,19 @@ class Links(Mapping[tuple[str, str], Link[P]]):
 
     def heal(self) -> None:
         """Everything: what was cut by hand, and every partition."""
-        self._run(lambda: self._change(list(self._holders), lambda holders: holders.clear()))
+        self.run(lambda: self._change(list(self._holders), lambda holders: holders.clear()))
 
     # -- who cuts what -------------------------------------------------------------------------
 
     def hold(self, holder: object, halves: Iterable[HalfLink]) -> None:
         """``holder`` wants these cut, until it releases them."""
         wanted = list(halves)
-        self._run(lambda: self._change(wanted, lambda holders: holders.add(holder)))
+        self.run(lambda: self._change(wanted, lambda holders: holders.add(holder)))
 
     def release(self, holder: object, halves: Iterable[HalfLink]) -> None:
         """``holder`` wants them cut no more."""
         wanted = list(halves)
-        self._run(lambda: self._change(wanted, lambda holders: holders.discard(holder)))
+        self.run(lambda: self._change(wanted, lambda holders: holders.discard(holder)))
 
     def cut_directions(self, link: Link[P]) -> Directions:
         """See :attr:`Link.cut_directions`."""

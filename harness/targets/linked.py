@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from harness.proxies.event import Listener
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.links import Links
+from harness.proxies.partitions import Name
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.targets.errors import TargetError
@@ -20,8 +19,6 @@ from harness.targets.kafka.link_plan import LinkedPlan, PlannedLink
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.start_again import StartAgain
 from harness.targets.target import Address
-
-T = TypeVar("T")
 
 
 class LinkedKafka(KafkaTarget):
@@ -69,23 +66,9 @@ class LinkedKafka(KafkaTarget):
         """Listen at all links: what starts afterwards finds its way from the first moment on."""
         assert isinstance(self._plan, LinkedPlan)
         net = self._running.enter_context(RunningProxies())
-        proxies: dict[tuple[str | int, str | int], Proxy] = {}
-        for link in self._plan.links(addresses):
-            proxy = self._proxy(link)
-            _listening(partial(net.add, proxy), link)
-            proxies[link.source, link.destination] = proxy
-        self._links = Links(proxies, net.call)
-
-    def _proxy(self, link: PlannedLink) -> Proxy:
-        return Proxy(
-            f"{link.source}-to-{link.destination}",
-            link.upstream,
-            listen=link.listen,
-            source=link.source,
-            destination=link.destination,
-            interceptor=self._interceptor,
-            seed=self._seed,
-            tell=self._tell or _nobody,
+        planned = self._plan.links(addresses)
+        self._links = open_links(
+            net, planned, interceptor=self._interceptor, tell=self._tell, seed=self._seed
         )
 
     def stop(self) -> None:
@@ -101,19 +84,47 @@ class LinkedKafka(KafkaTarget):
             self._running.close()
 
 
+def open_links(
+    net: RunningProxies,
+    planned: Iterable[PlannedLink],
+    *,
+    interceptor: Interceptor | None = None,
+    tell: Listener | None = None,
+    seed: int = 0,
+) -> Links[Proxy]:
+    """Listen at all of them; they end with ``net``.
+
+    Raises StartAgain: a port was taken meanwhile; TargetError: it can never be listened at.
+    """
+    proxies: dict[tuple[Name, Name], Proxy] = {}
+    for link in planned:
+        proxy = Proxy(
+            f"{link.source}-to-{link.destination}",
+            link.upstream,
+            listen=link.listen,
+            source=link.source,
+            destination=link.destination,
+            interceptor=interceptor,
+            seed=seed,
+            tell=tell or _nobody,
+        )
+        _listen(net, proxy)
+        proxies[link.source, link.destination] = proxy
+    return Links(proxies, net.call)
+
+
 def _nobody(event: object) -> None:
     """Nobody listens."""
 
 
-def _listening(listen: Callable[[], T], link: PlannedLink) -> T:
-    """Raises StartAgain: the port was taken meanwhile; TargetError: it can never be listened at."""
+def _listen(net: RunningProxies, proxy: Proxy) -> None:
     try:
-        return listen()
+        net.add(proxy)
     except OSError as problem:
-        called = f"the link {link.source}->{link.destination} at {link.listen}"
+        called = f"the link {proxy.link} at {proxy.listen}"
         if problem.errno == errno.EADDRINUSE:
             raise StartAgain(f"{called}: the port was taken by another process") from problem
         hint = ""
         if problem.errno == errno.EADDRNOTAVAIL:
-            hint = "; this needs all of 127.0.0.0/8, which Linux has from the start"
+            hint = "; all of 127.0.0.0/8 must be this machine, as it is on Linux"
         raise TargetError(f"{called}: {problem.strerror}{hint}") from problem

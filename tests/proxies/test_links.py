@@ -1,6 +1,7 @@
 """The matrix of links: doors to one and to many, cuts that overlap."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from harness.proxies.partitions import (
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 BOTH = {UP, DOWN}
 BROKERS = ["1", "2", "3"]
+T = TypeVar("T")
 
 
 class FakeProxy:
@@ -47,9 +49,9 @@ class Matrix:
         self.calls = 0
         self.links = Links({pair: FakeProxy() for pair in pairs}, self._run)
 
-    def _run(self, change: Callable[[], None]) -> None:
+    def _run(self, work: Callable[[], T], /) -> T:
         self.calls += 1
-        change()
+        return work()
 
     def dark(self) -> dict[str, set[Direction]]:
         """What the proxies themselves say."""
@@ -82,6 +84,11 @@ def test_one_direction_of_a_link(matrix: Matrix) -> None:
     assert link.cut_directions == BOTH
     matrix.links.heal()
     assert matrix.dark() == {}
+
+
+def test_the_proxy_of_a_link(matrix: Matrix) -> None:
+    assert matrix.links[2, 1].call(lambda proxy: proxy.told) == 0
+    assert matrix.calls == 1
 
 
 def test_groups_leave_out_what_a_broker_has_to_itself(matrix: Matrix) -> None:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
-from harness.proxies.proxy import Proxy
-from harness.proxies.running import RunningProxies
 
 from harness.proxies.control.proxies import Controlled, Proxies
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.control.server import ControlServer
+from harness.proxies.proxy import Proxy
+from harness.proxies.running import RunningProxies
 
 Address = tuple[str, int]
 

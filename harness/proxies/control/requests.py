@@ -30,8 +30,6 @@ async def body(request: web.Request) -> Any:
         return json.loads(await request.read())
     except (ValueError, RecursionError) as error:
         raise BadBody(str(error)) from None
-    except web.HTTPRequestEntityTooLarge:
-        raise BadBody(f"more than {BODY_BYTES} bytes") from None
 
 
 def answer(value: Any, status: int = 200) -> web.Response:
@@ -67,6 +65,8 @@ def _refused(request: web.Request, error: Exception) -> Refused | None:
     if isinstance(error, web.HTTPMethodNotAllowed):
         allowed = ", ".join(sorted(error.allowed_methods))
         return NoSuchMethod(f"{request.method} {request.path}; there is {allowed}")
+    if isinstance(error, web.HTTPRequestEntityTooLarge):
+        return BadBody(f"more than {BODY_BYTES} bytes")
     if isinstance(error, TimeoutError):
         return TookTooLong(f"more than {TIMEOUT_S} s")
     return as_refused(error)

@@ -10,8 +10,9 @@ from harness.proxies.control.guard import require_safe
 from harness.proxies.control.kafka_api import KafkaApi
 from harness.proxies.control.proxies import Proxies
 from harness.proxies.control.requests import BODY_BYTES, refusing
-from harness.proxies.control.rules_api import Rules, RulesApi
+from harness.proxies.control.rules_api import RulesApi
 from harness.proxies.control.toxiproxy_api import ToxiproxyApi
+from harness.proxies.rules.rule_set import RuleSet
 
 DEFAULT_LISTEN: Address = ("127.0.0.1", 8474)  # toxiproxy's port
 SPOKEN_VERSION = "2.12.0"  # of toxiproxy, whose API this is
@@ -27,7 +28,7 @@ class ControlServer:
         *,
         listen: Address = DEFAULT_LISTEN,
         token: str | None = None,
-        rules: Rules | None = None,
+        rules: RuleSet | None = None,
         log: EventLog | None = None,
         version: str = f"{SPOKEN_VERSION}+kafka-conformance",
     ) -> None:

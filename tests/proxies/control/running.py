@@ -29,7 +29,7 @@ class Control:
     """``http`` asks the API, ``call`` runs a function where it and its proxies run."""
 
     def __init__(self, **settings: Any) -> None:
-        self.proxies = Proxies(plain)
+        self.proxies, self.settings = Proxies(plain), settings
         self._server = ControlServer(self.proxies, **{"listen": ("127.0.0.1", 0), **settings})
         self._loop = RunningProxies()
         self.call, self.wait_for = self._loop.call, self._loop.wait_for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from harness.proxies.control.proxies import Proxies
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.control.server import ControlServer
 from harness.proxies.event import Event
+from harness.proxies.rules.rule_set import RuleSet
 from tests.proxies.control.running import Control, connect, echo, is_up, plain
 
 ONE = {"name": "one", "upstream": "127.0.0.1:9"}
@@ -113,46 +115,74 @@ class TestLinks:
             assert (response.status_code, error in response.json()["error"]) == (status, True)
 
 
-class WrittenDown:
-    """Rules that say what is asked of them."""
-
-    def __init__(self) -> None:
-        self.armed = ""
-
-    def to_json(self) -> Any:
-        return [{"rule": self.armed}] if self.armed else []
-
-    def arm(self, toml: str) -> None:
-        if "bad" in toml:
-            raise ValueError("line 3: no such key")
-        self.armed = toml
-
-    def disarm(self) -> None:
-        self.armed = ""
-
-    def release(self, rule: str) -> None:
-        if rule != self.armed:
-            raise KeyError(rule)
-        self.armed += ", released"
+DROP = """
+[[rule]]
+id = "{id}"
+on = "request"
+api = "Produce"
+drop = true
+"""
 
 
 class TestRules:
-    def test_they_are_armed_shown_released_and_disarmed(self) -> None:
-        with Control(rules=WrittenDown()) as control:
-            assert control.http.get("/kafka/rules").json() == []
-            armed = control.http.post("/kafka/rules", content=b"drop")
-            assert (armed.status_code, armed.json()) == (200, [{"rule": "drop"}])
-            assert control.http.post("/kafka/rules/drop/release").status_code == 204
-            assert control.http.get("/kafka/rules").json() == [{"rule": "drop, released"}]
-            assert control.http.post("/kafka/rules/other/release").status_code == 404
-            assert control.http.delete("/kafka/rules").status_code == 204
-            assert control.http.get("/kafka/rules").json() == []
+    @pytest.fixture
+    def control(self) -> Iterator[Control]:
+        with Control(rules=RuleSet(now_ms=lambda: 0.0)) as running:
+            yield running
 
-    def test_rules_with_an_error_are_refused_with_what_is_wrong(self) -> None:
-        with Control(rules=WrittenDown()) as control:
-            response = control.http.post("/kafka/rules", content=b"bad")
-            assert response.json() == {"error": "rules refused: line 3: no such key", "status": 400}
-            assert control.http.post("/kafka/rules", content=b"\xff").status_code == 400
+    def test_they_are_replaced_added_released_and_disarmed(self, control: Control) -> None:
+        for method, rule, expected in [
+            ("POST", "a", ["a"]),
+            ("PATCH", "b", ["a", "b"]),
+            ("POST", "c", ["c"]),
+            ("PATCH", "d", ["c", "d"]),
+        ]:
+            armed = control.http.request(method, "/kafka/rules", content=DROP.format(id=rule))
+            assert armed.status_code == 200, armed.text
+            assert self.armed(control) == expected
+        shown = control.http.get("/kafka/rules").json()
+        assert [(rule["id"], rule["rule"]["drop"]) for rule in shown] == [("c", True), ("d", True)]
+        released = control.http.post("/kafka/rules/c/release")
+        assert (released.status_code, released.json()) == (200, {"frames": 0})
+        assert control.http.delete("/kafka/rules/c").status_code == 204
+        assert self.armed(control) == ["d"]
+        assert control.http.delete("/kafka/rules").status_code == 204
+        assert self.armed(control) == []
+
+    def armed(self, control: Control) -> list[str]:
+        return [rule.id for rule in control.settings["rules"].rules]
+
+    @pytest.mark.parametrize("method", ["POST", "PATCH"])
+    def test_rules_with_an_error_are_refused_whole(self, control: Control, method: str) -> None:
+        control.http.post("/kafka/rules", content=DROP.format(id="there"))
+        text = DROP.format(id="new") + DROP.format(id="bad").replace("Produce", "Prodce")
+        response = control.http.request(method, "/kafka/rules", content=text)
+        assert response.status_code == 400
+        assert response.json()["error"].startswith("rules refused: ")
+        assert 'did you mean "Produce"' in response.json()["error"]
+        assert self.armed(control) == ["there"]
+
+    def test_a_seed_comes_with_a_whole_set_only(self, control: Control) -> None:
+        rules = control.settings["rules"]
+        text = "seed = 7\n" + DROP.format(id="a")
+        refused = control.http.patch("/kafka/rules", content=text)
+        assert (refused.status_code, rules.seed) == (400, 0)
+        twice = control.http.post("/kafka/rules", content=text + DROP.format(id="a"))
+        assert (twice.status_code, rules.seed) == (400, 0)
+        assert control.http.post("/kafka/rules", content=text).status_code == 200
+        assert rules.seed == 7
+
+    def test_what_is_no_text_is_refused(self, control: Control) -> None:
+        response = control.http.post("/kafka/rules", content=b"\xff")
+        assert (response.status_code, response.json()["error"][:16]) == (400, "bad request body")
+
+    def test_an_unknown_rule_is_not_found(self, control: Control) -> None:
+        for method, path in [("POST", "/kafka/rules/x/release"), ("DELETE", "/kafka/rules/x")]:
+            response = control.http.request(method, path)
+            assert (response.status_code, response.json()["error"]) == (
+                404,
+                'rule not found: no armed rule "x"',
+            )
 
     def test_where_there_are_none_there_is_no_path(self) -> None:
         with Control() as control:

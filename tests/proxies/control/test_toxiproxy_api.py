@@ -251,7 +251,7 @@ class TestToxics:
     def test_one_is_added_shown_changed_and_removed(self, control: Control, listen: str) -> None:
         added = control.http.post("/proxies/one/toxics", json=LATENCY)
         expected = {
-            "attributes": {"latency": 50, "jitter": 0, "distribution": "uniform"},
+            "attributes": {"latency": 50, "jitter": 0},
             "name": "latency_downstream",
             "type": "latency",
             "stream": "downstream",
@@ -283,6 +283,22 @@ class TestToxics:
             control.http.post("/reset")
             connection.settimeout(10)
             assert connection.recv(1) == b"2"
+
+    def test_its_time_begins_when_it_is_added_to_an_open_connection(
+        self, control: Control, listen: str
+    ) -> None:
+        with connect(listen) as connection:
+            connection.sendall(b"1")
+            assert connection.recv(1) == b"1"
+            opened = time.monotonic()
+            while time.monotonic() - opened < 0.15:  # older than the timeout
+                control.http.get("/version")
+            added = time.monotonic()
+            fields = {"type": "reset_peer", "attributes": {"timeout": 100}}
+            control.http.post("/proxies/one/toxics", json=fields)
+            with pytest.raises(ConnectionResetError):
+                connection.recv(1)
+            assert time.monotonic() - added >= 0.1
 
     def test_latency_is_felt(self, control: Control, listen: str) -> None:
         control.http.post("/proxies/one/toxics", json=LATENCY)

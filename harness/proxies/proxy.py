@@ -126,6 +126,10 @@ class Proxy:
 
     async def start(self) -> None:
         """Listen; ``listen`` is the real address then. Raises OSError when it cannot be had."""
+        self.start_now()
+
+    def start_now(self) -> None:
+        """The same for who is on the loop and cannot wait: between two frames, say."""
         if self._listener:
             return
         host, port = self.listen

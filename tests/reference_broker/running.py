@@ -14,8 +14,8 @@ Address = tuple[str, int]
 
 
 @contextmanager
-def running_broker(settings: dict[str, str] | None = None) -> Iterator[Address]:
-    """Serve on a free port until the block ends; ending has to be prompt."""
+def running_broker(settings: dict[str, str] | None = None, port: int = 0) -> Iterator[Address]:
+    """Serve on a free port until the block ends; ending has to be prompt. Told: what it tells."""
     listening = threading.Event()
     address: list[Address] = []
     loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
@@ -26,7 +26,7 @@ def running_broker(settings: dict[str, str] | None = None) -> Iterator[Address]:
 
     async def main() -> None:
         parsed = BrokerSettings.of(settings)
-        task = asyncio.create_task(serve("127.0.0.1", 0, parsed, on_listening))
+        task = asyncio.create_task(serve("127.0.0.1", port, parsed, on_listening))
         loops.append((asyncio.get_running_loop(), task))
         await asyncio.gather(task, return_exceptions=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import number
@@ -25,9 +25,9 @@ class Bandwidth(Toxic):
 class BandwidthState(ToxicState[Bandwidth]):
     free_ms = 0.0  # when the last byte of what was fed is through
 
-    def updated(self, toxic: Bandwidth) -> None:
-        super().updated(toxic)
-        self.free_ms = 0.0
+    def opened(self, now_ms: float, began_ms: float) -> Iterable[Due]:  # noqa: ARG002
+        self.free_ms = now_ms  # what was held meanwhile does not go on in one burst
+        return ()
 
     def data(self, data: bytes, arrived_ms: float) -> Iterator[Due]:
         rate = self.toxic.rate

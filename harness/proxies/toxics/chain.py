@@ -9,6 +9,8 @@ from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.stage import Stage
 from harness.proxies.toxics.toxic import LAST_MARKS, NEVER_MS, Draw, Piece
 
+PIECE_COST_BYTES = 128  # the objects around one piece
+
 Chance = Callable[[str, int], float]
 """The nth number in [0, 1) for the toxic of this name in this stream: 0 decides its toxicity."""
 
@@ -24,7 +26,7 @@ class Change(Enum):
 class Chain:
     """Pure: ``push`` what came, ask ``advance`` for what may go on, call it again when due.
 
-    Whoever drives it stops reading where ``held_bytes`` is too much: a chain itself refuses
+    Whoever drives it stops reading where ``held_cost_bytes`` is too much: a chain itself refuses
     nothing. After a mark CLOSE or RESET it gives nothing more, and takes nothing more.
     ``now_ms`` must never go back. With no toxic that strikes this stream it only hands on.
     """
@@ -35,20 +37,25 @@ class Chain:
         began_ms: float,
         toxics: Iterable[NamedToxic] = (),
         *,
+        now_ms: float | None = None,
         struck: Callable[[NamedToxic], None] | None = None,
     ) -> None:
-        """``struck`` is told each toxic once, when it first does something to this stream."""
+        """For a stream that began then, of which these toxics take hold now (None: as it begins).
+
+        ``struck`` is told each toxic once, when it first does something to this stream.
+        """
+        now_ms = began_ms if now_ms is None else now_ms
         self._chance, self._began_ms, self._struck = chance, began_ms, struck
         self._named: dict[str, NamedToxic] = {}
         self._stages: dict[str, Stage | None] = {}  # in order; None: spared, by its toxicity
         self._active: list[Stage] = []
         self._ready: list[Piece] = []
         self._ready_bytes = 0
-        self._ready_ms = began_ms  # since when the first of them may go on
+        self._ready_ms = now_ms  # since when the first of them may go on
         self._takes = True  # no last mark was pushed or made
         self._gives = True  # and none was given
         for named in toxics:
-            self.add(named, began_ms)
+            self.add(named, now_ms)
 
     @property
     def is_idle(self) -> bool:
@@ -58,6 +65,12 @@ class Chain:
     @property
     def held_bytes(self) -> int:
         return self._ready_bytes + sum(stage.held_bytes for stage in self._active)
+
+    @property
+    def held_cost_bytes(self) -> int:
+        """The memory that what is held takes, about: also where it came in single bytes."""
+        pieces = len(self._ready) + sum(stage.held_pieces for stage in self._active)
+        return self.held_bytes + PIECE_COST_BYTES * pieces
 
     @property
     def next_due_ms(self) -> float:
@@ -94,7 +107,7 @@ class Chain:
             self.add(named, now_ms)
 
     def add(self, named: NamedToxic, now_ms: float) -> None:
-        """Behind the others; what has come so far is not touched by it where it stands behind."""
+        """Behind the others; it does not touch what has left them by now."""
         self._run(now_ms)
         self._named[named.name] = named
         self._stages[named.name] = self._stage(named, now_ms) if self._strikes(named) else None

@@ -115,18 +115,25 @@ class ToxicCollection:
         chance: Chance,
         began_ms: float,
         *,
+        now_ms: float | None = None,
         struck: Callable[[NamedToxic], None] | None = None,
     ) -> Chain:
-        """For a stream that begins now; hand its ``apply`` what ``subscribe`` tells, if the
-        direction is that of the stream.
+        """For a stream; hand its ``apply`` what ``subscribe`` tells of this direction.
+
+        ``now_ms``: when the stream has run for a while without a chain.
         """
-        return Chain(chance, began_ms, self.towards(direction), struck=struck)
+        toxics = self.towards(direction)
+        return Chain(chance, began_ms, toxics, now_ms=now_ms, struck=struck)
 
     def subscribe(self, told: Told) -> Callable[[], None]:
         """``told`` is called at every change; returns what ends that."""
         key = object()
         self._told[key] = told
-        return lambda: self._told.pop(key, None) and None
+
+        def end() -> None:
+            self._told.pop(key, None)
+
+        return end
 
     def to_json(self) -> list[dict[str, Any]]:
         """As toxiproxy's API has it."""

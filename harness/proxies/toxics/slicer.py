@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.proxies.toxics.attributes import BadAttribute, number, whole
@@ -38,9 +38,9 @@ class Slicer(Toxic):
 class SlicerState(ToxicState[Slicer]):
     free_ms = 0.0  # when the next part may go on
 
-    def updated(self, toxic: Slicer) -> None:
-        super().updated(toxic)
-        self.free_ms = 0.0
+    def opened(self, now_ms: float, began_ms: float) -> Iterable[Due]:  # noqa: ARG002
+        self.free_ms = now_ms  # what was held meanwhile does not go on in one burst
+        return ()
 
     def data(self, data: bytes, arrived_ms: float) -> Iterator[Due]:
         start = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Piece
@@ -65,6 +64,10 @@ class Stage:
         head = self._head or self._load()
         return head.at_ms if head else NEVER_MS
 
+    @property
+    def held_pieces(self) -> int:
+        return len(self._inputs) + (self._current_bytes > 0)
+
     def put(self, piece: Piece, arrived_ms: float) -> None:
         self._inputs.append((piece, arrived_ms))
         self._inputs_bytes += _size(piece)
@@ -80,15 +83,11 @@ class Stage:
         return head
 
     def drain(self) -> Iterator[tuple[Piece, float]]:
-        """All that is held, with the time at which it came; marks of the toxic's own go."""
-        head = () if self._head is None else (self._head,)
-        dues = [due for due in chain(head, self._rest) if not due.own]
-        if dues and isinstance(self._current, bytes):
-            yield (
-                b"".join(due.piece for due in dues if isinstance(due.piece, bytes)),
-                (self._arrived_ms),
-            )
-        elif dues and self._current is not None:
+        """All that is held and not due, with the time at which it came; own marks are gone."""
+        if isinstance(self._current, bytes):
+            if self._current_bytes:  # a toxic that holds bytes gives them as they came
+                yield self._current[-self._current_bytes :], self._arrived_ms
+        elif self._current is not None and self._head is not None:
             yield self._current, self._arrived_ms
         yield from self._inputs
 

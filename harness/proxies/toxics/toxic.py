@@ -101,7 +101,8 @@ class ToxicState(Generic[S]):
 
     A subclass overrides ``data`` and ``mark``, or ``feed`` where it treats them alike. A piece is
     fed when all that was made of those before it has gone on, so a generator splits a long piece
-    without keeping all its parts.
+    without keeping all its parts. Only what is due at once may be other bytes, or fewer, than came:
+    bytes that are held are given back as they came when the toxic is removed.
     """
 
     def __init__(self, toxic: S, draw: Draw) -> None:

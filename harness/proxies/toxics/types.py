@@ -11,6 +11,7 @@ from harness.proxies.toxics.corrupt import Corrupt
 from harness.proxies.toxics.half_open import HalfOpen
 from harness.proxies.toxics.latency import Latency
 from harness.proxies.toxics.limit_data import LimitData
+from harness.proxies.toxics.noop import Noop
 from harness.proxies.toxics.packet_loss import PacketLoss
 from harness.proxies.toxics.reset_peer import ResetPeer
 from harness.proxies.toxics.slicer import Slicer
@@ -28,6 +29,7 @@ _ALL: tuple[type[Toxic], ...] = (
     ResetPeer,
     Slicer,
     LimitData,
+    Noop,
     BlackHole,
     SlowAccept,
     HalfOpen,

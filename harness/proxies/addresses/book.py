@@ -1,0 +1,107 @@
+"""Which proxy stands before which node, for whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+Address = tuple[str, int]
+Make = Callable[[str, Address], Address | None]
+"""Makes the proxy by which a view reaches a node; None: this view goes to the node itself."""
+
+LIMIT = 1024
+HIGHEST_PORT = 65_535
+
+
+class AddressBook:
+    """(view, address of a node) -> address of the proxy.
+
+    A view is the party that will use the address: ``client``, a broker's id, ... Proxies are made
+    when an address is first seen, so brokers that join later have theirs too. Host names are
+    compared as they are given; ``host_aliases`` (``{"localhost": "127.0.0.1"}``) tells which of
+    them mean the same. At most ``limit`` proxies; what comes then stays as it is, and is counted.
+
+    What another view's proxy advertises stands for the node behind it: A learns of B by a proxy of
+    its own, also from a third party that knows B only by one of its own.
+
+    Not for several threads at once: one loop uses it.
+    """
+
+    def __init__(
+        self,
+        make: Make | None = None,
+        *,
+        host_aliases: Mapping[str, str] = MappingProxyType({}),
+        limit: int = LIMIT,
+    ) -> None:
+        self._make = make
+        self._aliases = dict(host_aliases)
+        self._limit = limit
+        self._proxies: dict[tuple[str, Address], Address] = {}
+        self._nodes: dict[Address, Address] = {}  # proxy -> the node behind it
+        self._own: set[tuple[str, Address]] = set()  # (view, proxy)
+        self.counters: Counter[str] = Counter()
+        """``made``, ``left_direct``, ``full``, ``failed`` (``last_error`` says why)."""
+        self.last_error: Exception | None = None
+
+    @property
+    def proxies(self) -> Mapping[tuple[str, Address], Address]:
+        """(view, node) -> proxy, as far as known."""
+        return MappingProxyType(self._proxies)
+
+    def add(self, view: str, node: Address, proxy: Address) -> None:
+        """This proxy is there already. Raises ValueError: it stands before another node."""
+        node, proxy = self._plain(node), self._plain(proxy)
+        if self._nodes.get(proxy, node) != node:
+            other = self._nodes[proxy]
+            raise ValueError(f"the proxy {_text(proxy)} stands before {_text(other)}")
+        self._proxies[view, node] = proxy
+        self._nodes[proxy] = node
+        self._own.add((view, proxy))
+
+    def node_behind(self, proxy: Address) -> Address | None:
+        """The node that a proxy leads to; None for an address that is no proxy's."""
+        return self._nodes.get(self._plain(proxy))
+
+    def address_for(self, view: str, host: str, port: int) -> Address | None:
+        """Where ``view`` shall go instead; None: the address stays.
+
+        It stays when it is none (no host, no port) and when it is a proxy of this view already.
+        When no proxy can or shall be made it is the node's own.
+        """
+        if not host or not 0 < port <= HIGHEST_PORT:
+            return None
+        shown = self._plain((host, port))
+        if (view, shown) in self._own:
+            return None
+        node = self._nodes.get(shown, shown)
+        known = self._proxies.get((view, node)) or self._made(view, node)
+        if known is not None:
+            return known
+        return None if node == shown else node
+
+    def _made(self, view: str, node: Address) -> Address | None:
+        if self._make is None:
+            return None
+        if len(self._proxies) >= self._limit:
+            self.counters["full"] += 1
+            return None
+        try:
+            proxy = self._make(view, node)
+            if proxy is not None:
+                self.add(view, node, proxy)
+        except Exception as error:  # noqa: BLE001  # no port left, say: traffic goes on without
+            self.counters["failed"] += 1
+            self.last_error = error
+            return None
+        self.counters["left_direct" if proxy is None else "made"] += 1
+        return None if proxy is None else self._proxies[view, node]
+
+    def _plain(self, address: Address) -> Address:
+        host, port = address
+        return self._aliases.get(host, host), port
+
+
+def _text(address: Address) -> str:
+    return f"{address[0]}:{address[1]}"

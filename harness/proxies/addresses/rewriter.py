@@ -1,0 +1,126 @@
+"""The proxy owns the advertised address: frames get those of the proxies in place of the nodes'."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from functools import cache
+
+from harness.codec.apis import APIS, Api
+from harness.codec.messages import RequestHeader, ResponseHeader, message_class, older_releases
+from harness.codec.structs import Message
+from harness.proxies.addresses.book import Address, AddressBook
+from harness.proxies.addresses.generate_walk import way_through
+from harness.proxies.addresses.marks import edits_of, spliced
+from harness.proxies.addresses.metadata_log import with_other_addresses
+from harness.proxies.addresses.places import known_frames
+from harness.proxies.addresses.walk import Unreadable, Way, one_after_the_other, walk
+from harness.proxies.direction import Direction
+from harness.proxies.rewriter import Rewriter
+from harness.proxies.seen import SeenRequest, SeenResponse
+
+_KEY_AND_VERSION = struct.Struct(">hh")
+
+
+class AddressRewriter(Rewriter):
+    """Writes what the book says into every frame that holds addresses.
+
+    In a response by the view of the link's source, in a request by that of its destination: those
+    are who will connect. All other bytes stay as they are, but for the lengths around an address
+    and, in records of the metadata log, the checksum. What is not known or cannot be read passes
+    untouched and is counted.
+    """
+
+    def __init__(self, book: AddressBook) -> None:
+        self.book = book
+        self.counters: Counter[str] = Counter()
+        """Frames ``rewritten``, and ``addresses`` in them. What passed untouched: frames of an
+        ``unknown_api`` or ``unknown_version``, ``unreadable`` ones; of the metadata log an
+        ``unreadable_batch``, ``compressed_batch``, ``unknown_record``, ``unreadable_record`` and
+        a ``part_of_snapshot``."""
+        self._requests = known_frames(Direction.UPSTREAM)
+        self._responses = known_frames(Direction.DOWNSTREAM)
+
+    def touches(self, direction: Direction, api_key: int, version: int) -> bool:
+        """Whether frames of this API can hold an address; what is unknown is counted."""
+        frames = self._requests if direction is Direction.UPSTREAM else self._responses
+        known = frames.get((api_key, version))
+        if known is None:
+            self.counters["unknown_version" if api_key in APIS else "unknown_api"] += 1
+            return False
+        return known
+
+    def request(self, seen: SeenRequest) -> bytes | None:
+        """The request as the link's destination shall see it; None: as it came."""
+        return _Rewriting(self, seen.place.destination).request(seen.payload)
+
+    def response(self, seen: SeenResponse) -> bytes | None:
+        """The response as the link's source shall see it; None: as it came."""
+        if seen.request.api is None:
+            return None
+        ways = _ways_of_response(seen.request.api, seen.request.version)
+        return _Rewriting(self, seen.place.source).frame(seen.payload, ways)
+
+
+class _Rewriting:
+    """One frame on its way to a view."""
+
+    def __init__(self, rewriter: AddressRewriter, view: str) -> None:
+        self.book, self.counters, self.view = rewriter.book, rewriter.counters, view
+
+    def frame(self, payload: bytes, ways: tuple[Way, ...]) -> bytes | None:
+        for way in ways:
+            try:
+                marks = walk(way, payload, 0, len(payload))
+            except Unreadable:
+                continue
+            edits = edits_of(marks, payload, self)
+            if not edits:
+                return None
+            self.count("rewritten")
+            return spliced(payload, edits)
+        self.count("unreadable")
+        return None
+
+    def address(self, host: str, port: int) -> Address | None:
+        proxy = self.book.address_for(self.view, host, port)
+        if proxy is not None:
+            self.count("addresses")
+        return proxy
+
+    def records(self, batches: bytes) -> bytes | None:
+        return with_other_addresses(batches, self)
+
+    def request(self, payload: bytes) -> bytes | None:
+        if len(payload) < _KEY_AND_VERSION.size:
+            return None
+        key, version = _KEY_AND_VERSION.unpack_from(payload)
+        if not known_frames(Direction.UPSTREAM).get((key, version)):
+            return None
+        return self.frame(payload, _ways_of_request(APIS[key], version))
+
+    def count(self, reason: str) -> None:
+        self.counters[reason] += 1
+
+
+@cache
+def _ways_of_request(api: Api, version: int) -> tuple[Way, ...]:
+    header = way_through(RequestHeader, api.request_header_version(version))
+    return _ways(f"{api.name}Request", version, header)
+
+
+@cache
+def _ways_of_response(api: Api, version: int) -> tuple[Way, ...]:
+    header = way_through(ResponseHeader, api.response_header_version(version))
+    return _ways(f"{api.name}Response", version, header)
+
+
+def _ways(name: str, version: int, header: Way) -> tuple[Way, ...]:
+    """Through the layout of the newest release, and through older ones of the same version."""
+    classes: list[type[Message]] = [message_class(name)]
+    classes += [message_class(name, release) for release in older_releases(name)]
+    return tuple(
+        one_after_the_other(header, way_through(cls, version))
+        for cls in classes
+        if version in cls.message_spec.valid
+    )

@@ -1,0 +1,28 @@
+"""The frame is late, and all behind it in its direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.proxies.dice import DISTRIBUTIONS, jittered
+from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.values import choice, milliseconds
+from harness.proxies.step import Send, Step, Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Delay(Action):
+    """``jitter_ms``: by how much, to both sides (uniform), as deviation (normal), as mean
+    (exponential, which only adds).
+    """
+
+    name = "delay"
+    short = "ms"
+    ms: float = setting(milliseconds)
+    jitter_ms: float = setting(milliseconds, 0.0)
+    distribution: str = setting(choice("distribution", DISTRIBUTIONS), "uniform")
+
+    def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:
+        late_ms = jittered(self.ms, self.jitter_ms, self.distribution, occasion.draw(1))
+        return [Wait(late_ms, from_arrival=True), Send(data)]

@@ -1,0 +1,56 @@
+"""Frames come in another order: so many are collected, and let go shuffled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harness.proxies.dice import permutation
+from harness.proxies.rules.actions.action import Action, Occasion, setting
+from harness.proxies.rules.values import integer, milliseconds
+from harness.proxies.step import Aside, Gate, Send, Step
+
+AT_MOST_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class _Window:
+    """What is collected, and the gate behind which the first of them stands for all."""
+
+    gate: Gate
+    occasion: Occasion  # the first frame's draws decide the order
+    frames: list[bytes] = field(default_factory=list)
+    held_bytes: int = 0
+
+    def shuffled(self) -> list[Step]:
+        order = permutation(len(self.frames), self.occasion.draw)
+        steps: list[Step] = [Send(self.frames[place]) for place in order]
+        self.frames = []
+        return steps
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder(Action):
+    """``window`` frames of one direction of one connection at a time; fewer when ``at_most_ms``
+    are over since the first of them, when they are more than 8 MiB or when the sender ends.
+    """
+
+    name = "reorder"
+    short = "window"
+    keeps = True
+    window: int = setting(integer(2, 1000))
+    at_most_ms: float = setting(milliseconds, 1000.0)
+
+    def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:
+        window: _Window | None = occasion.memory.get("window")
+        first = window is None or not window.frames
+        if window is None or first:
+            window = _Window(occasion.gate(None, self.at_most_ms), occasion)
+            occasion.memory["window"] = window
+        window.frames.append(data)
+        window.held_bytes += len(data)
+        if first:
+            return [Aside(window.gate, self.at_most_ms, window.shuffled, len(data))]
+        if len(window.frames) >= self.window or window.held_bytes > AT_MOST_BYTES:
+            window.gate.open()
+        return []

@@ -1,0 +1,43 @@
+"""What can be wrong with rules, and why an action may do nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.suggestion import did_you_mean
+
+
+class RuleError(ValueError):
+    """A rule that cannot be armed. ``key``: where in the rule, as ``("reorder", "window")``."""
+
+    def __init__(self, problem: str, *key: str) -> None:
+        super().__init__(problem)
+        self.problem, self.key = problem, key
+
+    def under(self, *key: str) -> RuleError:
+        """The same, seen from further out."""
+        return RuleError(self.problem, *key, *self.key)
+
+    def __str__(self) -> str:
+        return f"{'.'.join(self.key)}: {self.problem}" if self.key else self.problem
+
+
+class Skip(Exception):
+    """Raised by an action that cannot be done to this frame; it goes on as it came."""
+
+
+class RuleDidNotFire(AssertionError):
+    """A fault was expected to happen and did not; says what its rule saw instead."""
+
+
+def unknown(kind: str, name: object, known: Iterable[str], *key: str) -> RuleError:
+    """``no API "Prodce" - did you mean "Produce"?``; all that are known where none is near."""
+    names = list(known)
+    near = did_you_mean(str(name), names)
+    if not near:
+        shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+        near = f"; known: {shown}" if names else ""
+    return RuleError(f'no {kind} "{name}"{near}', *key)
+
+
+_SHOWN = 30

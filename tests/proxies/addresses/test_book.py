@@ -1,0 +1,122 @@
+"""Which proxy a view is sent to."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.proxies.addresses import Address, AddressBook
+
+NODE, OTHER = ("broker-1", 9092), ("broker-2", 9092)
+
+
+def counting(start: int = 1) -> tuple[AddressBook, list[tuple[str, Address]]]:
+    """A book that makes proxies at ports from ``start`` on, and what it was asked to make."""
+    asked: list[tuple[str, Address]] = []
+
+    def make(view: str, node: Address) -> Address:
+        asked.append((view, node))
+        return "127.0.0.1", start + len(asked) - 1
+
+    return AddressBook(make), asked
+
+
+def test_a_proxy_is_made_once_for_each_view_and_node() -> None:
+    book, asked = counting()
+    assert book.address_for("client", *NODE) == ("127.0.0.1", 1)
+    assert book.address_for("client", *OTHER) == ("127.0.0.1", 2)
+    assert book.address_for("3", *NODE) == ("127.0.0.1", 3)
+    assert book.address_for("client", *NODE) == ("127.0.0.1", 1)
+    assert asked == [("client", NODE), ("client", OTHER), ("3", NODE)]
+    assert book.counters == {"made": 3}
+    assert dict(book.proxies)["3", NODE] == ("127.0.0.1", 3)
+
+
+def test_a_proxy_of_the_view_itself_stays() -> None:
+    book, asked = counting()
+    proxy = book.address_for("client", *NODE)
+    assert proxy is not None
+    assert book.address_for("client", *proxy) is None
+    assert len(asked) == 1
+
+
+def test_a_proxy_of_another_view_stands_for_its_node() -> None:
+    """The controller learns of broker 1 by its own proxy, and tells broker 2 of it."""
+    book, asked = counting()
+    seen_by_controller = book.address_for("controller", *NODE)
+    assert seen_by_controller is not None
+    assert book.address_for("2", *seen_by_controller) == ("127.0.0.1", 2)
+    assert asked[1] == ("2", NODE)
+    assert book.node_behind(seen_by_controller) == NODE
+    assert book.node_behind(NODE) is None
+
+
+@pytest.mark.parametrize(("host", "port"), [("", 9092), ("h", -1), ("h", 0), ("h", 65_536)])
+def test_what_is_no_address_stays(host: str, port: int) -> None:
+    book, asked = counting()
+    assert book.address_for("client", host, port) is None
+    assert asked == []
+
+
+def test_names_are_compared_as_given_but_for_aliases() -> None:
+    asked: list[tuple[str, Address]] = []
+
+    def make(view: str, node: Address) -> Address:
+        asked.append((view, node))
+        return "localhost", 1000 + len(asked)
+
+    book = AddressBook(make, host_aliases={"localhost": "127.0.0.1"})
+    first = book.address_for("client", "localhost", 9092)
+    assert first == book.address_for("client", "127.0.0.1", 9092) == ("127.0.0.1", 1001)
+    assert book.address_for("client", "LOCALHOST", 9092) == ("127.0.0.1", 1002)
+    assert book.address_for("client", "localhost", 1001) is None  # a proxy of this view
+    assert asked == [("client", ("127.0.0.1", 9092)), ("client", ("LOCALHOST", 9092))]
+
+
+def test_a_book_that_makes_nothing_knows_what_it_was_told() -> None:
+    book = AddressBook()
+    book.add("client", NODE, ("127.0.0.1", 5))
+    assert book.address_for("client", *NODE) == ("127.0.0.1", 5)
+    assert book.address_for("client", *OTHER) is None
+    assert book.address_for("1", *NODE) is None
+    with pytest.raises(ValueError, match=r"127.0.0.1:5 stands before broker-1:9092"):
+        book.add("client", OTHER, ("127.0.0.1", 5))
+
+
+def test_a_node_that_shall_be_reached_directly() -> None:
+    book = AddressBook(lambda _view, _node: None)
+    assert book.address_for("client", *NODE) is None
+    assert book.counters == {"left_direct": 1}
+    assert book.proxies == {}
+
+
+def test_who_goes_directly_is_not_sent_to_the_proxy_of_another() -> None:
+    book = AddressBook(lambda view, _node: ("127.0.0.1", 5) if view == "client" else None)
+    proxy = book.address_for("client", *NODE)
+    assert proxy is not None
+    assert book.address_for("1", *proxy) == NODE
+
+
+def test_a_proxy_that_cannot_be_made_is_counted_and_tried_again() -> None:
+    calls = 0
+
+    def make(view: str, node: Address) -> Address:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise OSError("no port left")
+        return "127.0.0.1", 7
+
+    book = AddressBook(make)
+    assert book.address_for("client", *NODE) is None
+    assert book.counters == {"failed": 1}
+    assert str(book.last_error) == "no port left"
+    assert book.address_for("client", *NODE) == ("127.0.0.1", 7)
+
+
+def test_a_full_book_makes_no_more() -> None:
+    book = AddressBook(lambda _view, node: ("127.0.0.1", node[1] + 1), limit=2)
+    assert book.address_for("client", "h", 1) == ("127.0.0.1", 2)
+    assert book.address_for("client", "h", 3) == ("127.0.0.1", 4)
+    assert book.address_for("client", "h", 5) is None
+    assert book.address_for("client", "h", 1) == ("127.0.0.1", 2)
+    assert book.counters == {"made": 2, "full": 1}

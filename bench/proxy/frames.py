@@ -12,8 +12,8 @@ from harness.codec.structs import Message
 PING_BYTES = 1024
 REQUEST_BYTES = 64 * 1024
 ANSWER_BYTES = 1024 * 1024
-FETCH_VERSION = 11
-PRODUCE_VERSION = 7
+FETCH_VERSION = 17  # its answer may hold addresses: rewriting must read all of it
+PRODUCE_VERSION = 12
 
 
 def fetch_of(size: int) -> bytes:
@@ -37,19 +37,20 @@ def bulk_request() -> bytes:
 
 
 def _of_size(make: Callable[[int], bytes], size: int) -> bytes:
-    whole = make(size - len(make(0)))
+    spare = size - len(make(size))  # a length may take more bytes when it is large
+    whole = make(size + spare)
     assert len(whole) == size, f"{len(whole)} bytes instead of {size}"
     return whole
 
 
 def _fetch(spare: int) -> bytes:
-    topic = FetchRequest.FetchTopic(topic="t" * spare, partitions=[FetchRequest.FetchPartition()])
-    return _request(FetchRequest(topics=[topic]), FETCH_VERSION)
+    topic = FetchRequest.FetchTopic(partitions=[FetchRequest.FetchPartition()])
+    return _request(FetchRequest(topics=[topic], rack_id="r" * spare), FETCH_VERSION)
 
 
 def _fetched(spare: int) -> bytes:
     one = FetchResponse.PartitionData(records=bytes(spare))
-    topic = FetchResponse.FetchableTopicResponse(topic="t", partitions=[one])
+    topic = FetchResponse.FetchableTopicResponse(partitions=[one])
     return frame(encode_response(FetchResponse(responses=[topic]), FETCH_VERSION, 1))
 
 

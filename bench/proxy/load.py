@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from bench.proxy.frames import ANSWER_BYTES, PING_BYTES, bulk_request, fetch_of, ping
+from bench.proxy.frames import ANSWER_BYTES, PING_BYTES, REQUEST_BYTES, bulk_request, fetch_of, ping
 from bench.proxy.server import BULK_REQUESTS
 
 HOST = "127.0.0.1"
@@ -26,10 +26,11 @@ SMALL_BYTES = PING_BYTES // 2
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """``once(port)`` gives ``unit`` a second."""
+    """``once(port)`` does ``amount`` of ``unit``, and gives how many a second."""
 
     name: str
     unit: str
+    amount: float
     once: Callable[[int], float]
 
 
@@ -110,15 +111,19 @@ def answers_in_bulk(port: int) -> float:
 
 PING, BULK_UP, BULK_DOWN = "1 KiB ping-pong", "bulk requests", "bulk answers"
 WORKS = (
-    Work(PING, "requests/s", pings),
+    Work(PING, "requests", PINGS, pings),
     Work(
         f"1 KiB ping-pong, {SEVERAL} connections",
-        "requests/s",
+        "requests",
+        SEVERAL * PINGS_OF_SEVERAL,
         partial(many_pings, SEVERAL, PINGS_OF_SEVERAL),
     ),
-    Work(BULK_UP, "MB/s", requests_in_bulk),
-    Work(BULK_DOWN, "MB/s", answers_in_bulk),
+    Work(BULK_UP, "MB", BULK_REQUESTS * REQUEST_BYTES / 1e6, requests_in_bulk),
+    Work(BULK_DOWN, "MB", ANSWERS * ANSWER_BYTES / 1e6, answers_in_bulk),
 )
 CROWD_WORK = Work(
-    f"{CROWD:,} connections", "requests/s", partial(many_pings, CROWD, CROWD_ROUNDS)
+    f"{CROWD:,} connections",
+    "requests",
+    CROWD * CROWD_ROUNDS,
+    partial(many_pings, CROWD, CROWD_ROUNDS),
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from harness.proxies.addresses.book import AddressBook
+from harness.proxies.addresses.rewriter import AddressRewriter
 from harness.proxies.direction import Direction
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.proxy import Proxy
-from harness.proxies.rewriter import Rewriter
 
-METADATA, CREATE_TOPICS = 3, 19
+CREATE_TOPICS = 19
 
 
 class Waiting(Interceptor):
@@ -22,13 +23,6 @@ class Waiting(Interceptor):
         return api_key == CREATE_TOPICS
 
 
-class Rewriting(Rewriter):
-    """Addresses are looked for, in answers that do not come by."""
-
-    def touches(self, direction: Direction, api_key: int, version: int) -> bool:  # noqa: ARG002
-        return api_key == METADATA
-
-
 def proxy(way: str, port: int) -> Proxy:
     """``plain``, ``idle`` or ``full``."""
     upstream = ("127.0.0.1", port)
@@ -36,7 +30,7 @@ def proxy(way: str, port: int) -> Proxy:
         return Proxy(way, upstream)
     if way == "idle":
         return Proxy(way, upstream, interceptor=Interceptor())
-    return Proxy(way, upstream, interceptor=Waiting(), rewriter=Rewriting())
+    return Proxy(way, upstream, interceptor=Waiting(), rewriter=AddressRewriter(AddressBook()))
 
 
 async def main(way: str, port: int) -> None:

@@ -15,6 +15,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 MODULE = "github.com/Shopify/toxiproxy/v2/cmd/server@latest"
 NAMES = ("toxiproxy-server", "toxiproxy")
 READY_S = 20
@@ -27,15 +29,22 @@ class NotRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Where to connect, and the process in between if there is one."""
+    """Where to connect, and the process that listens there."""
 
     name: str
     port: int
-    process: subprocess.Popen[str] | None = None
+    process: subprocess.Popen[str]
+
+    def processor_s(self) -> float:
+        """What the process in between has used of a processor so far."""
+        used = psutil.Process(self.process.pid).cpu_times()
+        return used.user + used.system
 
     def held_bytes(self) -> int:
         """What one of ours says that it holds."""
-        assert self.process and self.process.stdin and self.process.stdout
+        assert self.process
+        assert self.process.stdin
+        assert self.process.stdout
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())

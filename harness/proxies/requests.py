@@ -10,7 +10,7 @@ from typing import NamedTuple
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import Traffic
 from harness.proxies.direction import Direction
-from harness.proxies.frames import FrameFinder
+from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.responses import ResponseWatch
 from harness.proxies.seen import Place, SeenRequest
 from harness.proxies.step import Send, SendBack, Step
@@ -81,17 +81,19 @@ class RequestWatch(FrameWatch):
             return Claim(ordinal, shown, answer_shown, touched)
         return None
 
-    def found(self, claim: Claim, whole: bytes) -> None:
-        seen = SeenRequest(whole[LENGTH_BYTES:], claim.ordinal, place=self.place)
+    def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
+        seen = SeenRequest(payload, claim.ordinal, place=self.place)
         if claim.is_touched:
-            payload = self.shared.guarded(self.shared.rewriter.request, seen)
-            if payload is not None:
-                whole, seen = frame(payload), SeenRequest(payload, claim.ordinal, place=self.place)
+            other = self.shared.guarded(self.shared.rewriter.request, seen)
+            if other is not None:
+                payload, pieces = other, (frame(other),)
+                seen = SeenRequest(other, claim.ordinal, place=self.place)
         steps = self.steps(self.shared.interceptor.request, seen) if claim.is_shown else None
         if steps is None:
             kept = seen if claim.is_shown or claim.is_answer_shown else None
-            self._unanswered.expect(whole, LENGTH_BYTES, len(whole), claim.ordinal, kept)
-            self.stream.pass_on(whole)
+            self._unanswered.expect(payload, 0, len(payload), claim.ordinal, kept)
+            for piece in pieces:
+                self.stream.pass_on(piece)
         else:
             self._act(steps, seen)
 

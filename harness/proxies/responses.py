@@ -10,7 +10,7 @@ from typing import NamedTuple
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import UNKNOWN, Traffic
 from harness.proxies.direction import Direction
-from harness.proxies.frames import FrameFinder
+from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.seen import Place, SeenResponse
 from harness.proxies.step import Send, SendBack, Step
 from harness.proxies.stream import Call, Stream
@@ -69,16 +69,17 @@ class ResponseWatch(FrameWatch):
         touched = self.shared.rewriter.touches(DOWN, key, version)
         return Claim(ordinal, sent, shown, touched) if shown or touched else None
 
-    def found(self, claim: Claim, whole: bytes) -> None:
+    def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
         request = claim.sent.request(self.place)
-        seen = SeenResponse(whole[LENGTH_BYTES:], request, claim.ordinal)
+        seen = SeenResponse(payload, request, claim.ordinal)
         if claim.is_touched:
-            payload = self.shared.guarded(self.shared.rewriter.response, seen)
-            if payload is not None:
-                whole, seen = frame(payload), SeenResponse(payload, request, claim.ordinal)
+            other = self.shared.guarded(self.shared.rewriter.response, seen)
+            if other is not None:
+                pieces, seen = (frame(other),), SeenResponse(other, request, claim.ordinal)
         steps = self.steps(self.shared.interceptor.response, seen) if claim.is_shown else None
         if steps is None:
-            self.stream.pass_on(whole)
+            for piece in pieces:
+                self.stream.pass_on(piece)
         else:
             self.act(steps)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from harness.capture.produce_acks import acks_at_start
-from harness.codec.apis import api_for_key
+from harness.codec.apis import APIS, Api
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.proxies.counters import Counters
@@ -24,17 +24,29 @@ class PeekedRequest(SeenRequest):
     """A request that went by unread: only API, version and correlation id are known."""
 
     @cached_property
-    def _header(self) -> tuple[RequestHeader, int] | None:
+    def _known(self) -> tuple[Api, int] | None:
         if len(self.payload) < HEAD.size:
             return None
-        key, version, correlation_id = HEAD.unpack_from(self.payload)
-        api = api_for_key(key)
-        if api is None or version not in api.valid_versions:
+        key, version, _ = HEAD.unpack_from(self.payload)
+        api = APIS.get(key)
+        return (api, version) if api and version in api.valid_versions else None
+
+    @property
+    def api(self) -> Api | None:
+        return self._known[0] if self._known else None
+
+    @property
+    def version(self) -> int:
+        return self._known[1] if self._known else -1
+
+    @property
+    def header(self) -> RequestHeader | None:
+        if self._known is None:
             return None
-        header = RequestHeader(
+        key, version, correlation_id = HEAD.unpack_from(self.payload)
+        return RequestHeader(
             request_api_key=key, request_api_version=version, correlation_id=correlation_id
         )
-        return header, len(self.payload)
 
     @cached_property
     def message(self) -> Message | None:

@@ -189,8 +189,12 @@ class FrameFinder(Generic[Claim]):
             at = start = stop
         if at < size:
             self._head = data[at:]
-        self._left = max(0, at - size)
-        self._pass(data, start, min(at, size))
+            self._left = 0
+            self._pass(data, start, at)
+        else:
+            self._left = at - size
+            if start < size:
+                self._watch.passes(data[start:])
         if self.interrupt and not self._left:
             self._watch.between()
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from harness.bundle import is_bundled
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
@@ -21,6 +23,7 @@ from harness.conformance.dated import by_date
 from harness.conformance.outcome import Inconclusive, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
+from harness.faults import Faults
 from harness.granted import grants_of
 from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
@@ -68,6 +71,7 @@ class CaseSession:
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
     lent: Target | None = None
+    faults: Faults | None = None
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
@@ -128,6 +132,18 @@ class CaseSession:
         """A broker that runs on after the test, for tests that may harm it."""
         self.lent = running
         return self._door(running.addresses, running.zookeeper)
+
+    def faults_before(self, broker: BrokerUnderTest) -> Faults:
+        """Faults on the way to the broker of this test, drawn from the run's seed and the case."""
+        self.faults = Faults(broker.address, seed=f"{self.context.seed}/{self.case}")
+        return self.faults
+
+    def fault_events(self) -> list[dict[str, Any]]:
+        """What was done on the way, as lines of the run's fault journal."""
+        if self.faults is None:
+            return []
+        about = {"case": self.case, "attempt": self.attempt}
+        return [{**about, **event} for event in self.faults.journal()]
 
     def _door(
         self,
@@ -214,6 +230,8 @@ class CaseSession:
         lines += ["-- test --", trace, "", "-- wire --"]
         for door in self.brokers:
             lines += [transcript.render() for transcript in door.transcripts]
+        if self.faults is not None:
+            lines += ["", "-- faults --", *map(json.dumps, self.faults.journal())]
         lines += ["", "-- the broker's log, its end --", self._log_tail()]
         return lines
 

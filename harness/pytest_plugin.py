@@ -32,6 +32,8 @@ from harness.conformance.outcome import (
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
 from harness.discarded_broker import DiscardedBroker
+from harness.faults import Faults
+from harness.run_options import add_options
 from harness.run_session import DATA_NAME, RunSession, WorkerContext, new_run_id, write_plan
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
@@ -48,6 +50,7 @@ _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
 _WIRE = "kafka_conformance_wire"
 _DIED = "kafka_conformance_died"
+_FAULTS = "kafka_conformance_faults"
 _BROKER = pytest.StashKey[SharedBroker]()
 _TOLD = pytest.StashKey[WireTelling]()
 _LAST = pytest.StashKey[bool]()
@@ -77,24 +80,7 @@ def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("kafka-conformance", "conformance of a Kafka broker")
-    group.addoption("--target", default="reference", help="the broker to judge: reference, "
-                    "kafka:RELEASE, external:HOST:PORT[,HOST:PORT], command:FILE")  # fmt: skip
-    group.addoption("--out", default="results", help="folder for journals and results")
-    group.addoption(
-        "--keep",
-        action="store_true",
-        help="keep the data folders of brokers that are started, below the run",
-    )
-    group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
-    group.addoption("--seed", type=int, default=0, help="seed of every random draw")
-    group.addoption("--versions", choices=("all", "ends"), default="all",
-                    help="run at each version of a range, or only at both ends")  # fmt: skip
-    group.addoption("--retries", type=int, default=0, metavar="N",
-                    help="run a case that failed up to N times more; every attempt is kept, and "
-                    "the worst one counts")  # fmt: skip
-    group.addoption("--requirement", action="append", default=[], metavar="GLOB",
-                    help="only tests of requirements that match, such as PROD-*")  # fmt: skip
+    add_options(parser.getgroup("kafka-conformance", "conformance of a Kafka broker"))
 
 
 def _active(config: pytest.Config) -> bool:
@@ -186,6 +172,7 @@ class _Recording:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.run.record(getattr(report, _RECORDS, []))
         self.run.record_wire(getattr(report, _WIRE, []))
+        self.run.record_faults(getattr(report, _FAULTS, []))
         self.run.death_was_seen |= getattr(report, _DIED, False)
 
 
@@ -356,6 +343,13 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
         case.close()
 
 
+@pytest.fixture
+def faults(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Faults:
+    """Proxies with rules on the way to the broker under test, see :mod:`harness.faults`."""
+    case: CaseSession = request.node.stash[_CASE]
+    return case.faults_before(broker)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
@@ -375,6 +369,7 @@ def pytest_runtest_makereport(
         return report
     records = case.finish(error, lambda: report.longreprtext)
     setattr(report, _DIED, case.died)
+    setattr(report, _FAULTS, case.fault_events())
     setattr(report, _RECORDS, [record.to_json() for record in records])
     _translate(report, item, records)
     if report.failed:

@@ -24,6 +24,8 @@ from harness.targets.target import OWN_BROKER, Target
 DISTRIBUTION = "kafka-conformance"
 DATA_NAME = "data"
 """In the run's folder, when data folders are kept: one folder for each start of a target."""
+FAULTS_NAME = "faults.jsonl"
+"""In the run's folder, when faults were injected: one event of a proxy a line, with its case."""
 DEATH_NAME = "target_died.txt"
 """In the run's folder, when the target was not there any more at the end: what is known of it."""
 
@@ -122,6 +124,12 @@ class RunSession:
         """Append what a process has counted on the wire since it last told."""
         assert self._wire is not None
         self._wire.add(counts)
+
+    def record_faults(self, events: Sequence[dict[str, Any]]) -> None:
+        """Append what was done on the way to the broker in one test; see :mod:`harness.faults`."""
+        if events:
+            with (self.run_dir / FAULTS_NAME).open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(event) + "\n" for event in events)
 
     def finish(self, whole: bool) -> int | None:
         """Write the footer if the session was whole; returns the run's exit code.

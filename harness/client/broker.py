@@ -129,12 +129,16 @@ class BrokerUnderTest:
     # -- connections ------------------------------------------------------------------------
 
     def connect(
-        self, client_id: str | None = DEFAULT_CLIENT_ID, timeout_ms: float = DEFAULT_TIMEOUT_MS
+        self,
+        client_id: str | None = DEFAULT_CLIENT_ID,
+        timeout_ms: float = DEFAULT_TIMEOUT_MS,
+        *,
+        through: Address | None = None,
     ) -> Connection:
-        """A connection of the test's own; closed when the test ends."""
-        connection = Connection(
-            self.address, client_id, self.scaled_ms(timeout_ms), self.observer, self.grants
-        )
+        """A connection of the test's own; closed when the test ends. ``through``: a proxy."""
+        address = self.address if through is None else through
+        timeout_ms = self.scaled_ms(timeout_ms)
+        connection = Connection(address, client_id, timeout_ms, self.observer, self.grants)
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection

@@ -35,6 +35,9 @@ class FrameRuleInterceptor(Interceptor):
     def ended(self, unanswered: SeenRequest) -> Sequence[Step]:
         return [_frame(out) for out in self.rule.on_close(unanswered)]
 
+    def cut(self, place: Place, rest: bytes) -> Sequence[Step]:  # noqa: ARG002
+        return [Send(_require_bytes(self.rule.on_cut(rest)))]
+
     def bad_length(self, place: Place, length: int) -> Sequence[Step] | None:  # noqa: ARG002
         answer = self.rule.on_bad_length(length)
         return None if answer is None else [SendBack(_require_bytes(answer), in_turn=False)]

@@ -47,6 +47,10 @@ class Interceptor:
         """The broker ended instead of answering: steps towards the client before it ends too."""
         return None
 
+    def cut(self, place: Place, rest: bytes) -> Sequence[Step] | None:  # noqa: ARG002
+        """The client ended inside a frame, of which ``rest`` came; None passes it on."""
+        return None
+
     def bad_length(self, place: Place, length: int) -> Sequence[Step] | None:  # noqa: ARG002
         """A client's frame length that cannot be; None passes it on, and all behind it unread.
 

@@ -25,12 +25,17 @@ class Wire(Protocol):
 
     def cut(self, direction: Direction | None = None) -> object: ...
 
-    def heal(self) -> object: ...
+    def heal(self, direction: Direction | None = None) -> object: ...
 
 
 P = TypeVar("P", bound=Wire)
-Run = Callable[[Callable[[], None]], object]
-"""Runs a function where the proxies run, and returns when it has."""
+T = TypeVar("T")
+
+
+class Run(Protocol):
+    """Runs a function where the proxies run, and returns what it returns."""
+
+    def __call__(self, work: Callable[[], T], /) -> T: ...
 
 
 class UnknownLink(KeyError):
@@ -40,8 +45,8 @@ class UnknownLink(KeyError):
         return str(self.args[0])
 
 
-def _here(change: Callable[[], None]) -> None:
-    change()
+def _here(work: Callable[[], T], /) -> T:
+    return work()
 
 
 class Link(Generic[P]):
@@ -64,6 +69,10 @@ class Link(Generic[P]):
     def heal(self) -> None:
         """Take back what was cut by hand; a partition that cuts it too still does."""
         self._links.release(BY_HAND, _halves(self))
+
+    def call(self, work: Callable[[P], T]) -> T:
+        """What ``work`` returns, given the proxy where it runs: there alone it may be changed."""
+        return self._links.run(lambda: work(self.proxy))
 
     @property
     def cut_directions(self) -> Directions:
@@ -135,8 +144,8 @@ class Links(Mapping[tuple[str, str], Link[P]]):
     """
 
     def __init__(self, proxies: Mapping[tuple[Name, Name], P], run: Run = _here) -> None:
-        """``run``: see :data:`Run`; what is told together is done in one such call."""
-        self._run = run
+        """``run``: what is told together is done in one such call."""
+        self.run = run
         self._links = {
             (str(source), str(destination)): Link(self, str(source), str(destination), proxy)
             for (source, destination), proxy in proxies.items()
@@ -223,19 +232,19 @@ class Links(Mapping[tuple[str, str], Link[P]]):
 
     def heal(self) -> None:
         """Everything: what was cut by hand, and every partition."""
-        self._run(lambda: self._change(list(self._holders), lambda holders: holders.clear()))
+        self.run(lambda: self._change(list(self._holders), lambda holders: holders.clear()))
 
     # -- who cuts what -------------------------------------------------------------------------
 
     def hold(self, holder: object, halves: Iterable[HalfLink]) -> None:
         """``holder`` wants these cut, until it releases them."""
         wanted = list(halves)
-        self._run(lambda: self._change(wanted, lambda holders: holders.add(holder)))
+        self.run(lambda: self._change(wanted, lambda holders: holders.add(holder)))
 
     def release(self, holder: object, halves: Iterable[HalfLink]) -> None:
         """``holder`` wants them cut no more."""
         wanted = list(halves)
-        self._run(lambda: self._change(wanted, lambda holders: holders.discard(holder)))
+        self.run(lambda: self._change(wanted, lambda holders: holders.discard(holder)))
 
     def cut_directions(self, link: Link[P]) -> Directions:
         """See :attr:`Link.cut_directions`."""
@@ -254,16 +263,12 @@ class Links(Mapping[tuple[str, str], Link[P]]):
 
 
 def _switch(proxy: Wire, before: Directions, after: Directions) -> None:
-    """A proxy heals as a whole: what stays cut is cut again at the same moment."""
-    if before - after:
-        proxy.heal()
-        before = frozenset()
-    added = after - before
-    if added == BOTH:
-        proxy.cut(None)
-        return
-    for direction in added:
-        proxy.cut(direction)
+    """Tell a proxy only what is new to it."""
+    for change, directions in ((proxy.cut, after - before), (proxy.heal, before - after)):
+        if directions == BOTH:
+            change(None)
+        elif directions:
+            change(*directions)
 
 
 def _halves(link: Link[P], direction: Direction | None = None) -> list[HalfLink]:

@@ -126,6 +126,10 @@ class Proxy:
 
     async def start(self) -> None:
         """Listen; ``listen`` is the real address then. Raises OSError when it cannot be had."""
+        self.start_now()
+
+    def start_now(self) -> None:
+        """The same for who is on the loop and cannot wait: between two frames, say."""
         if self._listener:
             return
         host, port = self.listen
@@ -268,7 +272,8 @@ class Proxy:
             return dice.draw(self.seed, self.link, place.connection, direction, 0, name, nth)
 
         struck = partial(self._toxic_struck, place)
-        return self.toxics.chain(direction, chance, began_ms, struck=struck)
+        now_ms = self.now_ms()  # later than began_ms for a toxic that is added to an old stream
+        return self.toxics.chain(direction, chance, began_ms, now_ms=now_ms, struck=struck)
 
     def _toxic_changed(self, change: Change, named: NamedToxic) -> None:
         for connection in self.connections:

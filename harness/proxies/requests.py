@@ -117,8 +117,17 @@ class RequestWatch(FrameWatch):
 
     def end(self) -> None:
         """The client has ended."""
+        if not self.shared.interceptor.is_idle and self.finder.pending_bytes:
+            self.passes = self._cut
         self.flush()
         self.stream.end()
+
+    def _cut(self, rest: bytes) -> None:
+        steps = self.steps(lambda cut: self.shared.interceptor.cut(self.place, cut), rest)
+        if steps is None:
+            self._pass(rest)
+        else:
+            self._act(steps, None)
 
     def act(self, steps: Iterable[Step]) -> None:
         self._act(steps, None)

@@ -25,6 +25,10 @@ class FrameRule:
         """The broker ended instead of answering ``seen``: payloads to send before ending too."""
         return []
 
+    def on_cut(self, rest: bytes) -> bytes:
+        """The client ended inside a frame, of which ``rest`` came: bytes to forward instead."""
+        return rest
+
     def on_bad_length(self, length: int) -> bytes | None:  # noqa: ARG002
         """A frame's length that cannot be: raw bytes to answer with; None passes it on.
 

@@ -43,6 +43,12 @@ class RunningProxies:
         self.proxies.append(proxy)
         return proxy.listen
 
+    def add_now(self, proxy: Proxy) -> Address:
+        """The same for who is on the loop already: a proxy that is made for an address seen."""
+        proxy.start_now()
+        self.proxies.append(proxy)
+        return proxy.listen
+
     def remove(self, proxy: Proxy) -> None:
         """Stop it."""
         self.proxies.remove(proxy)

@@ -84,8 +84,8 @@ class Aside:
 
     Once the gate opens, ``at_most_ms`` are over or the sender has ended, ``steps`` is called,
     once, and what it returns stands behind all that is in the queue of this direction then. It is
-    not called when the connection is lost. When the gate opens that happens at once, inside
-    ``Gate.open``. ``held_bytes``: of what is kept, for the limits.
+    not called when the connection is lost. When the gate opens that happens inside ``Gate.open``,
+    or once the frame that is passing has passed. ``held_bytes``: of what is kept, for the limits.
     """
 
     gate: Gate

@@ -1,6 +1,7 @@
 """The matrix of links: doors to one and to many, cuts that overlap."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from harness.proxies.partitions import (
 UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 BOTH = {UP, DOWN}
 BROKERS = ["1", "2", "3"]
+T = TypeVar("T")
 
 
 class FakeProxy:
@@ -33,9 +35,9 @@ class FakeProxy:
         self.told += 1
         self.dark |= BOTH if direction is None else {direction}
 
-    def heal(self) -> None:
+    def heal(self, direction: Direction | None = None) -> None:
         self.told += 1
-        self.dark.clear()
+        self.dark -= BOTH if direction is None else {direction}
 
 
 class Matrix:
@@ -47,9 +49,9 @@ class Matrix:
         self.calls = 0
         self.links = Links({pair: FakeProxy() for pair in pairs}, self._run)
 
-    def _run(self, change: Callable[[], None]) -> None:
+    def _run(self, work: Callable[[], T], /) -> T:
         self.calls += 1
-        change()
+        return work()
 
     def dark(self) -> dict[str, set[Direction]]:
         """What the proxies themselves say."""
@@ -82,6 +84,11 @@ def test_one_direction_of_a_link(matrix: Matrix) -> None:
     assert link.cut_directions == BOTH
     matrix.links.heal()
     assert matrix.dark() == {}
+
+
+def test_the_proxy_of_a_link(matrix: Matrix) -> None:
+    assert matrix.links[2, 1].call(lambda proxy: proxy.told) == 0
+    assert matrix.calls == 1
 
 
 def test_groups_leave_out_what_a_broker_has_to_itself(matrix: Matrix) -> None:
@@ -144,12 +151,17 @@ def test_a_heal_of_all_forgets_who_cut(matrix: Matrix) -> None:
     assert matrix.dark() == {}
 
 
-def test_what_is_cut_already_is_not_cut_again(matrix: Matrix) -> None:
+def test_a_proxy_is_told_only_what_is_new(matrix: Matrix) -> None:
     link = matrix.links[1, 2]
     link.cut()
     link.cut()
-    matrix.links.partition(isolate_one(1, BROKERS))
+    active = matrix.links.partition(asymmetric(1, 2))
     assert link.proxy.told == 1
+    link.heal()
+    assert link.proxy.told == 2
+    assert matrix.dark()["1->2"] == {DOWN}
+    active.heal()
+    assert link.proxy.told == 3
 
 
 @pytest.mark.parametrize(

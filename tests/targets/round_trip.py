@@ -25,6 +25,7 @@ from harness.targets.target import Address, Target
 T = TypeVar("T")
 TIMEOUT_MS = 30_000
 PAUSE_S = 0.02
+ANSWER_MARGIN_MS = 5_000
 MAGIC_2_SINCE = "0.11"
 NOT_YET = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -67,12 +68,20 @@ class Talk:
         leader = self.leader_of(topic, ask)
         if leader is None:
             return None
-        request = produce_request(Topic(topic), self._batch(value), self.produce_version)
-        with Connection(leader) as connection:
-            answer = connection.ask(request, self.produce_version)
-        error = ErrorCode(answer.responses[0].partition_responses[0].error_code)
+        error = self.append(topic, value, leader)
         assert error in NOT_YET or error is ErrorCode.NONE, error
         return True if error is ErrorCode.NONE else None
+
+    def append(
+        self, topic: str, value: bytes, leader: Address, timeout_ms: int = 10_000
+    ) -> ErrorCode:
+        """Ask one broker to append a record with acks=-1; it has so long for the replicas."""
+        request = produce_request(
+            Topic(topic), self._batch(value), self.produce_version, timeout_ms=timeout_ms
+        )
+        with Connection(leader, timeout_ms=timeout_ms + ANSWER_MARGIN_MS) as connection:
+            answer = connection.ask(request, self.produce_version)
+        return ErrorCode(answer.responses[0].partition_responses[0].error_code)
 
     def _batch(self, value: bytes) -> bytes:
         if self.produce_version == 0:

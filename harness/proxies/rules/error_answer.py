@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.codec.layout import layout
+from harness.codec.layout import Slot, layout
 from harness.codec.specs import FieldSpec, StructSpec
 from harness.codec.structs import Message, Struct, nested_class
 from harness.proxies.rules.errors import Skip
@@ -27,6 +27,21 @@ _COUNTERPARTS = {
 """Arrays of responses whose elements have nothing in common with those that they answer."""
 _KEYED = {("FindCoordinatorResponse", "coordinators"): ("coordinator_keys", "key")}
 """Arrays of responses with one element for each plain value of the request's array."""
+
+
+_BESIDE_AN_ERROR: dict[str, Any] = {
+    "base_offset": -1,
+    "committed_offset": -1,
+    "generation_id": -1,
+    "high_watermark": -1,
+    "low_watermark": -1,
+    "node_id": -1,
+    "producer_epoch": -1,
+    "producer_id": -1,
+    "records": b"",
+}
+"""What Apache Kafka's brokers say there; other fields stand at their default."""
+_EMPTY: dict[str, Any] = {"array": [], "bytes": b"", "records": b"", "string": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,35 +75,40 @@ class _Building:
 
     def struct(self, cls: type[Struct], context: _Context, inside: str) -> Struct:
         given = dict(context.own)
-        for found in self.carried(self.answer, cls.spec):
+        for slot in self.slots(self.answer, cls.spec):
+            found = slot.field
             if is_error_code(found.name):
-                given[found.name] = self.code
+                value: Any = self.code
                 self.placed += 1
             elif found.kind == "array" and found.element == "struct":
-                elements = self.elements(found, context)
-                if elements:
-                    given[found.name] = elements
-            elif found.kind not in ("array", "struct") and found.name not in given:
+                value = self.elements(found, context) or None
+            elif found.kind in ("array", "struct"):
+                value = None
+            else:
                 value = self.plain(found, context, inside)
-                if value is not None:
-                    given[found.name] = value
+            if value is None and found.default is None and not slot.nullable:
+                value = _EMPTY[found.kind]
+            if value is not None:
+                given.setdefault(found.name, value)
         return cls(**given)
 
-    def carried(self, root: type[Message], spec: StructSpec) -> list[FieldSpec]:
+    def slots(self, root: type[Message], spec: StructSpec) -> list[Slot]:
         own = layout(root.message_spec, spec, self.version)
-        return [slot.field for slot in (*own.plain, *own.tagged.values())]
+        return [*own.plain, *own.tagged.values()]
+
+    def carried(self, root: type[Message], spec: StructSpec) -> list[FieldSpec]:
+        return [slot.field for slot in self.slots(root, spec)]
 
     def plain(self, found: FieldSpec, context: _Context, inside: str) -> Any:
         """What is settled, else the request's field of the same name and kind."""
         role = role_of(found, inside)
         if role in context.settled:
             return context.settled[role]
-        if not inside:
-            return None  # the response's own fields are not those of the request
-        for asked in self.carried(self.asked, context.twin.spec):
-            if asked.name == found.name and asked.kind == found.kind:
-                return getattr(context.twin, found.name)
-        return None
+        if inside:  # the response's own fields are not those of the request
+            for asked in self.carried(self.asked, context.twin.spec):
+                if asked.name == found.name and asked.kind == found.kind:
+                    return getattr(context.twin, found.name)
+        return _BESIDE_AN_ERROR.get(found.name)
 
     def elements(self, found: FieldSpec, context: _Context) -> list[Struct]:
         assert found.struct is not None

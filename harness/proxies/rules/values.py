@@ -64,8 +64,9 @@ def yes(value: Any) -> bool:
 
 def hexadecimal(value: Any) -> bytes:
     """Bytes as hex digits, at least one."""
+    digits = text(value)
     try:
-        raw = bytes.fromhex(text(value))
+        raw = bytes.fromhex(digits)
     except ValueError:
         raise RuleError(f"must be pairs of hex digits, is {value!r}") from None
     if not raw:

@@ -88,9 +88,15 @@ class Toxic:
         return dict(attributes)
 
     def to_json(self) -> dict[str, Any]:
-        """All attributes, as JSON has them."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+        """The attributes as JSON has them, but no default that is not a number.
+
+        toxiproxy-cli, up to 2.7, fails on other attributes: it sees them only where they are used.
+        """
+        return {
+            field.name: list(value) if isinstance(value, tuple) else value
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), int | float) or value != field.default
+        }
 
 
 S = TypeVar("S", bound=Toxic)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import confluent_kafka
 import confluent_kafka.admin
 import pytest
 
-from harness.proxies import FrameRule, RunningRelay, SeenRequest
 from harness.proxies.addresses import Address, AddressBook, AddressRewriter
-from harness.proxies.direction import Direction
-from harness.proxies.seen import SeenResponse
+from harness.proxies.proxy import Proxy
+from harness.proxies.running import RunningProxies
 from harness.targets.kafka.ports import free_ports
 from tests.reference_broker import test_clients as clients
 from tests.reference_broker.running import create_topic, running_broker
@@ -25,32 +24,18 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:kafka")
 ADVERTISED = ("broker-1.invalid", 9999)  # RFC 6761: no such name is ever resolved
 
 
-class Rewritten(FrameRule):
-    """A rewriter as a rule."""
-
-    def __init__(self, rewriter: AddressRewriter) -> None:
-        self.rewriter = rewriter
-
-    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        key = -1 if seen.api is None else seen.api.key
-        if not self.rewriter.touches(Direction.DOWNSTREAM, key, seen.version):
-            return [payload]
-        return [self.rewriter.response(SeenResponse(payload, seen)) or payload]
-
-
 @pytest.fixture(scope="module")
 def proxied() -> Iterator[tuple[Address, AddressRewriter]]:
     (port,) = free_ports(1)
     settings = {"advertised.listeners": "PLAINTEXT://{}:{}".format(*ADVERTISED)}
     rewriter = AddressRewriter(AddressBook())
-    with (
-        running_broker(settings, port) as told,
-        RunningRelay(("127.0.0.1", port), Rewritten(rewriter)) as relay,
-    ):
+    with running_broker(settings, port) as told, RunningProxies() as net:
         assert told == ADVERTISED
-        rewriter.book.add("client", ADVERTISED, relay.address)
-        yield relay.address, rewriter
-        assert relay.relay.rule_errors == []
+        proxy = Proxy("p", ("127.0.0.1", port), rewriter=rewriter)
+        address = net.add(proxy)
+        rewriter.book.add("client", ADVERTISED, address)
+        yield address, rewriter
+        assert list(proxy.errors) == []
 
 
 def seen_by_confluent(address: Address) -> set[Address]:

@@ -159,4 +159,3 @@ class Stream:
         )
         self.count += 1
         return made
-

@@ -11,6 +11,7 @@ from harness.proxies.toxics.attributes import BadAttribute
 from harness.proxies.toxics.black_hole import BlackHole
 from harness.proxies.toxics.chain import Change
 from harness.proxies.toxics.collection import NoSuchToxic, ToxicCollection, ToxicExists
+from harness.proxies.toxics.corrupt import Corrupt
 from harness.proxies.toxics.latency import Latency
 from harness.proxies.toxics.named import BadStream, NamedToxic
 from harness.proxies.toxics.reset_peer import ResetPeer
@@ -44,12 +45,22 @@ def test_every_type_goes_to_json_and_back_and_runs(type_name: str) -> None:
 
 def test_toxiproxys_defaults() -> None:
     assert NamedToxic.from_json({"type": "latency"}).to_json() == {
-        "attributes": {"latency": 0, "jitter": 0, "distribution": "uniform"},
+        "attributes": {"latency": 0, "jitter": 0},
         "name": "latency_downstream",
         "type": "latency",
         "stream": "downstream",
         "toxicity": 1.0,
     }
+
+
+def test_what_is_no_number_is_told_only_where_it_is_used() -> None:
+    assert Latency(1, 2, "normal").to_json() == {
+        "latency": 1,
+        "jitter": 2,
+        "distribution": "normal",
+    }
+    assert Corrupt(every=2).to_json() == {"every": 2, "probability": 0}
+    assert Corrupt(offsets=(2, 1), set_to=0).to_json()["offsets"] == [1, 2]
 
 
 def test_a_whole_number_may_come_as_jsons_other_form() -> None:

@@ -50,6 +50,9 @@ class SwapCorrelationIds(Action):
             return [Aside(pair.gate, self.at_most_ms, pair.steps, len(data))]
         waiting = payload_of(pair.data)
         first = id_of(occasion.frame, waiting)
-        pair.changed = send(with_id(occasion.frame, waiting, second))
+        pair.changed = [
+            *send(with_id(occasion.frame, waiting, second)),
+            *send(with_id(occasion.frame, payload, first)),
+        ]
         pair.gate.open()
-        return send(with_id(occasion.frame, payload, first))
+        return []

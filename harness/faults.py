@@ -1,0 +1,85 @@
+"""Faults on the way between a test and the broker under test.
+
+A test takes the fixture ``faults`` and asks for a path: a proxy on this machine with rules, in
+front of the broker. What the test connects ``through`` it meets the rules, all else does not.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from harness.proxies.event import Event
+from harness.proxies.proxy import Proxy
+from harness.proxies.rules import Rule, RuleSet, frames, requests, responses
+from harness.proxies.running import RunningProxies
+
+__all__ = ["Faults", "FaultyPath", "frames", "requests", "responses"]
+
+EVENTS_KEPT = 10_000
+
+
+class FaultyPath:
+    """A proxy before the broker under test, with rules at work on what passes."""
+
+    def __init__(self, net: RunningProxies, proxy: Proxy, rules: RuleSet) -> None:
+        self._net, self._proxy, self._rules = net, proxy, rules
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where to connect to meet the faults."""
+        return self._proxy.listen
+
+    def arm(self, *rules: Rule) -> None:
+        """These rules too, from now on."""
+        self._net.call(self._rules.arm, *rules)
+
+    def disarm(self) -> None:
+        """No rule any more; what was held goes on."""
+        self._net.call(self._rules.disarm)
+
+    def expect_fired(self, *ids: str, at_least: int = 1) -> None:
+        """Raises RuleDidNotFire when a fault did nothing, so that nothing was tested."""
+        self._net.call(self._rules.expect_fired, *ids, at_least=at_least)
+
+
+class Faults:
+    """The paths of one test, and the journal of what was done on them."""
+
+    def __init__(self, upstream: tuple[str, int], seed: str) -> None:
+        """``seed``: of every draw; the same text and traffic, the same faults."""
+        self._upstream, self._seed = upstream, zlib.crc32(seed.encode())
+        self._paths = 0
+        self._began_s = time.monotonic()
+        self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+
+    def _now_ms(self) -> float:
+        return (time.monotonic() - self._began_s) * 1000
+
+    @contextmanager
+    def path(self, *rules: Rule) -> Iterator[FaultyPath]:
+        """A proxy that ends, with all its connections, when the block does."""
+        self._paths += 1
+        source = "client" if self._paths == 1 else f"client-{self._paths}"
+        seed, tell = self._seed, self.events.append
+        with RunningProxies() as net:
+            made = RuleSet(*rules, seed=seed, now_ms=self._now_ms, tell=tell)
+            proxy = Proxy(
+                source,
+                self._upstream,
+                source=source,
+                interceptor=made,
+                seed=seed,
+                tell=tell,
+                now_ms=self._now_ms,
+            )
+            net.add(proxy)
+            yield FaultyPath(net, proxy, made)
+
+    def journal(self) -> list[dict[str, Any]]:
+        """What was done, in order, as JSON can hold it."""
+        return [event.to_json() for event in self.events]

@@ -1,0 +1,26 @@
+"""The options of pytest for a run of the suites."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def add_options(group: pytest.OptionGroup) -> None:
+    """Which broker, where to write, which tests and how often."""
+    group.addoption("--target", default="reference", help="the broker to judge: reference, "
+                    "kafka:RELEASE, external:HOST:PORT[,HOST:PORT], command:FILE")  # fmt: skip
+    group.addoption("--out", default="results", help="folder for journals and results")
+    group.addoption(
+        "--keep",
+        action="store_true",
+        help="keep the data folders of brokers that are started, below the run",
+    )
+    group.addoption("--run-id", default=None, help="name of this run (default: made from the time)")
+    group.addoption("--seed", type=int, default=0, help="seed of every random draw")
+    group.addoption("--versions", choices=("all", "ends"), default="all",
+                    help="run at each version of a range, or only at both ends")  # fmt: skip
+    group.addoption("--retries", type=int, default=0, metavar="N",
+                    help="run a case that failed up to N times more; every attempt is kept, and "
+                    "the worst one counts")  # fmt: skip
+    group.addoption("--requirement", action="append", default=[], metavar="GLOB",
+                    help="only tests of requirements that match, such as PROD-*")  # fmt: skip

@@ -1,0 +1,119 @@
+"""Any started target behind proxies of its own: who connects to them meets no other address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+
+from harness.proxies.addresses import AddressBook, AddressRewriter
+from harness.proxies.event import Listener
+from harness.proxies.interceptor import Interceptor
+from harness.proxies.proxy import Proxy
+from harness.proxies.running import RunningProxies
+from harness.targets.errors import TargetError
+from harness.targets.target import Address, Target
+
+CLIENT = "client"
+
+
+class ProxiedTarget:
+    """A target as its clients see it; made by :func:`proxied`.
+
+    ``addresses`` are those of the proxies, in the order of the target's. A broker whose address
+    appears later (one that joined, another listener) gets its proxy when a client is first told of
+    it. What touches a proxy runs on its loop: ``behind.net.call(proxy.cut)``.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        net: RunningProxies,
+        *,
+        interceptor: Interceptor | None,
+        host_aliases: Mapping[str, str],
+        seed: int,
+        tell: Listener,
+    ) -> None:
+        self.target, self.net = target, net
+        self.rewriter = AddressRewriter(AddressBook(self._make, host_aliases=host_aliases))
+        self._interceptor, self._seed, self._tell = interceptor, seed, tell
+        self._names = dict(zip(target.addresses, map(str, target.nodes), strict=False))
+        self._proxies: dict[Address, Proxy] = {}
+        self.addresses = [net.call(self._first, each) for each in target.addresses]
+
+    @property
+    def nodes(self) -> list[int]:
+        """Broker ids, as the target has them."""
+        return self.target.nodes
+
+    def address_of(self, node: int) -> Address:
+        """Where clients reach this broker. Raises TargetError: there is no such node."""
+        return self._address_behind(self.target.address_of(node))
+
+    def proxy_of(self, node: int) -> Proxy:
+        """The proxy before this broker. Raises TargetError: there is no such node."""
+        return self._proxies[self.address_of(node)]
+
+    @property
+    def proxies(self) -> list[Proxy]:
+        """All there are, in the order in which they were made."""
+        return list(self._proxies.values())
+
+    def _address_behind(self, address: Address) -> Address:
+        return self.addresses[self.target.addresses.index(address)]
+
+    def _first(self, node: Address) -> Address:
+        """The proxy of a node that is known from the start."""
+        made = self.rewriter.book.address_for(CLIENT, *node)
+        if made is None:
+            why = self.rewriter.book.last_error
+            raise TargetError(f"no proxy can be put before {node}: {why}") from why
+        return Address(*made)
+
+    def _make(self, view: str, node: tuple[str, int]) -> Address | None:
+        """On the loop, between the frames of a connection. Raises OSError: no port."""
+        if view != CLIENT:
+            return None
+        upstream = Address(*node)
+        destination = self._names.get(upstream, str(upstream))
+        proxy = Proxy(
+            f"{CLIENT}->{destination}",
+            upstream,
+            source=CLIENT,
+            destination=destination,
+            interceptor=self._interceptor,
+            rewriter=self.rewriter,
+            seed=self._seed,
+            tell=self._tell,
+        )
+        address = Address(*self.net.add_now(proxy))
+        self._proxies[address] = proxy
+        return address
+
+
+def _nobody(event: object) -> None:
+    """For whom events are of no interest."""
+
+
+@contextmanager
+def proxied(
+    target: Target,
+    *,
+    interceptor: Interceptor | None = None,
+    host_aliases: Mapping[str, str] = MappingProxyType({}),
+    seed: int = 0,
+    tell: Listener = _nobody,
+) -> Iterator[ProxiedTarget]:
+    """Put proxies before a started target; they are gone when the block ends.
+
+    ``interceptor`` sees the frames of all of them; ``host_aliases``: other names of the same hosts,
+    see :class:`harness.proxies.addresses.AddressBook`; ``tell`` hears of every fault. Raises
+    TargetError: the target has no address, or no proxy can be put before it.
+    """
+    if not target.addresses:
+        raise TargetError(f"{target.spec} has no address: start it before the proxies")
+    with RunningProxies() as net:
+        yield ProxiedTarget(
+            target, net, interceptor=interceptor, host_aliases=host_aliases, seed=seed, tell=tell
+        )

@@ -1,0 +1,189 @@
+"""Rules in a running proxy, between two plain sockets."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from harness.codec.frame import frame
+from harness.codec.header import decode_response
+from harness.codec.messages import MetadataRequest, ProduceResponse
+from harness.proxies.proxy import Proxy
+from harness.proxies.rules import Rule, RuleSet, requests, responses
+from harness.proxies.running import RunningProxies
+from tests.proxies.ends import LIMIT_S, read, read_to_end
+from tests.proxies.rules.traffic import Stream, metadata, produce, produced, response
+
+
+def now_ms() -> float:
+    return time.monotonic() * 1000
+
+
+@dataclass
+class Wire:
+    """A client's socket, the broker's, and the rules between them."""
+
+    client: socket.socket
+    broker: socket.socket
+    rules: RuleSet
+    running: RunningProxies
+
+    def ask(self, *payloads: bytes) -> None:
+        self.client.sendall(b"".join(map(frame, payloads)))
+
+    def answer(self, *payloads: bytes) -> None:
+        self.broker.sendall(b"".join(map(frame, payloads)))
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Asked on the proxies' loop."""
+        deadline = time.monotonic() + LIMIT_S
+        while not self.running.call(condition):
+            assert time.monotonic() < deadline
+
+
+@contextmanager
+def wired(*rules: Rule, seed: int = 0) -> Iterator[Wire]:
+    rule_set = RuleSet(*rules, seed=seed, now_ms=now_ms)
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        listener.settimeout(LIMIT_S)
+        running = stack.enter_context(RunningProxies())
+        address = running.add(Proxy("p", listener.getsockname(), interceptor=rule_set))
+        client = stack.enter_context(socket.create_connection(address, LIMIT_S))
+        broker = stack.enter_context(listener.accept()[0])
+        broker.settimeout(LIMIT_S)
+        yield Wire(client, broker, rule_set, running)
+
+
+def payloads(data: bytes) -> list[bytes]:
+    """Whole frames, and nothing behind them."""
+    found = []
+    while data:
+        (length,) = struct.unpack_from(">i", data)
+        found.append(data[4 : 4 + length])
+        assert len(found[-1]) == length
+        data = data[4 + length :]
+    return found
+
+
+def pairs(count: int) -> tuple[list[bytes], list[bytes]]:
+    """So many Produce requests with their answers."""
+    stream = Stream()
+    asked = [stream.request(produce(f"topic-{n}"), 9) for n in range(count)]
+    answers = [response(one, produced(f"topic-{n}")) for n, one in enumerate(asked)]
+    return [one.payload for one in asked], [one.payload for one in answers]
+
+
+def exchanged(wire: Wire, asked: list[bytes], answers: list[bytes]) -> list[bytes]:
+    """What the client gets when all is asked, all is answered, and the broker ends."""
+    wire.ask(*asked)
+    assert payloads(read(wire.broker, sum(len(one) + 4 for one in asked))) == asked
+    wire.answer(*answers)
+    wire.broker.shutdown(socket.SHUT_WR)
+    return payloads(read_to_end(wire.client))
+
+
+def test_the_second_answer_is_lost() -> None:
+    asked, answers = pairs(3)
+    with wired(responses("Produce").topic("topic-*").nth(2).drop()) as wire:
+        assert exchanged(wire, asked, answers) == [answers[0], answers[2]]
+        wire.rules.expect_fired()
+
+
+def test_an_error_comes_in_its_turn() -> None:
+    """The broker still owes the answer to the request before it."""
+    stream = Stream()
+    first, second = stream.request(MetadataRequest(topics=[]), 9), stream.request(produce(), 9)
+    assert second.api is not None
+    with wired(requests("Produce").answer_error("NOT_LEADER_OR_FOLLOWER")) as wire:
+        wire.ask(first.payload, second.payload)
+        assert payloads(read(wire.broker, len(first.payload) + 4)) == [first.payload]
+        answer = response(first, metadata()).payload
+        wire.answer(answer)
+        assert payloads(read(wire.client, len(answer) + 4)) == [answer]
+        (length,) = struct.unpack(">i", read(wire.client, 4))
+        correlation_id, message = decode_response(second.api, 9, read(wire.client, length))
+    assert correlation_id == 101
+    assert isinstance(message, ProduceResponse)
+    assert message.responses[0].partition_responses[0].error_code == 6
+
+
+def test_answers_are_shuffled_and_none_is_lost() -> None:
+    asked, answers = pairs(10)
+    with wired(responses("Produce").reorder(4, at_most_ms=60_000), seed=5) as wire:
+        got = exchanged(wire, asked, answers)
+    assert got != answers
+    for start in (0, 4, 8):  # the last two at the end of the stream
+        assert sorted(got[start : start + 4]) == sorted(answers[start : start + 4])
+
+
+def test_a_window_ends_with_its_time() -> None:
+    asked, answers = pairs(2)
+    with wired(responses("Produce").reorder(4, at_most_ms=1)) as wire:
+        wire.ask(*asked)
+        read(wire.broker, sum(len(one) + 4 for one in asked))
+        wire.answer(*answers)
+        got = payloads(read(wire.client, sum(len(one) + 4 for one in answers)))
+    assert sorted(got) == sorted(answers)
+
+
+def test_correlation_ids_are_swapped() -> None:
+    asked, answers = pairs(4)
+    with wired(responses("Produce").swap_correlation_ids(at_most_ms=60_000)) as wire:
+        got = exchanged(wire, asked, answers)
+    assert [one[4:] for one in got] == [one[4:] for one in answers]
+    ids = [struct.unpack_from(">i", one)[0] for one in got]
+    assert ids == [101, 100, 103, 102]
+
+
+def test_a_held_answer_comes_when_it_is_released() -> None:
+    asked, answers = pairs(1)
+    with wired(responses().named("held").hold(at_most_ms=60_000)) as wire:
+        wire.ask(*asked)
+        read(wire.broker, len(asked[0]) + 4)
+        wire.answer(*answers)
+        wire.until(lambda: wire.rules.counts("held").fired == 1)
+        wire.client.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            wire.client.recv(1)
+        wire.client.settimeout(LIMIT_S)
+        assert wire.running.call(wire.rules.release, "held") == 1
+        assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
+
+
+def test_a_cut_answer_is_followed_by_a_reset() -> None:
+    asked, answers = pairs(1)
+    with wired(responses("Produce").truncate(9, then="reset")) as wire:
+        wire.ask(*asked)
+        read(wire.broker, len(asked[0]) + 4)
+        wire.answer(*answers)
+        with pytest.raises(ConnectionResetError):
+            read_to_end(wire.client)
+
+
+def test_rules_can_be_armed_while_frames_pass() -> None:
+    asked, answers = pairs(2)
+    with wired() as wire:
+        wire.ask(asked[0])
+        read(wire.broker, len(asked[0]) + 4)
+        wire.answer(answers[0])
+        assert payloads(read(wire.client, len(answers[0]) + 4)) == answers[:1]
+        wire.running.call(wire.rules.arm, requests("Produce").duplicate())
+        wire.ask(asked[1])
+        assert payloads(read(wire.broker, 2 * (len(asked[1]) + 4))) == [asked[1]] * 2
+
+
+def test_what_a_connection_leaves_is_forgotten() -> None:
+    asked, answers = pairs(3)
+    rule = responses("Produce").named("r").per("connection").reorder(9, at_most_ms=60_000)
+    with wired(rule) as wire:
+        assert sorted(exchanged(wire, asked, answers)) == sorted(answers)
+        wire.client.close()
+        armed = wire.rules._armed["r"]
+        wire.until(lambda: not armed._memory)

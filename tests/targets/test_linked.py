@@ -1,0 +1,111 @@
+"""Links over real sockets, without a Kafka: what is sent to a broker of ours comes back."""
+
+import contextlib
+import errno
+import select
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from harness.proxies.links import Links
+from harness.proxies.partitions import isolate_one
+from harness.proxies.proxy import Proxy
+from harness.proxies.running import RunningProxies
+from harness.targets.errors import TargetError
+from harness.targets.kafka.link_plan import PlannedLink
+from harness.targets.linked import LinkedKafka, open_links
+from harness.targets.start_again import StartAgain
+from harness.targets.target import Address
+
+ANY = Address("127.0.0.1", 0)
+TIMEOUT_S = 10.0
+
+
+@pytest.fixture
+def echo() -> Iterator[Address]:
+    """Sends back what it gets."""
+    with socket.create_server(ANY) as server:
+        thread = threading.Thread(target=serve, args=(server,))
+        thread.start()
+        try:
+            yield Address(*server.getsockname())
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def serve(server: socket.socket) -> None:
+    with contextlib.ExitStack() as held:
+        while True:
+            try:
+                accepted, _ = server.accept()
+            except OSError:  # shut down
+                return
+            held.enter_context(accepted)
+            threading.Thread(target=send_back, args=(accepted,), daemon=True).start()
+
+
+def send_back(accepted: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := accepted.recv(4096):
+            accepted.sendall(data)
+
+
+@pytest.fixture
+def links(echo: Address) -> Iterator[Links[Proxy]]:
+    ends = [("client", "1"), ("1", "2"), ("2", "1"), ("1", "zookeeper")]
+    with RunningProxies() as net:
+        yield open_links(net, [PlannedLink(source, to, ANY, echo) for source, to in ends])
+
+
+def has_bytes(*ends: socket.socket) -> bool:
+    return bool(select.select(ends, [], [], 0)[0])
+
+
+def test_what_is_cut_waits_and_the_rest_goes_on(links: Links[Proxy]) -> None:
+    with contextlib.ExitStack() as held:
+        ends = {
+            str(link): held.enter_context(socket.create_connection(link.proxy.listen, TIMEOUT_S))
+            for link in links.values()
+        }
+        active = links.partition(isolate_one(1, [2]))
+        for end in ends.values():
+            end.sendall(b"hello")
+        for untouched in ("client->1", "1->zookeeper"):
+            assert ends[untouched].recv(5, socket.MSG_WAITALL) == b"hello"
+        assert not has_bytes(ends["1->2"], ends["2->1"])
+        links[1, 2].cut()
+        active.heal()
+        assert ends["2->1"].recv(5, socket.MSG_WAITALL) == b"hello"
+        assert not has_bytes(ends["1->2"])
+        links.heal()
+        assert ends["1->2"].recv(5, socket.MSG_WAITALL) == b"hello"
+
+
+def test_the_proxies_know_their_ends(links: Links[Proxy]) -> None:
+    link = links["client", 1]
+    assert link.call(lambda proxy: (proxy.name, proxy.link)) == ("client-to-1", "client->1")
+    assert link.proxy.listen.port
+
+
+def test_a_port_that_was_taken(echo: Address) -> None:
+    with RunningProxies() as net:
+        with pytest.raises(StartAgain, match=r"1->2 at 127\.0\.0\.1:\d+: the port was taken"):
+            open_links(net, [PlannedLink("1", "2", echo, echo)])
+
+
+def test_an_address_of_another_machine(monkeypatch: pytest.MonkeyPatch, echo: Address) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
+
+    monkeypatch.setattr(socket, "create_server", refuse)
+    with RunningProxies() as net:
+        with pytest.raises(TargetError, match="as it is on Linux"):
+            open_links(net, [PlannedLink("1", "2", Address("127.1.1.1", 0), echo)])
+
+
+def test_links_of_a_cluster_that_does_not_run() -> None:
+    with pytest.raises(TargetError, match="nodes=3 has links only while it runs"):
+        _ = LinkedKafka("4.4.0").links

@@ -1,0 +1,127 @@
+"""Real clusters behind proxies: one link is cut, and what Kafka does about it is seen."""
+
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.client.errors import ResponseTimeout
+from harness.codec.error_code import ErrorCode
+from harness.proxies.counters import Counters
+from harness.targets.errors import TargetError
+from harness.targets.kafka.zookeeper import PIN
+from harness.targets.linked import LinkedKafka
+from tests.targets import kinds
+from tests.targets.round_trip import Talk, eventually, round_trip
+from tests.targets.watched_partition import WatchedPartition, watched
+
+TOPIC = "watched"
+DEPOSED_TIMEOUT_MS = 1_000
+NOT_COMMITTED = {
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    None,  # no answer: ZooKeeper does not answer the broker, which holds a lock meanwhile
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "mode"), [("4.4.0", "kraft"), ("3.9.2", "zk"), ("0.10.2.2", "zk")]
+)
+def test_a_cluster_whose_links_are_cut(release: str, mode: str, tmp_path: Path) -> None:
+    kinds.need_kafka(release, *([PIN] if mode == "zk" else []))
+    with LinkedKafka(release, mode=mode, log_dir=tmp_path) as target:
+        round_trip(target)
+        with watched(target, TOPIC) as partition:
+            nobody_walks_around_the_proxies(target, partition)
+            a_follower_that_cannot_fetch_leaves_the_isr(target, partition)
+            a_leader_that_is_deposed_does_not_learn_of_it(target, partition)
+        target.links[2, 1].cut()
+    with pytest.raises(TargetError, match="only while it runs"):
+        _ = target.links
+
+
+def nobody_walks_around_the_proxies(target: LinkedKafka, partition: WatchedPartition) -> None:
+    """What a broker has opened leads to proxies of its own, and followers do fetch there."""
+    leader = partition.await_agreement()
+    for node in target.nodes:
+        if node != leader:
+            fetching = target.links[node, leader].proxy.counters
+            eventually(partial(is_open, fetching), f"broker {node} fetches from {leader}")
+        reached = opened_by(node)
+        assert reached, f"broker {node} has no connection"
+        assert {host.rpartition(".")[0] for host in reached} == {f"127.1.{node}"}
+
+
+def is_open(counters: Counters) -> bool | None:
+    return True if counters.open else None
+
+
+def opened_by(node: int) -> set[str]:
+    """The addresses to which the process of a broker has connections that it has opened."""
+    reached = set()
+    for process in psutil.Process().children(recursive=True):
+        if not any(f"/node-{node}/server.properties" in word for word in process.cmdline()):
+            continue
+        connections = process.net_connections("tcp")
+        listening = {each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN}
+        reached |= {
+            each.raddr.ip.removeprefix("::ffff:")
+            for each in connections
+            if each.status == psutil.CONN_ESTABLISHED and each.laddr.port not in listening
+        }
+    return reached
+
+
+def a_follower_that_cannot_fetch_leaves_the_isr(
+    target: LinkedKafka, partition: WatchedPartition
+) -> None:
+    """Only the link from the follower to the leader is cut, so only that replica lags."""
+    leader = partition.await_agreement()
+    follower, other = (node for node in target.nodes if node != leader)
+    with_all = set(target.nodes)
+    target.links[follower, leader].cut()
+    talk = Talk(target)
+    talk.write(TOPIC, b"without the follower", target.address_of(leader))
+    partition.await_isr(with_all - {follower}, by=leader)
+    assert partition.leader_by(other) == leader
+    target.links.heal()
+    partition.await_isr(with_all, by=leader)
+    talk.await_values(TOPIC, [b"without the follower"], target.address_of(follower))
+
+
+def a_leader_that_is_deposed_does_not_learn_of_it(
+    target: LinkedKafka, partition: WatchedPartition
+) -> None:
+    """Cut off from who coordinates it, and from nobody else: two brokers claim to lead."""
+    old = partition.await_agreement()
+    witness = next(node for node in target.nodes if node != old)
+    coordination = "controller" if target.zookeeper is None else "zookeeper"
+    target.links[old, coordination].cut()
+
+    def another() -> int | None:
+        leader = partition.leader_by(witness)
+        return None if leader == old else leader
+
+    new = eventually(another, "another broker leads")
+    assert partition.leader_by(old) == old, "the old leader was told"
+    talk = Talk(target)
+    talk.write(TOPIC, b"to the new leader", target.address_of(new))
+    assert to_the_deposed(talk, target, old) in NOT_COMMITTED
+    assert partition.leader_by(old) == old
+    assert partition.leader_by(witness) == new
+    target.links.heal()
+    assert partition.await_agreement() == new
+    kept = [b"without the follower", b"to the new leader"]
+    for node in target.nodes:
+        talk.await_values(TOPIC, kept, target.address_of(node))
+
+
+def to_the_deposed(talk: Talk, target: LinkedKafka, old: int) -> ErrorCode | None:
+    """What a client is told by it; None: nothing."""
+    address = target.address_of(old)
+    try:
+        return talk.append(TOPIC, b"to the old leader", address, DEPOSED_TIMEOUT_MS)
+    except ResponseTimeout:
+        return None

@@ -136,17 +136,20 @@ class RequestWatch(FrameWatch):
         """``seen``: the request in whose place this is done."""
         out: list[Step | Call] = []
         sent: list[bytes] = []
+        is_sent = False
         for step in steps:
             if isinstance(step, Send):
                 sent.append(step.data)
                 out.append(step)
             elif isinstance(step, SendBack):
-                seen = self._account(b"".join(sent), seen)
+                is_sent |= self._account(b"".join(sent), seen)
                 sent.clear()
                 out.append(self._send_back(step))
             else:
                 self.common(step, out)
-        self._withhold(self._account(b"".join(sent), seen))
+        is_sent |= self._account(b"".join(sent), seen)
+        if seen and not is_sent:
+            self._withhold(seen)
         self.stream.do(out)
 
     def _send_back(self, step: SendBack) -> Call:
@@ -160,38 +163,36 @@ class RequestWatch(FrameWatch):
         own.data = data
         self._responses.own_is_given()
 
-    def _account(self, data: bytes, seen: SeenRequest | None) -> SeenRequest | None:
-        """Expect answers to all frames in ``data``; returns ``seen`` if it is not among them."""
-        at = 0
+    def _account(self, data: bytes, seen: SeenRequest | None) -> bool:
+        """Expect answers to all frames in ``data``; returns whether ``seen`` is among them."""
+        at, is_there = 0, False
         while len(data) - at >= LENGTH_BYTES:
             (length,) = _LENGTH.unpack_from(data, at)
             if length < 0:
                 break
             at += LENGTH_BYTES
-            about, seen = self._about(data, at, seen)
+            about = self._about(_correlation_id(data[at : at + HEAD.size]), seen)
+            is_there = is_there or about is seen
             ordinal = about.ordinal if about else self.ordinal
             self._unanswered.expect(data, at, at + length, ordinal, about)
             at += length
-        return seen
+        return is_there
 
-    def _about(
-        self, data: bytes, at: int, seen: SeenRequest | None
-    ) -> tuple[SeenRequest | None, SeenRequest | None]:
-        """Which request stands there, and ``seen`` if it is not that."""
-        identity = _correlation_id(data[at : at + HEAD.size])
+    def _about(self, identity: int | None, seen: SeenRequest | None) -> SeenRequest | None:
+        """Which request a frame with this correlation id is, sent in the place of ``seen``."""
         if seen is not None and identity == _correlation_id(seen.payload):
-            return seen, None
-        if identity is not None and identity in self._withheld:
-            return self._withheld.pop(identity), seen
-        return seen, None
+            return seen
+        return seen if identity is None else self._withheld.pop(identity, seen)
 
-    def _withhold(self, seen: SeenRequest | None) -> None:
-        identity = _correlation_id(seen.payload) if seen else None
-        if seen is None or identity is None:
+    def _withhold(self, seen: SeenRequest) -> None:
+        identity = _correlation_id(seen.payload)
+        if identity is None:
             return
-        self._withheld[identity] = seen
-        if len(self._withheld) > WITHHELD:
-            self._withheld.pop(next(iter(self._withheld)))
+        held = self._withheld
+        held[identity] = seen
+        limit_bytes = self.shared.limits.kept_bytes
+        while len(held) > WITHHELD or sum(len(one.payload) for one in held.values()) > limit_bytes:
+            del held[next(iter(held))]
 
 
 def _correlation_id(payload: bytes) -> int | None:

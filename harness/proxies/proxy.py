@@ -21,6 +21,7 @@ from harness.proxies.interceptor import Interceptor
 from harness.proxies.limits import LIMITS, Limits
 from harness.proxies.rewriter import Rewriter
 from harness.proxies.seen import Place
+from harness.proxies.tap import Tap
 from harness.proxies.toxics.chain import Chain, Change
 from harness.proxies.toxics.collection import ToxicCollection
 from harness.proxies.toxics.named import NamedToxic
@@ -50,7 +51,7 @@ class Proxy:
 
     Without interceptor and rewriter it knows no frames, unless ``count_frames``; then it also
     cannot be told of them later. ``tell`` hears of faults; what an interceptor or rewriter raises
-    changes nothing, is told and kept in ``errors``.
+    changes nothing, is told and kept in ``errors``. ``tap`` listens at the sockets.
     """
 
     def __init__(
@@ -68,13 +69,14 @@ class Proxy:
         tell: Listener = _nobody,
         now_ms: Callable[[], float] | None = None,
         limits: Limits = LIMITS,
+        tap: Tap | None = None,
     ) -> None:
         self.name, self.source, self.destination = name, source, destination
         self.upstream, self.listen = Address(*upstream), Address(*listen)
         self.seed, self.limits, self.now_ms = seed, limits, now_ms or _clock()
         self.counters, self.toxics = Counters(), ToxicCollection()
         self.errors: deque[Exception] = deque(maxlen=KEPT_ERRORS)
-        self._tell_event = tell
+        self._tell_event, self._tap = tell, tap
         self._open: dict[int, ProxiedConnection] = {}
         self._cut: set[Direction] = set()
         self._accepting: set[asyncio.Task[None]] = set()
@@ -111,6 +113,11 @@ class Proxy:
     def connections(self) -> list[ProxiedConnection]:
         """Those that are open, oldest first."""
         return list(self._open.values())
+
+    @property
+    def cut_directions(self) -> frozenset[Direction]:
+        """Where nothing passes now."""
+        return frozenset(self._cut)
 
     @property
     def held_bytes(self) -> int:
@@ -210,8 +217,8 @@ class Proxy:
             connection.cut(direction)
         self._open[place.connection] = connection
         try:
-            loop = asyncio.get_running_loop()
-            await loop.connect_accepted_socket(lambda: connection.client, accepted)
+            side = self._tap.client(connection.client) if self._tap else connection.client
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: side, accepted)
         except BaseException:
             accepted.close()
             if connection.client.transport is None:
@@ -220,9 +227,10 @@ class Proxy:
 
     async def _connect(self, connection: ProxiedConnection) -> None:
         loop = asyncio.get_running_loop()
+        side = self._tap.broker(connection.broker) if self._tap else connection.broker
         try:
             async with asyncio.timeout(self.limits.connect_ms / 1000):
-                await loop.create_connection(lambda: connection.broker, *self.upstream)
+                await loop.create_connection(lambda: side, *self.upstream)
         except OSError:  # TimeoutError is one
             connection.not_connected()
 

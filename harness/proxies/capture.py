@@ -1,0 +1,245 @@
+"""What passes proxies as a packet capture, without root: a connection for each of their sockets.
+
+The addresses are those of the sockets, the times those at which bytes came or were given to a
+socket. What a fault changed is seen by comparing both sides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from harness.capture.segment import Endpoint
+from harness.capture.writing import CaptureWriter, WrittenConnection, endpoint
+from harness.proxies.event import Event, Listener
+
+GIB = 1 << 30
+PACKET_HEAD_BYTES = 16
+_BUFFER_BYTES = 1 << 18
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_SAME = (
+    "can_write_eof", "close", "get_extra_info", "get_protocol", "get_write_buffer_limits",
+    "get_write_buffer_size", "is_closing", "is_reading", "pause_reading", "resume_reading",
+    "set_protocol", "set_write_buffer_limits",
+)  # fmt: skip
+
+
+def _nobody(event: Event) -> None:
+    """For a capture whose end nobody wants to hear of."""
+
+
+class Sides(StrEnum):
+    """Whose connections are written."""
+
+    BOTH = "both"
+    CLIENT = "client"
+    BROKER = "broker"
+
+
+class Capture:
+    """A :class:`harness.proxies.tap.Tap` for any number of proxies of one loop.
+
+    At ``limit_bytes``, and when the file cannot be written, it ends, which is told as
+    ``capture_ended``; traffic goes on. ``close`` it after the proxies have stopped, or use it as a
+    context manager. Raises OSError: there can be no such file.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        *,
+        sides: Sides = Sides.BOTH,
+        limit_bytes: int = GIB,
+        time_ns: Callable[[], int] = time.time_ns,
+        tell: Listener = _nobody,
+        now_ms: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """``time_ns``: since 1970, UTC; ``now_ms``: the clock of the events."""
+        self.file, self.time_ns = file, time_ns
+        self._sides, self._tell, self._now_ms = sides, tell, now_ms
+        self._out = file.open("wb", buffering=_BUFFER_BYTES)
+        self._writer = _Writer(self._out, limit_bytes, self._ended)
+
+    @property
+    def written_bytes(self) -> int:
+        return self._writer.written_bytes
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more is written."""
+        return self._writer.is_over
+
+    def client(self, side: asyncio.Protocol) -> asyncio.Protocol:
+        return self._tapped(side, Sides.CLIENT)
+
+    def broker(self, side: asyncio.Protocol) -> asyncio.Protocol:
+        return self._tapped(side, Sides.BROKER)
+
+    def flush(self) -> None:
+        """All that is known is in the file."""
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Twice is fine."""
+        self._writer.flush()
+        self._writer.is_over = True
+        with contextlib.suppress(OSError):  # it closes all the same
+            self._out.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _tapped(self, side: asyncio.Protocol, which: Sides) -> asyncio.Protocol:
+        if self.is_over or self._sides not in (Sides.BOTH, which):
+            return side
+        return _TappedSide(side, self, we_accepted=which is Sides.CLIENT)
+
+    def begin(self, opener: Endpoint, accepter: Endpoint) -> WrittenConnection:
+        """A connection that was just made."""
+        return WrittenConnection(self._writer, opener, accepter, self.time_ns())
+
+    def _ended(self, why: str) -> None:
+        detail = {"file": str(self.file), "bytes": self.written_bytes, "why": why}
+        self._tell(Event(self._now_ms(), "capture_ended", detail=detail))
+
+
+class _Writer(CaptureWriter):
+    """Whole packets up to a limit; a file that fails is no error of the traffic."""
+
+    def __init__(self, out: BinaryIO, limit_bytes: int, ended: Callable[[str], None]) -> None:
+        super().__init__(out)
+        self.written_bytes, self.is_over = out.tell(), False
+        self._limit_bytes, self._tell_end = limit_bytes, ended
+
+    def packet(self, time_ns: int, data: bytes) -> None:
+        if self.is_over:
+            return
+        more = PACKET_HEAD_BYTES + len(data)
+        if self.written_bytes + more > self._limit_bytes:
+            self._end(f"it would grow above {self._limit_bytes} bytes")
+            return
+        try:
+            super().packet(time_ns, data)
+        except OSError as error:
+            self._end(error.strerror or str(error))
+        else:
+            self.written_bytes += more
+
+    def flush(self) -> None:
+        if self.is_over:
+            return
+        try:
+            super().flush()
+        except OSError as error:
+            self._end(error.strerror or str(error))
+
+    def _end(self, why: str) -> None:
+        self.is_over = True
+        with contextlib.suppress(OSError):
+            super().flush()
+        self._tell_end(why)
+
+
+class _TappedSide(asyncio.Protocol):
+    """Stands before a side: writes down what comes, and what its transport is given."""
+
+    _written: WrittenConnection
+    _us: Endpoint
+    _peer: Endpoint
+
+    def __init__(self, side: asyncio.Protocol, capture: Capture, *, we_accepted: bool) -> None:
+        self._side, self._capture, self._we_accepted = side, capture, we_accepted
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        ours, theirs = map(transport.get_extra_info, ("sockname", "peername"))
+        self._us = endpoint(*ours[:2])
+        # A peer that is gone already has no name.
+        self._peer = endpoint(*theirs[:2]) if theirs else Endpoint(bytes(len(self._us.address)), 0)
+        opener, accepter = self._us, self._peer
+        if self._we_accepted:
+            opener, accepter = accepter, opener
+        self._written = self._capture.begin(opener, accepter)
+        self._side.connection_made(_TappedTransport(transport, self.gave, self.gave_end))
+
+    def data_received(self, data: bytes) -> None:
+        self._sent(self._peer, data)
+        self._side.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        self._ended(self._peer)
+        return self._side.eof_received()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if isinstance(error, ConnectionResetError | BrokenPipeError):
+            self._ended(self._peer, reset=True)
+        else:
+            self._ended(self._us)
+        self._side.connection_lost(error)
+
+    def pause_writing(self) -> None:
+        self._side.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._side.resume_writing()
+
+    def gave(self, data: bytes) -> None:
+        self._sent(self._us, data)
+
+    def gave_end(self, *, reset: bool = False) -> None:
+        self._ended(self._us, reset=reset)
+
+    def _sent(self, sender: Endpoint, data: bytes) -> None:
+        if not self._capture.is_over:
+            self._written.sent(sender, data, self._capture.time_ns())
+
+    def _ended(self, sender: Endpoint, *, reset: bool = False) -> None:
+        self._written.ended(sender, self._capture.time_ns(), reset=reset)
+
+
+class _TappedTransport(asyncio.Transport):
+    """The transport that a side is given in place of its own."""
+
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        gave: Callable[[bytes], None],
+        gave_end: Callable[..., None],
+    ) -> None:
+        super().__init__()
+        self._transport, self._gave, self._gave_end = transport, gave, gave_end
+        for name in _SAME:
+            setattr(self, name, getattr(transport, name))
+
+    def write(self, data: Any) -> None:
+        is_lost = self._transport.is_closing()
+        self._transport.write(data)
+        if not is_lost:
+            self._gave(data)
+
+    def write_eof(self) -> None:
+        self._transport.write_eof()
+        self._gave_end()
+
+    def abort(self) -> None:
+        if not self._transport.is_closing():
+            sock = self._transport.get_extra_info("socket")
+            linger = sock.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, len(_RESET_ON_CLOSE))
+            self._gave_end(reset=linger == _RESET_ON_CLOSE)
+        self._transport.abort()

@@ -1,0 +1,268 @@
+"""What passes a proxy is written as a capture that our reader and tshark understand."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.capture.capture_file import CaptureFile
+from harness.capture.events import REQUEST, Captured
+from harness.capture.segment import FIN, RST, Segment
+from harness.codec.frame import frame
+from harness.codec.header import encode_request
+from harness.codec.messages import MetadataRequest
+from harness.proxies.address import Address
+from harness.proxies.addresses import AddressBook, AddressRewriter
+from harness.proxies.capture import Capture, Sides
+from harness.proxies.event import Event
+from harness.proxies.proxy import Proxy
+from harness.proxies.rules import RuleSet, responses
+from harness.proxies.running import RunningProxies
+from harness.targets.kafka.ports import free_ports
+from tests.capture.recorded import follow, messages
+from tests.capture.tshark import dissect, installed_version
+from tests.proxies.ends import read, read_to_end
+from tests.proxies.recorder import recorder
+from tests.reference_broker import test_clients as clients
+from tests.reference_broker.running import create_topic, running_broker
+from tests.targets.kinds import not_run
+
+ADVERTISED = ("broker-1.invalid", 9999)  # RFC 6761: no such name is ever resolved
+REQUEST_BYTES = frame(encode_request(MetadataRequest(), 1, 1))
+TOPIC = "captured"
+Bytes = tuple[bytes, bytes]
+
+
+@dataclass
+class Conversation:
+    """``broker_saw``: port of the proxy's socket -> requests and responses, with their lengths."""
+
+    capture: Path
+    proxy: Address
+    upstream: Address
+    broker_saw: dict[int, Bytes]
+
+
+@pytest.fixture(scope="module")
+def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conversation]:
+    """A producer and a consumer that reach the broker through a proxy alone."""
+    file = tmp_path_factory.mktemp("capture") / "both.pcap"
+    (port,) = free_ports(1)
+    settings = {"advertised.listeners": "PLAINTEXT://{}:{}".format(*ADVERTISED)}
+    rewriter = AddressRewriter(AddressBook())
+    with running_broker(settings, port), recorder(("127.0.0.1", port)) as between:
+        with Capture(file) as capture, RunningProxies() as net:
+            proxy = Proxy("p", between.address, rewriter=rewriter, tap=capture)
+            address = net.add(proxy)
+            rewriter.book.add("client", ADVERTISED, address)
+            create_topic(address, TOPIC)
+            clients.confluent_produce(address, TOPIC, "lz4")
+            assert len(clients.confluent_consume(address, TOPIC)) == clients.RECORDS
+        saw = {name[1]: (bytes(up), bytes(down)) for name, (up, down) in between.seen.items()}
+        yield Conversation(file, address, Address(*between.address), saw)
+
+
+def by_client_port(events: list[Captured]) -> dict[int, Bytes]:
+    """What the events say was sent in each connection, put together again."""
+    found: dict[int, list[bytes]] = {}
+    for event in events:
+        both = found.setdefault(event.connection.client.port, [b"", b""])
+        both[event.direction != REQUEST] += frame(event.payload)
+    return {port: (both[0], both[1]) for port, both in found.items()}
+
+
+def test_our_reader_finds_all_that_the_broker_saw(conversation: Conversation) -> None:
+    events, follower = follow(tuple(CaptureFile(str(conversation.capture))))
+    found = messages(events)
+    upstream = [e for e in found if e.connection.server.port == conversation.upstream.port]
+    assert by_client_port(upstream) == conversation.broker_saw
+    assert {"Produce", "Fetch", "Metadata"} <= {e.api.name for e in upstream if e.api}
+    assert len(found) == 2 * len(upstream), "as many on the client's side"
+    totals = follower.totals
+    assert (totals.lost_bytes, totals.skipped_bytes, totals.undecodable) == (0, 0, 0)
+    assert totals.connections == 2 * len(conversation.broker_saw)
+
+
+def test_the_side_of_the_client_has_the_addresses_of_the_proxy(conversation: Conversation) -> None:
+    events, _ = follow(tuple(CaptureFile(str(conversation.capture))), conversation.proxy.port)
+    found = [e for e in messages(events) if e.direction != REQUEST and e.api]
+    told = [e.payload for e in found if e.api and e.api.name == "Metadata"]
+    assert told
+    for payload in told:
+        assert ADVERTISED[0].encode() not in payload
+        assert struct.pack(">i", conversation.proxy.port) in payload
+
+
+def frames_of(data: bytes, correlation_id_at: int) -> list[tuple[int, int]]:
+    """Length and correlation id of each frame."""
+    found, at = [], 0
+    while at < len(data):
+        (length,) = struct.unpack_from(">i", data, at)
+        found.append((length, *struct.unpack_from(">i", data, at + 4 + correlation_id_at)))
+        at += 4 + length
+    return found
+
+
+def test_tshark_reads_what_the_broker_saw(conversation: Conversation) -> None:
+    if installed_version() is None:
+        not_run("tshark is not installed (apt-get install tshark)")
+    upstream = conversation.upstream.port
+    theirs: dict[tuple[int, int], list[tuple[int, int | None]]] = {}
+    for one in dissect(conversation.capture, upstream):
+        if upstream in one.ports:
+            theirs.setdefault(one.ports, []).append((one.length, one.correlation_id))
+    expected = {}
+    for port, (requests, answers) in conversation.broker_saw.items():
+        expected[port, upstream] = frames_of(requests, 4)
+        expected[upstream, port] = frames_of(answers, 0)
+    assert theirs == {ports: found for ports, found in expected.items() if found}
+
+
+def segments_of(file: Path, port: int) -> list[Segment]:
+    return [s for s in CaptureFile(str(file)) if port in (s.source.port, s.destination.port)]
+
+
+def sent(segments: list[Segment], *, to: int) -> bytes:
+    return b"".join(s.payload for s in segments if s.destination.port == to)
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        made.settimeout(10)
+        yield made
+
+
+def exchange(listener: socket.socket, proxy: Proxy) -> tuple[socket.socket, socket.socket]:
+    """Connects through a proxy: (the client's end, the broker's)."""
+    client = socket.create_connection(proxy.listen, 10)
+    broker, _ = listener.accept()
+    broker.settimeout(10)
+    return client, broker
+
+
+def test_a_fault_is_the_difference_between_the_sides(
+    tmp_path: Path, listener: socket.socket
+) -> None:
+    """A response that is dropped is there on the broker's side only."""
+    file = tmp_path / "fault.pcap"
+    rules = RuleSet(responses("Metadata").first().drop(), now_ms=lambda: 0.0)
+    with Capture(file) as capture, RunningProxies() as net:
+        proxy = Proxy("p", listener.getsockname(), interceptor=rules, tap=capture)
+        net.add(proxy)
+        client, broker = exchange(listener, proxy)
+        with client, broker:
+            for answer in (b"\0\0\0\1lost", b"\0\0\0\1kept"):
+                client.sendall(REQUEST_BYTES)
+                assert read(broker, len(REQUEST_BYTES)) == REQUEST_BYTES
+                broker.sendall(frame(answer))
+            assert read(client, 12) == frame(b"\0\0\0\1kept")
+            client.shutdown(socket.SHUT_WR)
+            assert read_to_end(broker) == b""
+            broker.close()
+            assert read_to_end(client) == b""
+    client_port, upstream = proxy.listen.port, listener.getsockname()[1]
+    outside, inside = segments_of(file, client_port), segments_of(file, upstream)
+    assert sent(outside, to=client_port) == sent(inside, to=upstream) == REQUEST_BYTES * 2
+    got = b"".join(s.payload for s in outside if s.source.port == client_port)
+    was_sent = b"".join(s.payload for s in inside if s.source.port == upstream)
+    assert got == frame(b"\0\0\0\1kept")
+    assert was_sent == frame(b"\0\0\0\1lost") + got
+    for segments in (outside, inside):
+        assert sum(bool(s.flags & FIN) for s in segments) == 2
+        assert not any(s.flags & RST for s in segments)
+
+
+@pytest.mark.parametrize("by", ["broker", "proxy"])
+def test_a_reset_is_a_reset(tmp_path: Path, listener: socket.socket, by: str) -> None:
+    file = tmp_path / "reset.pcap"
+    with Capture(file) as capture, RunningProxies() as net:
+        proxy = Proxy("p", listener.getsockname(), tap=capture)
+        net.add(proxy)
+        client, broker = exchange(listener, proxy)
+        with client, broker:
+            client.sendall(b"x")
+            assert read(broker, 1) == b"x"
+            if by == "proxy":
+                net.call(proxy.reset_connections)
+                with pytest.raises(ConnectionResetError):
+                    client.recv(1)
+            else:
+                broker.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                broker.close()
+                assert client.recv(1) == b""
+    upstream = listener.getsockname()[1]
+    resets = [s.source.port for s in CaptureFile(str(file)) if s.flags & RST]
+    inside = [port for port in resets if port == upstream]
+    assert bool(inside) == (by == "broker")
+    assert len(resets) == (1 if by == "broker" else 2)
+
+
+@pytest.mark.parametrize("sides", [Sides.CLIENT, Sides.BROKER])
+def test_one_side_alone(tmp_path: Path, listener: socket.socket, sides: Sides) -> None:
+    file = tmp_path / "one.pcap"
+    with Capture(file, sides=sides) as capture, RunningProxies() as net:
+        proxy = Proxy("p", listener.getsockname(), tap=capture)
+        net.add(proxy)
+        client, broker = exchange(listener, proxy)
+        with client, broker:
+            client.sendall(b"seen")
+            assert read(broker, 4) == b"seen"
+    there = proxy.listen.port if sides is Sides.CLIENT else listener.getsockname()[1]
+    segments = list(CaptureFile(str(file)))
+    assert {port for s in segments for port in (s.source.port, s.destination.port)} >= {there}
+    assert all(there in (s.source.port, s.destination.port) for s in segments)
+    assert sent(segments, to=there) == b"seen"
+
+
+def test_at_its_limit_it_ends_and_traffic_goes_on(tmp_path: Path, listener: socket.socket) -> None:
+    file, events, limit_bytes = tmp_path / "full.pcap", list[Event](), 5_000
+    with Capture(file, limit_bytes=limit_bytes, tell=events.append) as capture:
+        with RunningProxies() as net:
+            proxy = Proxy("p", listener.getsockname(), tap=capture)
+            net.add(proxy)
+            client, broker = exchange(listener, proxy)
+            with client, broker:
+                for _ in range(10):
+                    client.sendall(b"x" * 1000)
+                    assert read(broker, 1000) == b"x" * 1000
+        assert capture.is_over
+    assert [event.what for event in events] == ["capture_ended"]
+    assert events[0].detail["why"] == "it would grow above 5000 bytes"
+    assert file.stat().st_size == capture.written_bytes <= limit_bytes
+    whole = sent(list(CaptureFile(str(file))), to=listener.getsockname()[1])
+    assert set(whole) == {ord("x")}
+
+
+def test_a_full_disk_ends_it_and_traffic_goes_on(listener: socket.socket) -> None:
+    events = list[Event]()
+    with Capture(Path("/dev/full"), tell=events.append) as capture, RunningProxies() as net:
+        proxy = Proxy("p", listener.getsockname(), tap=capture)
+        net.add(proxy)
+        client, broker = exchange(listener, proxy)
+        with client, broker:
+            client.sendall(b"x" * 1000)
+            assert read(broker, 1000) == b"x" * 1000
+            net.call(capture.flush)
+            client.sendall(b"y")
+            assert read(broker, 1) == b"y"
+    assert [event.detail["why"] for event in events] == ["No space left on device"]
+
+
+def test_without_a_capture_nothing_stands_between(listener: socket.socket) -> None:
+    with RunningProxies() as net:
+        proxy = Proxy("p", listener.getsockname())
+        net.add(proxy)
+        client, broker = exchange(listener, proxy)
+        with client, broker:
+            client.sendall(b"x")
+            assert read(broker, 1) == b"x"
+            (connection,) = net.call(lambda: proxy.connections)
+            for side in (connection.client, connection.broker):
+                assert side.transport is not None
+                assert side.transport.get_protocol() is side

@@ -9,6 +9,7 @@ from harness.commands.lazy_group import LazyGroup
 _COMMANDS = {
     "run": ("harness.commands.run", "run"),
     "broker": ("harness.reference_broker.command", "broker"),
+    "proxy": ("harness.commands.proxy", "proxy_command"),
     "report": ("harness.commands.report", "report"),
     "archaeology": ("harness.commands.archaeology", "archaeology_command"),
     "gate": ("harness.commands.gate", "gate_command"),

@@ -52,7 +52,7 @@ class AddressBook:
 
     def add(self, view: str, node: Address, proxy: Address) -> None:
         """This proxy is there already. Raises ValueError: it stands before another node."""
-        node, proxy = self._plain(node), self._plain(proxy)
+        node, proxy = self.plain(node), self.plain(proxy)
         if self._nodes.get(proxy, node) != node:
             other = self._nodes[proxy]
             raise ValueError(f"the proxy {_text(proxy)} stands before {_text(other)}")
@@ -60,9 +60,17 @@ class AddressBook:
         self._nodes[proxy] = node
         self._own.add((view, proxy))
 
+    def forget(self, proxy: Address) -> None:
+        """This proxy is gone: for the node behind it one is made when it is next seen."""
+        proxy = self.plain(proxy)
+        if self._nodes.pop(proxy, None) is None:
+            return
+        self._own = {(view, own) for view, own in self._own if own != proxy}
+        self._proxies = {key: own for key, own in self._proxies.items() if own != proxy}
+
     def node_behind(self, proxy: Address) -> Address | None:
         """The node that a proxy leads to; None for an address that is no proxy's."""
-        return self._nodes.get(self._plain(proxy))
+        return self._nodes.get(self.plain(proxy))
 
     def address_for(self, view: str, host: str, port: int) -> Address | None:
         """Where ``view`` shall go instead; None: the address stays.
@@ -72,7 +80,7 @@ class AddressBook:
         """
         if not host or not 0 < port <= HIGHEST_PORT:
             return None
-        shown = self._plain((host, port))
+        shown = self.plain((host, port))
         if (view, shown) in self._own:
             return None
         node = self._nodes.get(shown, shown)
@@ -98,7 +106,8 @@ class AddressBook:
         self.counters["left_direct" if proxy is None else "made"] += 1
         return None if proxy is None else self._proxies[view, node]
 
-    def _plain(self, address: Address) -> Address:
+    def plain(self, address: Address) -> Address:
+        """As it is compared with others."""
         host, port = address
         return self._aliases.get(host, host), port
 

@@ -24,6 +24,7 @@ def link_json(proxy: Controlled) -> dict[str, Any]:
         "listen": address_text(proxy.listen),
         "upstream": address_text(proxy.upstream),
         "enabled": proxy.enabled,
+        "cut": sorted(proxy.cut_directions),
         "counters": proxy.counters.to_json(),
         "toxics": counts,
     }

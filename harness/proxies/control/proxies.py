@@ -34,6 +34,8 @@ class Controlled(Protocol):
     def toxics(self) -> ToxicCollection: ...
     @property
     def counters(self) -> Any: ...
+    @property
+    def cut_directions(self) -> frozenset[Direction]: ...
 
     async def start(self) -> Any: ...
     async def stop(self) -> Any: ...
@@ -52,8 +54,9 @@ beside them (rules, a link's ends), if one is given. Its toxics are added by who
 class Proxies(Mapping[str, Controlled]):
     """For one asyncio loop. Changes stand in a queue: each sees what the one before it left."""
 
-    def __init__(self, make: Make) -> None:
-        self._make = make
+    def __init__(self, make: Make, gone: Callable[[Controlled], object] | None = None) -> None:
+        """``gone`` is told of each proxy that is removed or replaced, once it is stopped."""
+        self._make, self._gone = make, gone
         self._proxies: dict[str, Controlled] = {}
         self._asked: dict[str, Address] = {}  # where to listen, as it was written
         self._started: set[Controlled] = set()
@@ -145,7 +148,7 @@ class Proxies(Mapping[str, Controlled]):
     async def reset(self) -> None:
         """Enable all, remove all toxics; raises CannotListen."""
         async with self._lock:
-            for proxy in self._proxies.values():
+            for proxy in list(self._proxies.values()):  # others may be adopted meanwhile
                 await self._switch(proxy, to=True)
                 proxy.toxics.clear()
 
@@ -183,6 +186,8 @@ class Proxies(Mapping[str, Controlled]):
         if proxy in self._started:
             self._started.remove(proxy)
             await proxy.stop()
+            if self._gone:
+                self._gone(proxy)
 
     async def _switch(self, proxy: Controlled, to: bool) -> None:
         if proxy.enabled == to:

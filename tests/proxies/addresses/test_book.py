@@ -120,3 +120,15 @@ def test_a_full_book_makes_no_more() -> None:
     assert book.address_for("client", "h", 5) is None
     assert book.address_for("client", "h", 1) == ("127.0.0.1", 2)
     assert book.counters == {"made": 2, "full": 1}
+
+
+def test_a_proxy_that_is_forgotten_is_made_again() -> None:
+    book, asked = counting()
+    first = book.address_for("client", *NODE)
+    assert first is not None
+    book.forget(first)
+    assert book.node_behind(first) is None
+    assert book.address_for("client", *NODE) == ("127.0.0.1", 2)
+    assert book.address_for("3", *first) == ("127.0.0.1", 3), "it is an address like others"
+    assert [node for _, node in asked] == [NODE, NODE, first]
+    book.forget(("nobody", 1))

@@ -72,6 +72,7 @@ class TestLinks:
                 "listen": listen,
                 "upstream": "127.0.0.1:9",
                 "enabled": True,
+                "cut": [],
                 "toxics": {"noop_downstream": {"streams": 0, "fired": 0}},
             }
 
@@ -81,11 +82,15 @@ class TestLinks:
             fields = {"name": "one", "upstream": f"{host}:{port}"}
             listen = control.http.post("/proxies", json=fields).json()["listen"]
             with connect(listen, timeout_s=0.2) as connection:
-                assert control.http.post("/kafka/links/one/cut", json=content).status_code == 200
+                answer = control.http.post("/kafka/links/one/cut", json=content)
+                assert answer.status_code == 200
+                assert answer.json()["cut"] == (
+                    ["upstream"] if content else ["downstream", "upstream"]
+                )
                 connection.sendall(b"x")
                 with pytest.raises(TimeoutError):
                     connection.recv(1)
-                assert control.http.post("/kafka/links/one/heal").status_code == 200
+                assert control.http.post("/kafka/links/one/heal").json()["cut"] == []
                 connection.settimeout(10)
                 assert connection.recv(1) == b"x"
 

@@ -1,0 +1,329 @@
+"""``kafka-conformance proxy``: a fault-injecting proxy before any cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from harness.commands.proxy_display import Display, Lines, LiveTable
+from harness.proxies.address import Address
+from harness.proxies.capture import Capture, Sides
+from harness.proxies.control.address_text import parse_address
+from harness.proxies.control.event_log import EventLog
+from harness.proxies.control.guard import require_safe
+from harness.proxies.control.server import ControlServer
+from harness.proxies.event import Event
+from harness.proxies.front import Front, Upstream
+from harness.proxies.journal import Journal
+from harness.proxies.proxy import LOCAL
+from harness.proxies.rules import RulesFile, RulesRefused, read_rules_file
+
+T = TypeVar("T")
+TICK_S = 0.5
+NAME = re.compile(r"[\w.:-]+")
+EXIT_REFUSED = 2
+MIB = 1 << 20
+TOKEN_VARIABLE = "KAFKA_CONFORMANCE_CONTROL_TOKEN"  # noqa: S105  # its name
+ANY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # these are refused
+
+
+def _address(text: str, first_port: int) -> Address:
+    try:
+        return Address(*parse_address(text, first_port=first_port))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def listen_address(text: str) -> Address:
+    """``HOST:PORT``; port 0 takes a free one."""
+    return _address(text, 0)
+
+
+def upstream(text: str) -> Upstream:
+    """``HOST:PORT`` or ``NAME=HOST:PORT``."""
+    name, sign, rest = text.rpartition("=")
+    if sign and not NAME.fullmatch(name):
+        raise click.BadParameter(f"a name has letters, digits and any of _.:-, not {name!r}")
+    address = _address(rest, 1)
+    if not address.host:
+        raise click.BadParameter(f"{text!r} has no host")
+    return Upstream(address, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the options say."""
+
+    upstreams: tuple[Upstream, ...]
+    rules: RulesFile
+    seed: int
+    rewrites: bool
+    advertise: str
+    control: Address | None
+    token: str | None
+    journal: Path | None
+    capture: Path | None
+    sides: Sides
+    capture_bytes: int
+
+
+@click.command("proxy")
+@click.option("--upstream", "upstreams", type=upstream, metavar="[NAME=]HOST:PORT",
+              multiple=True, required=True,
+              help="A broker, and what its link leads to (`1=HOST:PORT`); may be repeated. Without "
+              "a name it is called by its address.")  # fmt: skip
+@click.option("--listen", "listens", type=listen_address, metavar="HOST:PORT", multiple=True,
+              help="Where clients connect instead, one for each --upstream in the same order; "
+              "without, free ports of 127.0.0.1.")  # fmt: skip
+@click.option("--advertise", metavar="HOST", default="",
+              help="The host by which clients reach the proxies, if it is another than --listen "
+              "says.")  # fmt: skip
+@click.option("--no-rewrite", is_flag=True,
+              help="Leave the addresses in frames as they are: clients then go where the brokers "
+              "send them.")  # fmt: skip
+@click.option("--rules", "rules_file", type=click.Path(path_type=Path), metavar="FILE.toml",
+              help="Rules for frames, see docs/proxy-rules.md.")  # fmt: skip
+@click.option("--seed", type=int, help="Of every chance; before that of the rules, else 0.")
+@click.option("--control", type=listen_address, metavar="HOST:PORT",
+              help="Serve toxiproxy's HTTP API and ours here, as at 127.0.0.1:8474.")  # fmt: skip
+@click.option("--control-token", "token", envvar=TOKEN_VARIABLE, metavar="TOKEN",
+              help="Wanted of who uses the API; needed where other machines could. Better in "
+              f"{TOKEN_VARIABLE}.")  # fmt: skip
+@click.option("--journal", type=click.Path(path_type=Path), metavar="FILE.jsonl",
+              help="Write every event here, one JSON object a line.")  # fmt: skip
+@click.option("--capture", type=click.Path(path_type=Path), metavar="FILE.pcap",
+              help="Write what passes here, for Wireshark and `codec pcap`.")  # fmt: skip
+@click.option("--capture-side", "sides", type=click.Choice([each.value for each in Sides]),
+              default=Sides.BOTH.value, show_default=True,
+              help="Whose connections are captured.")  # fmt: skip
+@click.option("--capture-limit", "capture_mib", type=click.IntRange(min=1), default=1024,
+              show_default=True, metavar="MIB", help="The capture ends at this size.")  # fmt: skip
+def proxy_command(
+    upstreams: tuple[Upstream, ...],
+    listens: tuple[Address, ...],
+    advertise: str,
+    no_rewrite: bool,
+    rules_file: Path | None,
+    seed: int | None,
+    control: Address | None,
+    token: str | None,
+    journal: Path | None,
+    capture: Path | None,
+    sides: str,
+    capture_mib: int,
+) -> None:
+    """Stand before a cluster and do to its traffic what rules, toxics and cuts say.
+
+    Clients that connect to a proxy meet no other address: those in answers are rewritten, and a
+    broker that is told of later gets a proxy of its own. A signal (SIGINT, SIGTERM) stops it.
+
+    Exit 0: stopped by a signal; 1: it could not start; 2: usage, or rules that are refused.
+    """
+    rules = _read_rules(rules_file)
+    rewrites = not no_rewrite
+    if token is not None and control is None:
+        raise click.UsageError("--control-token is for the API of --control")
+    if control is not None:
+        _require_safe(control, token)
+    wanted = Wanted(
+        upstreams=_paired(upstreams, listens),
+        rules=rules,
+        seed=next((one for one in (seed, rules.seed) if one is not None), 0),
+        rewrites=rewrites,
+        advertise=advertise,
+        control=control,
+        token=token,
+        journal=journal,
+        capture=capture,
+        sides=Sides(sides),
+        capture_bytes=capture_mib * MIB,
+    )
+    if rewrites and not advertise:
+        _require_reachable(wanted.upstreams)
+    asyncio.run(_serve(wanted))
+
+
+def _read_rules(file: Path | None) -> RulesFile:
+    if file is None:
+        return RulesFile(())
+    try:
+        return read_rules_file(file)
+    except RulesRefused as refused:
+        click.echo(str(refused), err=True)
+        click.echo("Error: no rule is armed, and nothing was started", err=True)
+        sys.exit(EXIT_REFUSED)
+
+
+def _require_safe(control: Address, token: str | None) -> None:
+    try:
+        require_safe(control.host, token)
+    except ValueError as error:
+        raise click.UsageError(f"{error} (--control-token)") from None
+
+
+def _paired(upstreams: Sequence[Upstream], listens: Sequence[Address]) -> tuple[Upstream, ...]:
+    if listens and len(listens) != len(upstreams):
+        raise click.UsageError(
+            f"{len(upstreams)} times --upstream and {len(listens)} times --listen: give one for "
+            "each, in the same order, or none"
+        )
+    names = [one.name or str(one.address) for one in upstreams]
+    for name in names:
+        if names.count(name) > 1:
+            raise click.UsageError(f"two upstreams are called {name!r}; give them names, NAME=...")
+    there = [one for one in listens if one.port]
+    for listen in there:
+        if there.count(listen) > 1:
+            raise click.UsageError(f"two proxies cannot listen at {listen}")
+    listens = listens or [LOCAL] * len(upstreams)
+    return tuple(replace(one, listen=at) for one, at in zip(upstreams, listens, strict=True))
+
+
+def _require_reachable(upstreams: Sequence[Upstream]) -> None:
+    for one in upstreams:
+        if one.listen.host in ANY_HOST:
+            raise click.UsageError(
+                f"no client can connect to {one.listen}: give with --advertise the host by which "
+                "they reach it, or --no-rewrite"
+            )
+
+
+async def _serve(wanted: Wanted) -> None:
+    """Until a signal comes. Raises ClickException when something cannot be had."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as stack:
+        running = _Running(wanted)
+        stack.push_async_callback(running.stop)
+        await running.start()
+        running.tick()
+        while not stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), TICK_S)
+            running.tick()
+        running.display.end()
+
+
+class _Running:
+    """All that the options ask for."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._journal = _opened("journal", wanted.journal, Journal)
+        self._capture = _opened("capture", wanted.capture, self._new_capture)
+        needs_frames = wanted.rewrites or wanted.rules.rules or wanted.control
+        self._front = Front(
+            wanted.upstreams,
+            seed=wanted.seed,
+            rewrites=wanted.rewrites,
+            sees_frames=bool(needs_frames),
+            advertise=wanted.advertise,
+            tap=self._capture,
+            tell=self._tell,
+        )
+        self._log = EventLog()
+        self._control: ControlServer | None = None
+        self._has_told_problem = False
+        self.display: Display = (LiveTable if sys.stdout.isatty() else Lines)(self._front)
+
+    async def start(self) -> None:
+        """Rules are armed before anything can pass."""
+        wanted, front = self._wanted, self._front
+        self._tell(Event(front.now_ms(), "started", detail=self._beginning()))
+        if wanted.rules.rules:
+            front.rules.arm(*wanted.rules.rules)
+        for upstream in wanted.upstreams:
+            with _at(upstream.listen, "--listen"):
+                await front.add(upstream)
+        if wanted.control:
+            self._control = ControlServer(
+                front.proxies,
+                listen=wanted.control,
+                token=wanted.token,
+                rules=front.rules,
+                log=self._log,
+            )
+            with _at(wanted.control, "--control"):
+                address = await self._control.start()
+            self.display.say(f"control API at http://{Address(*address)}")
+
+    def tick(self) -> None:
+        """What is shown and written is what is."""
+        self.display.tick()
+        if self._capture:
+            self._capture.flush()
+        if self._journal and self._journal.problem and not self._has_told_problem:
+            self._has_told_problem = True
+            self.display.say(f"the journal has ended: {self._journal.problem}")
+
+    async def stop(self) -> None:
+        if self._control:
+            await self._control.stop()
+        await self._front.stop()
+        for file in (self._capture, self._journal):
+            if file:
+                file.close()
+
+    def _tell(self, event: Event) -> None:
+        self._log(event)
+        self.display(event)
+        if self._journal:
+            self._journal(event)
+
+    def _new_capture(self, file: Path) -> Capture:
+        wanted = self._wanted
+        return Capture(
+            file,
+            sides=wanted.sides,
+            limit_bytes=wanted.capture_bytes,
+            tell=self._tell,
+            now_ms=lambda: self._front.now_ms(),  # noqa: PLW0108  # it is made later
+        )
+
+    def _beginning(self) -> dict[str, object]:
+        upstreams = {one.name or str(one.address): str(one.address) for one in
+                     self._wanted.upstreams}  # fmt: skip
+        return {
+            "time": datetime.now(UTC).isoformat(),
+            "seed": self._wanted.seed,
+            "upstreams": upstreams,
+        }
+
+
+def _opened(what: str, file: Path | None, make: Callable[[Path], T]) -> T | None:
+    if file is None:
+        return None
+    try:
+        return make(file)
+    except OSError as error:
+        raise click.ClickException(f"{file}: no {what} can be written: {_why(error)}") from error
+
+
+@contextlib.contextmanager
+def _at(address: Address, option: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            advice = f"the port is taken; give another with {option}, or port 0 for a free one"
+        else:
+            advice = _why(error)
+        raise click.ClickException(f"cannot listen at {address}: {advice}") from error
+
+
+def _why(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)

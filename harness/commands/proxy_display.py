@@ -1,0 +1,221 @@
+"""What ``kafka-conformance proxy`` shows while it runs: a table on a terminal, else a few lines."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from harness.proxies.control.proxies import Controlled
+from harness.proxies.event import Event
+from harness.proxies.front import Front
+
+CHANGES = frozenset(
+    {
+        "armed", "capture_ended", "cut", "disabled", "disarmed", "enabled", "error", "healed",
+        "not_proxied", "released", "reset", "toxic_added", "toxic_removed", "toxic_updated",
+    }
+)  # fmt: skip
+FIRST_ONLY = frozenset({"error", "fired", "not_proxied", "skipped"})
+MOST_REMEMBERED = 1_000
+ROWS = 40
+LAST_CHANGES = 8
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+class Display(Protocol):
+    """Hears every event; ``tick`` is called every now and then, ``end`` once."""
+
+    def __call__(self, event: Event) -> None: ...
+
+    def say(self, line: str) -> None: ...
+
+    def tick(self) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Lines:
+    """A line for each change, and for the first time that something fires."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+        self._shown: dict[str, str] = {}  # proxy -> its line
+        self._unreachable: set[str] = set()
+        self._first: set[tuple[Any, ...]] = set()
+
+    def __call__(self, event: Event) -> None:
+        if is_change(event, self._first):
+            self.say(event_line(event))
+
+    def say(self, line: str) -> None:
+        click.echo(line)
+
+    def tick(self) -> None:
+        proxies = dict(self._front.proxies.items())
+        lines = {name: stands_for(self._front, proxy) for name, proxy in proxies.items()}
+        for name, line in lines.items():
+            if self._shown.get(name) != line:
+                self.say(line)
+        for name in self._shown.keys() - lines.keys():
+            self.say(f"{name}: its proxy is gone")
+        self._shown = lines
+        for name, proxy in proxies.items():
+            if proxy.counters.not_connected and name not in self._unreachable:
+                self._unreachable.add(name)
+                self.say(f"{_upstream(proxy)} could not be reached")
+
+    def end(self) -> None:
+        self.tick()
+        for line in totals(self._front):
+            self.say(line)
+
+
+class LiveTable:
+    """Links, rules and the last changes, drawn again at each tick."""
+
+    def __init__(self, front: Front, console: Console | None = None) -> None:
+        self._front = front
+        self._notes: list[str] = []
+        self._changes: deque[str] = deque(maxlen=LAST_CHANGES)
+        self._first: set[tuple[Any, ...]] = set()
+        self._live = Live(console=console, auto_refresh=False)
+
+    def __call__(self, event: Event) -> None:
+        if is_change(event, self._first):
+            self._changes.append(event_line(event))
+
+    def say(self, line: str) -> None:
+        self._notes.append(line)
+
+    def tick(self) -> None:
+        self._live.start()  # nothing while it runs
+        self._live.update(self._drawn(), refresh=True)
+
+    def end(self) -> None:
+        self._live.stop()
+
+    def _drawn(self) -> RenderableType:
+        parts: list[RenderableType] = [links_table(self._front)]
+        if self._front.rules.rules:
+            parts.append(rules_table(self._front))
+        parts += [Text(line) for line in (*self._notes, *self._changes)]
+        return Group(*parts)
+
+
+def is_change(event: Event, first: set[tuple[Any, ...]]) -> bool:
+    """Worth a line; what may come with every frame only the first time, which is remembered."""
+    if event.what in FIRST_ONLY:
+        key: tuple[Any, ...] = (event.what, event.rule)
+        if event.rule is None:
+            key = (event.what, event.link, str(event.detail.get("error", "")))
+        if key in first or len(first) >= MOST_REMEMBERED:
+            return False
+        first.add(key)
+        return True
+    return event.what in CHANGES and "by" not in event.detail
+
+
+def event_line(event: Event) -> str:
+    """``2.041 s  cut client->1 upstream``."""
+    words = [event.what.replace("_", " ")]
+    words += [f'"{event.rule}"'] if event.rule else []
+    words += [str(word) for word in (event.link, event.direction) if word]
+    words += [f"{name}={value}" for name, value in event.detail.items()]
+    first = " for the first time" if event.what in ("fired", "skipped") else ""
+    return f"{event.at_ms / 1000:.3f} s  {' '.join(words)}{first}"
+
+
+def stands_for(front: Front, proxy: Controlled) -> str:
+    """Which address stands for which upstream."""
+    down = "" if proxy.enabled else ", and is down"
+    return f"{front.told_address(proxy)} stands for {_upstream(proxy)}{_named(proxy)}{down}"
+
+
+def totals(front: Front) -> Iterator[str]:
+    """What passed each link, and what each rule did."""
+    for proxy in front.proxies.values():
+        counters = proxy.counters
+        frames = ""
+        if counters.upstream.frames or counters.downstream.frames:
+            frames = (
+                f"{counters.upstream.frames} requests, {counters.downstream.frames} responses, "
+            )
+        yield (
+            f"{_upstream(proxy)}{_named(proxy)}: {counters.accepted} connections, {frames}"
+            f"{in_units(counters.upstream.bytes)} up, {in_units(counters.downstream.bytes)} down"
+        )
+    for rule in front.rules.rules:
+        yield f'rule "{rule.id}": {front.rules.counts(rule.id).in_words()}'
+
+
+def links_table(front: Front) -> Table:
+    table = Table("link", "clients connect to", "leads to", "state", title="links")
+    for name in ("open", "accepted", "failed", "requests", "responses", "up", "down"):
+        table.add_column(name, justify="right")
+    table.add_column("toxics")
+    proxies = list(front.proxies.values())
+    for proxy in proxies[:ROWS]:
+        table.add_row(*map(Text, _cells(front, proxy)))
+    if len(proxies) > ROWS:
+        table.caption = f"and {len(proxies) - ROWS} more"
+    return table
+
+
+def _cells(front: Front, proxy: Controlled) -> list[str]:
+    counters = proxy.counters
+    numbers = (counters.open, counters.accepted, counters.not_connected,
+               counters.upstream.frames, counters.downstream.frames)  # fmt: skip
+    return [
+        f"{proxy.source}->{proxy.destination}",
+        str(front.told_address(proxy)),
+        _upstream(proxy),
+        _state(proxy),
+        *map(str, numbers),
+        in_units(counters.upstream.bytes),
+        in_units(counters.downstream.bytes),
+        ", ".join(named.name for named in proxy.toxics),
+    ]
+
+
+def rules_table(front: Front) -> Table:
+    table = Table("rule", title="rules")
+    for name in ("seen", "matched", "fired", "skipped"):
+        table.add_column(name, justify="right")
+    rules = front.rules.rules
+    for rule in rules[:ROWS]:
+        counts = front.rules.counts(rule.id)
+        numbers = (counts.seen, counts.matched, counts.fired, sum(counts.skipped.values()))
+        table.add_row(Text(rule.id), *map(str, numbers))
+    if len(rules) > ROWS:
+        table.caption = f"and {len(rules) - ROWS} more"
+    return table
+
+
+def in_units(count: int) -> str:
+    """``1.5 MiB``."""
+    size, unit = float(count), 0
+    while size >= 1024 and unit < len(UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{count} B" if unit == 0 else f"{size:.1f} {UNITS[unit]}"
+
+
+def _state(proxy: Controlled) -> str:
+    if not proxy.enabled:
+        return "down"
+    cut = sorted(proxy.cut_directions)
+    return f"cut {'both ways' if len(cut) == 2 else cut[0]}" if cut else "up"
+
+
+def _upstream(proxy: Controlled) -> str:
+    return str(proxy.upstream)
+
+
+def _named(proxy: Controlled) -> str:
+    return "" if proxy.name == _upstream(proxy) else f" ({proxy.name})"

@@ -1,0 +1,152 @@
+"""The proxies before one cluster: those asked for, and one for each broker that is told of.
+
+All of it belongs to one loop.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.proxies.address import Address
+from harness.proxies.addresses import AddressBook, AddressRewriter
+from harness.proxies.control.proxies import Controlled, Proxies
+from harness.proxies.control.proxy_settings import ProxySettings
+from harness.proxies.event import Event, Listener
+from harness.proxies.partitions import CLIENT
+from harness.proxies.proxy import LOCAL, Proxy
+from harness.proxies.rules import RuleSet
+from harness.proxies.tap import Tap
+
+LOCALHOST, LOOPBACK = "localhost", "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """``name``: of its proxy and of the end of its link; without one, its address."""
+
+    address: Address
+    listen: Address = LOCAL
+    name: str = ""
+
+
+def _nobody(event: Event) -> None:
+    """For a front whose events nobody wants to hear."""
+
+
+class Front:
+    """``proxies`` are what the control API knows; ``rules`` see the frames of all of them.
+
+    With ``rewrites`` an advertised address becomes that of its proxy, made when it is first seen,
+    at the host where the first proxy listens. ``advertise``: the host by which clients reach the
+    proxies, where that is another. ``sees_frames`` False: rules and counts of frames are not
+    wanted, ever.
+    """
+
+    def __init__(
+        self,
+        upstreams: Sequence[Upstream],
+        *,
+        seed: int = 0,
+        rewrites: bool = True,
+        sees_frames: bool = True,
+        advertise: str = "",
+        tap: Tap | None = None,
+        tell: Listener = _nobody,
+    ) -> None:
+        """``upstreams``: what is to be added. Until then nothing is opened."""
+        self.upstreams, self.seed, self.advertise = upstreams, seed, advertise
+        began_s = time.monotonic()
+        self.now_ms: Callable[[], float] = lambda: (time.monotonic() - began_s) * 1000
+        self.rules = RuleSet(seed=seed, now_ms=self.now_ms, tell=tell)
+        self.proxies = Proxies(self._asked_for, self._gone)
+        self.book = AddressBook(
+            self._on_demand, host_aliases=_aliases([one.address.host for one in upstreams])
+        )
+        self.rewriter = AddressRewriter(self.book) if rewrites else None
+        self._sees_frames, self._tap, self._tell = sees_frames, tap, tell
+        self._listen_host = upstreams[0].listen.host if upstreams else LOCAL.host
+        self._is_stopping = False
+
+    async def add(self, upstream: Upstream) -> Proxy:
+        """A proxy before it, that listens. Raises OSError when it cannot, ProxyExists."""
+        name = upstream.name or str(upstream.address)
+        proxy = self._proxy(name, upstream.address, upstream.listen)
+        await proxy.start()
+        try:
+            self.proxies.adopt(proxy)
+        except Exception:
+            await proxy.stop()
+            raise
+        if self.rewriter:
+            self.book.address_for(CLIENT, *proxy.upstream)
+        return proxy
+
+    def told_address(self, proxy: Controlled) -> Address:
+        """Where clients are sent for the upstream of this proxy."""
+        return Address(self.advertise or proxy.listen[0], proxy.listen[1])
+
+    async def stop(self) -> None:
+        """No proxy or connection is left."""
+        self._is_stopping = True
+        await self.proxies.close()
+
+    def _proxy(self, name: str, upstream: Address, listen: Address, link: str = "") -> Proxy:
+        return Proxy(
+            name,
+            upstream,
+            listen=listen,
+            source=CLIENT,
+            destination=link or name,
+            interceptor=self.rules if self._sees_frames else None,
+            rewriter=self.rewriter,
+            seed=self.seed,
+            tell=self._tell,
+            now_ms=self.now_ms,
+            tap=self._tap,
+        )
+
+    def _asked_for(self, settings: ProxySettings, old: Controlled | None) -> Proxy:
+        """Over the control API."""
+        upstream, listen = Address(*settings.upstream), Address(*settings.listen)
+        return self._proxy(settings.name, upstream, listen, old.destination if old else "")
+
+    def _gone(self, proxy: Controlled) -> None:
+        self.book.forget(self.told_address(proxy))
+
+    def _on_demand(self, view: str, node: tuple[str, int]) -> Address | None:
+        """Between two frames: where clients shall go for a node that a broker told of."""
+        if view != CLIENT or self._is_stopping:
+            return None
+        for proxy in self.proxies.values():
+            if self.told_address(proxy) == node:
+                return None  # it is told of by hand
+            if self.book.plain(proxy.upstream) == node and proxy.listen[1]:
+                return self.told_address(proxy)
+        made = self._proxy(self._free_name(str(Address(*node))), Address(*node),
+                           Address(self._listen_host, 0))  # fmt: skip
+        try:
+            made.start_now()
+        except OSError as error:
+            self._say("not_proxied", made, why=str(error))
+            raise
+        self.proxies.adopt(made)
+        self._say("proxy_made", made, listen=str(made.listen))
+        return self.told_address(made)
+
+    def _free_name(self, name: str) -> str:
+        return name if name not in self.proxies else self._free_name(f"{name}'")
+
+    def _say(self, what: str, proxy: Proxy, **detail: object) -> None:
+        detail["upstream"] = str(proxy.upstream)
+        self._tell(Event(self.now_ms(), what, proxy.link, detail=detail))
+
+
+def _aliases(hosts: Sequence[str]) -> Mapping[str, str]:
+    """This machine is written as its owner does who wrote it one way only."""
+    if LOOPBACK in hosts and LOCALHOST not in hosts:
+        return {LOCALHOST: LOOPBACK}
+    if LOCALHOST in hosts and LOOPBACK not in hosts:
+        return {LOOPBACK: LOCALHOST}
+    return {}

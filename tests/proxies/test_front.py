@@ -1,0 +1,183 @@
+"""The proxies before a cluster as they come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable
+
+import pytest
+from rich.console import Console
+
+from harness.commands.proxy_display import Lines, LiveTable, in_units
+from harness.proxies.address import Address
+from harness.proxies.control.errors import ProxyExists
+from harness.proxies.control.proxy_settings import ProxySettings
+from harness.proxies.direction import Direction
+from harness.proxies.event import Event
+from harness.proxies.front import Front, Upstream
+from harness.proxies.rules import responses
+
+NODE, OTHER = Address("127.0.0.1", 9), Address("127.0.0.1", 10)
+CLIENT = "client"
+
+
+def run(work: Callable[[Front], Awaitable[None]], *upstreams: Upstream, **settings: str) -> None:
+    """``work`` with these proxies on a loop of its own."""
+
+    async def main() -> None:
+        front = Front(upstreams, advertise=settings.get("advertise", ""))
+        try:
+            for upstream in upstreams:
+                await front.add(upstream)
+            await work(front)
+        finally:
+            await front.stop()
+        assert len(front.proxies) == 0
+
+    asyncio.run(main())
+
+
+def test_an_upstream_is_told_by_its_proxy_however_loopback_is_written() -> None:
+    async def work(front: Front) -> None:
+        told = front.told_address(front.proxies["1"])
+        assert front.book.address_for(CLIENT, *NODE) == told
+        assert front.book.address_for(CLIENT, "localhost", NODE.port) == told
+        assert list(front.proxies) == ["1"]
+
+    run(work, Upstream(NODE, name="1"))
+
+
+def test_another_node_gets_a_proxy_of_its_own() -> None:
+    async def work(front: Front) -> None:
+        first = front.book.address_for(CLIENT, *OTHER)
+        assert first == front.told_address(front.proxies[str(OTHER)])
+        assert front.book.address_for(CLIENT, *OTHER) == first
+        assert front.proxies[str(OTHER)].enabled
+        assert front.book.address_for("1", *OTHER) is None, "only clients go by these proxies"
+        assert len(front.proxies) == 2
+
+    run(work, Upstream(NODE))
+
+
+def test_a_proxy_made_over_the_api_is_the_one_that_is_told() -> None:
+    async def work(front: Front) -> None:
+        made = await front.proxies.add(ProxySettings("mine", (OTHER.host, OTHER.port)))
+        assert front.book.address_for(CLIENT, *OTHER) == front.told_address(made)
+        assert sorted(front.proxies) == sorted(["mine", str(NODE)])
+
+    run(work, Upstream(NODE))
+
+
+def test_a_removed_proxy_is_told_no_more() -> None:
+    async def work(front: Front) -> None:
+        first = front.book.address_for(CLIENT, *OTHER)
+        await front.proxies.remove(str(OTHER))
+        second = front.book.address_for(CLIENT, *OTHER)
+        assert second == front.told_address(front.proxies[str(OTHER)])
+        assert second is not None
+        assert front.book.node_behind(second) == OTHER
+        if first != second:
+            assert first is not None
+            assert front.book.node_behind(first) is None
+
+    run(work, Upstream(NODE))
+
+
+def test_a_proxy_that_moved_is_told_where_it_is_now() -> None:
+    async def work(front: Front) -> None:
+        before = front.proxies["1"].listen
+        await front.proxies.update("1", lambda one: one.updated({"listen": "127.0.0.1:0"}))
+        now = front.proxies["1"]
+        assert now.listen != before
+        assert (now.source, now.destination) == (CLIENT, "1")
+        assert front.book.address_for(CLIENT, *NODE) == front.told_address(now)
+
+    run(work, Upstream(NODE, name="1"))
+
+
+def test_a_proxy_that_is_down_is_still_told() -> None:
+    """To be refused is the fault; nobody walks around it."""
+
+    async def work(front: Front) -> None:
+        await front.proxies["1"].disable()
+        told = front.told_address(front.proxies["1"])
+        assert front.book.address_for(CLIENT, *NODE) == told
+
+    run(work, Upstream(NODE, name="1"))
+
+
+def test_the_advertised_host_is_told() -> None:
+    async def work(front: Front) -> None:
+        port = front.proxies["1"].listen[1]
+        assert front.book.address_for(CLIENT, *NODE) == ("gate.example", port)
+        assert front.book.address_for(CLIENT, "gate.example", port) is None
+        await front.proxies.remove("1")
+        found = front.book.address_for(CLIENT, *NODE)
+        assert found is not None
+        assert found[0] == "gate.example"
+
+    run(work, Upstream(NODE, name="1"), advertise="gate.example")
+
+
+def test_two_of_a_name_are_refused_and_nothing_is_left() -> None:
+    async def work(front: Front) -> None:
+        with pytest.raises(ProxyExists):
+            await front.add(Upstream(OTHER, name="1"))
+        assert list(front.proxies) == ["1"]
+
+    run(work, Upstream(NODE, name="1"))
+
+
+def test_lines_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    async def work(front: Front) -> None:
+        lines = Lines(front)
+        for _ in range(3):
+            lines.tick()
+            lines(Event(2041.0, "fired", "client->1", rule="slow"))
+            lines(Event(2041.0, "skipped", "client->1", rule="slow"))
+            lines(Event(2041.0, "error", "client->1", detail={"error": "E"}))
+            lines(Event(2041.0, "released", rule="slow", detail={"by": "other"}))
+        lines(Event(2041.0, "cut", "client->1", direction=Direction.UPSTREAM))
+        await front.proxies["1"].disable()
+        lines.tick()
+        await front.proxies.remove("1")
+        lines.end()
+
+    run(work, Upstream(NODE, name="1"))
+    said = capsys.readouterr().out.splitlines()
+    address = said[0].split()[0]
+    assert said == [
+        f"{address} stands for {NODE} (1)",
+        '2.041 s  fired "slow" client->1 for the first time',
+        '2.041 s  skipped "slow" client->1 for the first time',
+        "2.041 s  error client->1 error=E",
+        "2.041 s  cut client->1 upstream",
+        f"{address} stands for {NODE} (1), and is down",
+        "1: its proxy is gone",
+    ]
+
+
+def test_the_table_shows_links_rules_and_changes() -> None:
+    out = io.StringIO()
+
+    async def work(front: Front) -> None:
+        front.rules.arm(responses("Produce").named("lost").drop())
+        table = LiveTable(front, Console(file=out, width=160, force_terminal=True))
+        table.say("control API at http://127.0.0.1:8474")
+        table(Event(1.0, "cut", "client->1"))
+        front.proxies["1"].cut(Direction.UPSTREAM)
+        table.tick()
+        table.end()
+
+    run(work, Upstream(NODE, name="1"))
+    shown = out.getvalue()
+    for word in ("client->1", str(NODE), "cut upstream", "lost", "control API", "0.001 s  cut"):
+        assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (5 << 60, "5242880.0 TiB")]
+)
+def test_sizes(count: int, text: str) -> None:
+    assert in_units(count) == text

@@ -9,11 +9,12 @@ const drawn = (tag, attributes, ...children) => {
 
 // A folded part stands for all its cases at their parameters.
 const timelinesOf = (part, target) => timelines.filter((one) => one.target === target
-  && (one.name === part.name || one.name.startsWith(`${part.name}[`)));
+  && (one.name === part.name || one.name.startsWith(`${part.name}[`)))
+  .sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }));
 
-const LEFT = 130;
+const LEFT = 165;
 const WIDE = 600;
-const LANE = 26;
+const LANE = 30;
 const laneOf = (event) => event.link || "rules";
 
 const mark = (event, x, y) => {
@@ -30,14 +31,14 @@ const timelineDrawing = (one) => {
   const y = (lane) => LANE * (lane + .5);
   const low = LANE * lanes.length;
   const fired = one.events.filter((event) => event.what === "fired").length;
-  return drawn("svg", { viewBox: `0 0 ${WIDE} ${low + 20}`, class: "timeline", role: "img",
+  return drawn("svg", { viewBox: `0 0 ${WIDE} ${low + 22}`, class: "timeline", role: "img",
     "aria-label": `${plural(one.events.length, "event")} in ${last} ms, ${fired} of them a fault; the table has each` },
   lanes.map((lane, number) => [
-    drawn("text", { x: 0, y: y(number) + 4 }, lane.length > 20 ? `${lane.slice(0, 19)}…` : lane),
+    drawn("text", { x: 0, y: y(number) + 5 }, lane.length > 20 ? `${lane.slice(0, 19)}…` : lane),
     drawn("path", { d: `M${LEFT} ${y(number)}H${WIDE - 8}`, class: "lane" })]),
   one.events.map((event) => mark(event, x(event.at), y(lanes.indexOf(laneOf(event))))),
-  drawn("text", { x: LEFT, y: low + 14 }, "0 ms"),
-  drawn("text", { x: WIDE - 8, y: low + 14, "text-anchor": "end" }, `${last.toLocaleString("en")} ms`));
+  drawn("text", { x: LEFT, y: low + 16 }, "0 ms"),
+  drawn("text", { x: WIDE - 8, y: low + 16, "text-anchor": "end" }, `${last.toLocaleString("en")} ms`));
 };
 
 const FRAMES = { upstream: "request", downstream: "response" };
@@ -50,12 +51,13 @@ const whereWords = (event) => [
 const timelineTable = (one) =>
   element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Faults in ${one.name}` },
     element("table", { class: "small" },
-      element("thead", {}, element("tr", {}, ["ms", "What", "Where", "Rule", "Detail"]
+      element("thead", {}, element("tr", {}, ["ms", "What", "Where", "Rule"]
         .map((title) => element("th", { scope: "col" }, title)))),
       element("tbody", {}, one.events.map((event) =>
         element("tr", {}, element("td", { class: "number" }, event.at.toFixed(1)),
           element("td", {}, event.what === "fired" ? element("b", {}, event.what) : event.what),
-          [whereWords(event), event.rule, event.detail].map((text) => element("td", {}, text)))))));
+          element("td", {}, whereWords(event)),
+          element("td", {}, event.rule, event.detail ? element("small", {}, event.detail) : null))))));
 
 const timelineView = (one) => [
   timelineDrawing(one),

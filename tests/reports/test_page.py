@@ -121,8 +121,7 @@ def test_what_was_done_on_the_way_has_a_timeline(pages: OpenPages, file: Path) -
         "812.3",
         "fired",
         "client->broker, connection 1, request 0",
-        "drop <b>it</b>",
-        "action: drop, version: 9",
+        "drop <b>it</b>\naction: drop, version: 9",
     ]
     expect(faults).to_contain_text("The first 2 of 205 events.")
 

@@ -19,9 +19,10 @@ from harness.histories.history import to_lines
 from harness.histories.judgement import Verdict
 from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
+from tests.clients_under_faults.findings import FINDINGS
 from tests.clients_under_faults.one_client import DRIVERS
 from tests.clients_under_faults.run import Run, Setting, run_client
-from tests.clients_under_faults.schedule import schedule
+from tests.clients_under_faults.schedule import Schedule, schedule
 from tests.clients_under_faults.table import Table
 
 
@@ -46,6 +47,8 @@ def seeds_of(text: str) -> list[int]:
               default=tuple(DRIVERS), show_default=True, help="May be repeated.")  # fmt: skip
 @click.option("--seeds", "seeds_text", default="0..2", show_default=True, metavar="N..M")
 @click.option("--jobs", default=6, show_default=True, help="Runs at the same time; most wait.")
+@click.option("--finding", type=click.Choice(list(FINDINGS)), default=None,
+              help="Instead of seeds: the schedule that shows it, with its client.")  # fmt: skip
 @click.option("--limit", "limit_s", default=60.0, show_default=True,
               help="Seconds that a client may need once all is healed.")  # fmt: skip
 @click.option("--no-idempotence", is_flag=True, help="To see what the checker is there for.")
@@ -57,15 +60,16 @@ def main(
     clients: tuple[str, ...],
     seeds_text: str,
     jobs: int,
+    finding: str | None,
     limit_s: float,
     no_idempotence: bool,
     show: bool,
     out: Path,
 ) -> None:
     """Send and read through faults, and judge what became of every record."""
-    schedules = [schedule(seed) for seed in seeds_of(seeds_text)]
+    wanted = _wanted(clients, seeds_text, finding)
     if show:
-        click.echo("\n".join(map(str, schedules)))
+        click.echo("\n".join(dict.fromkeys(str(each) for _, each in wanted)))
         return
     out.mkdir(parents=True, exist_ok=True)
     console = Console(stderr=True)
@@ -77,7 +81,6 @@ def main(
             with parse_target(target, log_dir=place / "logs") as started:
                 setting = Setting(started, place, not no_idempotence, limit_s)
                 with ThreadPoolExecutor(jobs) as pool:
-                    wanted = [(client, each) for each in schedules for client in clients]
                     under_way = [pool.submit(run_client, *pair, setting) for pair in wanted]
                     for done in as_completed(under_way):
                         run = done.result()
@@ -86,11 +89,24 @@ def main(
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     table = Table(target, runs, not no_idempotence, time.monotonic() - began_s)
-    name = target.replace(":", "-") + ("-not-idempotent" if no_idempotence else "")
+    name = _name(target, finding, "not-idempotent" if no_idempotence else None)
     (out / f"{name}.md").write_text(table.markdown(), "utf-8")
     (out / f"{name}.json").write_text(json.dumps(table.to_json(), indent=1) + "\n", "utf-8")
     click.echo(table.markdown())
     sys.exit(0 if table.good else 1)
+
+
+def _wanted(
+    clients: tuple[str, ...], seeds_text: str, finding: str | None
+) -> list[tuple[str, Schedule]]:
+    if finding is not None:
+        return [(FINDINGS[finding].client, FINDINGS[finding].schedule)]
+    schedules = [schedule(seed) for seed in seeds_of(seeds_text)]
+    return [(client, each) for each in schedules for client in clients]
+
+
+def _name(target: str, *more: str | None) -> str:
+    return "-".join([target.replace(":", "-"), *(word for word in more if word)])
 
 
 def _tell(run: Run, console: Console, out: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import importlib
+import logging
 import signal
 import sys
 import warnings
@@ -23,6 +24,7 @@ def release_of(client: str) -> str:
 
 def main(client: str, job: Job) -> None:
     """Do the job; what a client warns of in its own code is not of interest."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
     faulthandler.register(signal.SIGUSR1, all_threads=True)  # where it hangs, for who kills it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

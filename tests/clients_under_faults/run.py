@@ -157,7 +157,8 @@ def _under_faults(run: Run, setting: Setting, topic: str) -> Job:
 
 def _note_unfinished(run: Run, status: int | None, limit_s: float) -> None:
     done = {one.process for one in run.history if one.action is Action.FINISH}
-    missing = [each for each in (PRODUCER, CONSUMER) if each not in done]
+    # The consumer waits for the producer's end: of the two only the first is to blame.
+    missing = [each for each in (PRODUCER, CONSUMER) if each not in done][:1]
     if status is None:
         why = f"killed {limit_s:.0f} s after all was healed"
         missing = missing or ["closing"]

@@ -246,7 +246,7 @@ def test_the_document_shows_what_there_is(behind: ProxiedTarget) -> None:
     section = DOCUMENT.read_text("utf-8").split("## Faults on the way to the broker\n")[1]
     example = section.split("```python\n")[1].split("```")[0]
     there: dict[str, Any] = {}
-    exec(compile(example, str(DOCUMENT), "exec"), there)  # noqa: S102  our own document
+    exec(compile(example, str(DOCUMENT), "exec"), there)
     there["test_a_lost_answer_is_asked_for_again"](behind)
     table = section.split("| sentence |")[1].split("\n\n")[0]
     shown = set(re.findall(r"(?:behind\.|, `)(\w+)", table))

@@ -63,7 +63,7 @@ PARTS: dict[str, list[list[str]]] = {
     ],
     "releases": [
         ["kafka-conformance", "run", *with_each("--target", SAMPLE), "--jobs", "2",
-         "--out", f"{OUT}/releases"],
+         "--versions", "ends", "--out", f"{OUT}/releases"],
         ["kafka-conformance", "gate", f"{OUT}/releases",
          "--profile", "suites/apache-kafka.profile.toml"],
         ["kafka-conformance", "archaeology", f"{OUT}/releases", OUT,

@@ -136,9 +136,8 @@ class BrokerUnderTest:
         through: Address | None = None,
     ) -> Connection:
         """A connection of the test's own; closed when the test ends. ``through``: a proxy."""
-        address = self.address if through is None else through
-        timeout_ms = self.scaled_ms(timeout_ms)
-        connection = Connection(address, client_id, timeout_ms, self.observer, self.grants)
+        at, timeout_ms = through or self.address, self.scaled_ms(timeout_ms)
+        connection = Connection(at, client_id, timeout_ms, self.observer, self.grants)
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection
@@ -160,8 +159,7 @@ class BrokerUnderTest:
             raise
 
     def is_alive(self) -> bool:
-        """Whether a new connection gets an answer: ApiVersions, or Metadata where that is not
-        known."""
+        """Whether a new connection gets an answer: ApiVersions, or Metadata before that."""
         request: Request[Message] = ApiVersionsRequest()
         if API_VERSIONS_KEY not in self.api_versions:
             request = MetadataRequest(topics=[])  # of all topics: a name could make one
@@ -231,7 +229,7 @@ class BrokerUnderTest:
         answer = self.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
         code = only(answer.topics, "topic").error_code
         if code != ErrorCode.NONE:
-            raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}")
+            raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}", code)
 
     def _have_topic_made(
         self, name: str, partitions: int, configs: Mapping[str, str], *, exactly: bool

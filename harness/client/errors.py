@@ -22,6 +22,11 @@ class WireViolation(BrokerMisbehaved):
 class PreparationFailed(BrokerMisbehaved):
     """The broker refused what a test needs before it can ask its question."""
 
+    def __init__(self, reason: str, error_code: int | None = None) -> None:
+        """``error_code``: of the answer that refused it."""
+        super().__init__(reason)
+        self.error_code = error_code
+
 
 class ApiNotAdvertised(Exception):
     """What the broker is known to serve lacks what the test needs."""

@@ -65,6 +65,8 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
               help="Test processes at the same time, or auto.")  # fmt: skip
 @click.option("--retries", default=0, metavar="N",
               help="Run a failed case up to N times more; the worst attempt counts.")  # fmt: skip
+@click.option("--versions", type=click.Choice(["all", "ends"]), default="all", show_default=True,
+              help="Run at each version of a range, or only at both ends.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for journals, evidence and Parquet; may hold earlier runs.")  # fmt: skip
@@ -81,6 +83,7 @@ def run(
     cases: tuple[str, ...],
     jobs: str,
     retries: int,
+    versions: str,
     seed: int,
     out: Path,
     keep: bool,
@@ -101,7 +104,7 @@ def run(
     wanted = case_arguments(cases) if cases else suite_folders(suites)
     require_known(globs)
     specs = _prepare(specs or ("reference",), console)
-    options = [*wanted, "--seed", str(seed), "--retries", str(retries)]
+    options = [*wanted, "--seed", str(seed), "--retries", str(retries), "--versions", versions]
     options += [word for glob in globs for word in ("--requirement", glob)]
     options += ["--keep"] if keep else []
     if jobs != "1":

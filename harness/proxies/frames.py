@@ -10,13 +10,16 @@ others only a head that is not whole yet.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from math import inf
 from typing import Generic, Protocol, TypeVar
 
 from harness.codec.frame import LENGTH_BYTES
 
 Claim = TypeVar("Claim")
+Pieces = Sequence[bytes]
 LONGEST = 0x7FFF_FFFF
+SMALL_BYTES = 4096  # pieces below are put together, for each costs more than its bytes
 _LENGTH = struct.Struct(">i")
 
 
@@ -29,8 +32,8 @@ class Watch(Protocol[Claim]):
         What is returned is given back with the whole frame; None lets the frame pass.
         """
 
-    def found(self, claim: Claim, whole: bytes) -> None:
-        """A wanted frame, its length in front."""
+    def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
+        """A wanted frame; ``pieces`` are its bytes as they came, its length in front."""
 
     def passes(self, data: bytes) -> None:
         """Bytes that nobody wants."""
@@ -51,8 +54,19 @@ class Watch(Protocol[Claim]):
 class FrameFinder(Generic[Claim]):
     """One direction of a connection. ``head_bytes`` of a payload are there when it ``begins``."""
 
-    __slots__ = ("_claim", "_collected", "_head", "_head_bytes", "_left", "_longest", "_missing",
-                 "_watch", "interrupt")  # fmt: skip
+    __slots__ = (
+        "_claim",
+        "_head",
+        "_head_bytes",
+        "_held_bytes",
+        "_left",
+        "_longest",
+        "_missing",
+        "_pieces",
+        "_small",
+        "_watch",
+        "interrupt",
+    )
 
     def __init__(self, watch: Watch[Claim], head_bytes: int, longest: int = LONGEST) -> None:
         self._watch, self._head_bytes, self._longest = watch, head_bytes, longest
@@ -60,13 +74,15 @@ class FrameFinder(Generic[Claim]):
         self._left: float = 0  # bytes to come of a frame that passes; inf: framing is lost
         self._head = b""  # the beginning of a frame, too little to ask about it
         self._claim: Claim | None = None  # of the frame that is being collected
-        self._collected = bytearray()
+        self._pieces: list[bytes] = []
+        self._small = bytearray()  # behind the pieces
+        self._held_bytes = 0  # in both
         self._missing = 0  # bytes to come of it
 
     @property
     def pending_bytes(self) -> int:
         """How many bytes wait here for more."""
-        return len(self._head) + len(self._collected)
+        return len(self._head) + self._held_bytes
 
     @property
     def is_between(self) -> bool:
@@ -96,12 +112,12 @@ class FrameFinder(Generic[Claim]):
 
     def end(self) -> None:
         """The stream has ended: what was held passes."""
-        rest = self._head + self._collected
+        rest = [*self._collected(), self._head]
         self._head = b""
         self._forget()
         self._left = inf
-        if rest:
-            self._watch.passes(bytes(rest))
+        for piece in filter(None, rest):
+            self._watch.passes(piece)
 
     def _collect(self, data: bytes) -> None:
         missing, claim = self._missing, self._claim
@@ -110,22 +126,36 @@ class FrameFinder(Generic[Claim]):
             self._missing -= len(data)
             self._hold(claim, data)
             return
-        whole = bytes(self._collected + data[:missing])
+        pieces = [*self._collected(), data[:missing]]
         self._forget()
-        self._watch.found(claim, whole)
+        payload = b"".join([memoryview(pieces[0])[LENGTH_BYTES:], *pieces[1:]])
+        self._watch.found(claim, payload, pieces)
         self._walk(data, missing, missing)
 
     def _hold(self, claim: Claim, data: bytes) -> None:
-        self._collected += data
-        if self._watch.collects(len(self._collected)):
-            return
-        collected, self._left = bytes(self._collected), self._missing
+        self._held_bytes += len(data)
+        if len(data) < SMALL_BYTES:
+            self._small += data
+        else:
+            self._collected().append(data)
+        if not self._watch.collects(self._held_bytes):
+            self._give_up(claim)
+
+    def _give_up(self, claim: Claim) -> None:
+        pieces, self._left = self._collected(), self._missing
         self._forget()
-        self._watch.unread(claim, collected)
-        self._watch.passes(collected)
+        self._watch.unread(claim, b"".join(pieces))
+        for piece in pieces:
+            self._watch.passes(piece)
+
+    def _collected(self) -> list[bytes]:
+        if self._small:
+            self._pieces.append(bytes(self._small))
+            self._small.clear()
+        return self._pieces
 
     def _forget(self) -> None:
-        self._claim, self._missing, self._collected = None, 0, bytearray()
+        self._claim, self._missing, self._pieces, self._held_bytes = None, 0, [], 0
         self._watch.collects(0)
 
     def _walk(self, data: bytes, start: int, at: int) -> None:
@@ -155,12 +185,16 @@ class FrameFinder(Generic[Claim]):
                 self._claim, self._missing = claim, stop - size
                 self._hold(claim, data[at:])
                 return
-            self._watch.found(claim, data[at:stop])
+            self._watch.found(claim, data[payload:stop], (data[at:stop],))
             at = start = stop
         if at < size:
             self._head = data[at:]
-        self._left = max(0, at - size)
-        self._pass(data, start, min(at, size))
+            self._left = 0
+            self._pass(data, start, at)
+        else:
+            self._left = at - size
+            if start < size:
+                self._watch.passes(data[start:])
         if self.interrupt and not self._left:
             self._watch.between()
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import Traffic
 from harness.proxies.direction import Direction
-from harness.proxies.frames import FrameFinder
+from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.responses import ResponseWatch
 from harness.proxies.seen import Place, SeenRequest
 from harness.proxies.step import Send, SendBack, Step
@@ -81,17 +81,19 @@ class RequestWatch(FrameWatch):
             return Claim(ordinal, shown, answer_shown, touched)
         return None
 
-    def found(self, claim: Claim, whole: bytes) -> None:
-        seen = SeenRequest(whole[LENGTH_BYTES:], claim.ordinal, place=self.place)
+    def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
+        seen = SeenRequest(payload, claim.ordinal, place=self.place)
         if claim.is_touched:
-            payload = self.shared.guarded(self.shared.rewriter.request, seen)
-            if payload is not None:
-                whole, seen = frame(payload), SeenRequest(payload, claim.ordinal, place=self.place)
+            other = self.shared.guarded(self.shared.rewriter.request, seen)
+            if other is not None:
+                payload, pieces = other, (frame(other),)
+                seen = SeenRequest(other, claim.ordinal, place=self.place)
         steps = self.steps(self.shared.interceptor.request, seen) if claim.is_shown else None
         if steps is None:
             kept = seen if claim.is_shown or claim.is_answer_shown else None
-            self._unanswered.expect(whole, LENGTH_BYTES, len(whole), claim.ordinal, kept)
-            self.stream.pass_on(whole)
+            self._unanswered.expect(payload, 0, len(payload), claim.ordinal, kept)
+            for piece in pieces:
+                self.stream.pass_on(piece)
         else:
             self._act(steps, seen)
 
@@ -134,17 +136,20 @@ class RequestWatch(FrameWatch):
         """``seen``: the request in whose place this is done."""
         out: list[Step | Call] = []
         sent: list[bytes] = []
+        is_sent = False
         for step in steps:
             if isinstance(step, Send):
                 sent.append(step.data)
                 out.append(step)
             elif isinstance(step, SendBack):
-                seen = self._account(b"".join(sent), seen)
+                is_sent |= self._account(b"".join(sent), seen)
                 sent.clear()
                 out.append(self._send_back(step))
             else:
                 self.common(step, out)
-        self._withhold(self._account(b"".join(sent), seen))
+        is_sent |= self._account(b"".join(sent), seen)
+        if seen and not is_sent:
+            self._withhold(seen)
         self.stream.do(out)
 
     def _send_back(self, step: SendBack) -> Call:
@@ -158,38 +163,36 @@ class RequestWatch(FrameWatch):
         own.data = data
         self._responses.own_is_given()
 
-    def _account(self, data: bytes, seen: SeenRequest | None) -> SeenRequest | None:
-        """Expect answers to all frames in ``data``; returns ``seen`` if it is not among them."""
-        at = 0
+    def _account(self, data: bytes, seen: SeenRequest | None) -> bool:
+        """Expect answers to all frames in ``data``; returns whether ``seen`` is among them."""
+        at, is_there = 0, False
         while len(data) - at >= LENGTH_BYTES:
             (length,) = _LENGTH.unpack_from(data, at)
             if length < 0:
                 break
             at += LENGTH_BYTES
-            about, seen = self._about(data, at, seen)
+            about = self._about(_correlation_id(data[at : at + HEAD.size]), seen)
+            is_there = is_there or about is seen
             ordinal = about.ordinal if about else self.ordinal
             self._unanswered.expect(data, at, at + length, ordinal, about)
             at += length
-        return seen
+        return is_there
 
-    def _about(
-        self, data: bytes, at: int, seen: SeenRequest | None
-    ) -> tuple[SeenRequest | None, SeenRequest | None]:
-        """Which request stands there, and ``seen`` if it is not that."""
-        identity = _correlation_id(data[at : at + HEAD.size])
+    def _about(self, identity: int | None, seen: SeenRequest | None) -> SeenRequest | None:
+        """Which request a frame with this correlation id is, sent in the place of ``seen``."""
         if seen is not None and identity == _correlation_id(seen.payload):
-            return seen, None
-        if identity is not None and identity in self._withheld:
-            return self._withheld.pop(identity), seen
-        return seen, None
+            return seen
+        return seen if identity is None else self._withheld.pop(identity, seen)
 
-    def _withhold(self, seen: SeenRequest | None) -> None:
-        identity = _correlation_id(seen.payload) if seen else None
-        if seen is None or identity is None:
+    def _withhold(self, seen: SeenRequest) -> None:
+        identity = _correlation_id(seen.payload)
+        if identity is None:
             return
-        self._withheld[identity] = seen
-        if len(self._withheld) > WITHHELD:
-            self._withheld.pop(next(iter(self._withheld)))
+        held = self._withheld
+        held[identity] = seen
+        limit_bytes = self.shared.limits.kept_bytes
+        while len(held) > WITHHELD or sum(len(one.payload) for one in held.values()) > limit_bytes:
+            del held[next(iter(held))]
 
 
 def _correlation_id(payload: bytes) -> int | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import NamedTuple
 
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import UNKNOWN, Traffic
 from harness.proxies.direction import Direction
-from harness.proxies.frames import FrameFinder
+from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.seen import Place, SeenResponse
 from harness.proxies.step import Send, SendBack, Step
 from harness.proxies.stream import Call, Stream
@@ -21,13 +20,8 @@ DOWN = Direction.DOWNSTREAM
 _CORRELATION_ID = struct.Struct(">i")
 
 
-class Claim(NamedTuple):
-    """Why a response is collected."""
-
-    ordinal: int
-    sent: Sent
-    is_shown: bool
-    is_touched: bool
+Claim = tuple[int, Sent, bool, bool]
+"""Why a response is collected: its ordinal, its request, whether it is shown and rewritten."""
 
 
 class ResponseWatch(FrameWatch):
@@ -63,22 +57,24 @@ class ResponseWatch(FrameWatch):
         return claim
 
     def _claim(self, ordinal: int, sent: Sent) -> Claim | None:
-        _, key, version, *_ = sent
+        key, version = sent.api_key, sent.version
         interceptor = self.shared.interceptor
         shown = not interceptor.is_idle and interceptor.wants(DOWN, key, version)
         touched = self.shared.rewriter.touches(DOWN, key, version)
-        return Claim(ordinal, sent, shown, touched) if shown or touched else None
+        return (ordinal, sent, shown, touched) if shown or touched else None
 
-    def found(self, claim: Claim, whole: bytes) -> None:
-        request = claim.sent.request(self.place)
-        seen = SeenResponse(whole[LENGTH_BYTES:], request, claim.ordinal)
-        if claim.is_touched:
-            payload = self.shared.guarded(self.shared.rewriter.response, seen)
-            if payload is not None:
-                whole, seen = frame(payload), SeenResponse(payload, request, claim.ordinal)
-        steps = self.steps(self.shared.interceptor.response, seen) if claim.is_shown else None
+    def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
+        ordinal, sent, is_shown, is_touched = claim
+        request = sent.request(self.place)
+        seen = SeenResponse(payload, request, ordinal)
+        if is_touched:
+            other = self.shared.guarded(self.shared.rewriter.response, seen)
+            if other is not None:
+                pieces, seen = (frame(other),), SeenResponse(other, request, ordinal)
+        steps = self.steps(self.shared.interceptor.response, seen) if is_shown else None
         if steps is None:
-            self.stream.pass_on(whole)
+            for piece in pieces:
+                self.stream.pass_on(piece)
         else:
             self.act(steps)
 

@@ -52,6 +52,8 @@ class Side(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self._owner.made(self)
+        if self._is_resetting:
+            self._reset_now()
 
     def data_received(self, data: bytes) -> None:
         self._traffic.bytes += len(data)
@@ -127,11 +129,13 @@ class Side(asyncio.Protocol):
 
     def reset(self) -> None:
         """Close by RST, once what was sent before is written, or its time is over."""
-        if self._is_resetting or self.transport is None:
+        if self._is_resetting:
             return
         self._is_resetting = True
         self.into.finish()
         self.out.finish()
+        if self.transport is None:
+            return  # still being connected: as soon as it is
         if self.transport.get_write_buffer_size() == 0:
             self._reset_now()
             return

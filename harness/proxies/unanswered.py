@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from harness.capture.produce_acks import acks_at_start
-from harness.codec.apis import api_for_key
+from harness.codec.apis import APIS, Api
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.proxies.counters import Counters
@@ -23,22 +23,40 @@ _STUCK = 64  # so many requests that nobody answers may stand before one that is
 class PeekedRequest(SeenRequest):
     """A request that went by unread: only API, version and correlation id are known."""
 
-    @cached_property
-    def _header(self) -> tuple[RequestHeader, int] | None:
-        if len(self.payload) < HEAD.size:
+    def __init__(self, sent: Sent, place: Place) -> None:
+        head = b""
+        if sent.correlation_id is not None:
+            head = HEAD.pack(sent.api_key, sent.version, sent.correlation_id)
+        super().__init__(head, sent.ordinal, place=place)
+        self._sent, self._api = sent, _known_api(sent.api_key, sent.version)
+
+    @property
+    def api(self) -> Api | None:
+        return self._api
+
+    @property
+    def version(self) -> int:
+        return self._sent.version if self._api else -1
+
+    @property
+    def header(self) -> RequestHeader | None:
+        if self._api is None:
             return None
-        key, version, correlation_id = HEAD.unpack_from(self.payload)
-        api = api_for_key(key)
-        if api is None or version not in api.valid_versions:
-            return None
-        header = RequestHeader(
-            request_api_key=key, request_api_version=version, correlation_id=correlation_id
+        return RequestHeader(
+            request_api_key=self._sent.api_key,
+            request_api_version=self._sent.version,
+            correlation_id=self._sent.correlation_id or 0,
         )
-        return header, len(self.payload)
 
     @cached_property
     def message(self) -> Message | None:
         return None
+
+
+@lru_cache(maxsize=4096)
+def _known_api(key: int, version: int) -> Api | None:
+    api = APIS.get(key)
+    return api if api and version in api.valid_versions else None
 
 
 class Sent(NamedTuple):
@@ -53,12 +71,7 @@ class Sent(NamedTuple):
 
     def request(self, place: Place = NOWHERE) -> SeenRequest:
         """As far as it is known."""
-        if self.seen is not None:
-            return self.seen
-        head = b""
-        if self.correlation_id is not None:
-            head = HEAD.pack(self.api_key, self.version, self.correlation_id)
-        return PeekedRequest(head, self.ordinal, place=place)
+        return PeekedRequest(self, place) if self.seen is None else self.seen
 
 
 def acks_of(data: bytes, at: int, stop: int, version: int) -> int | None:
@@ -106,7 +119,7 @@ class Unanswered:
     def expect(self, data: bytes, at: int, stop: int, ordinal: int,
                seen: SeenRequest | None = None) -> None:  # fmt: skip
         """A request goes to the broker, its payload is ``data[at:stop]``, or begins there."""
-        if min(stop, len(data)) - at < HEAD.size:
+        if stop - at < HEAD.size or len(data) - at < HEAD.size:
             self.add(Sent(None, -1, -1, ordinal, seen))
             return
         key, version, correlation_id = HEAD.unpack_from(data, at)

@@ -14,7 +14,7 @@ from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import fetch_session
 from suites.protocol.fetching import entry_of, partition_of, records_of
-from suites.protocol.gone_topics import delete_topic
+from suites.protocol.gone_topics import create_again, delete_topic
 from suites.protocol.kept_topics import KeptTopics
 
 VALUES = [b"first", b"second", b"third"]
@@ -142,7 +142,7 @@ def test_a_session_does_not_follow_a_name_to_another_topic(
     refusals = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INCONSISTENT_TOPIC_ID)
     with fetch_session(broker, api_version, [opened]) as session:
         delete_topic(broker, topic)
-        append(broker, broker.create_topic(name=topic.name), batch_of(b"new"))
+        append(broker, create_again(broker, topic.name), batch_of(b"new"))
         with requirement("FETCH-036"):
             for _ in range(2):
                 data = partition_of(session.ask())

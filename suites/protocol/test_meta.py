@@ -17,7 +17,7 @@ from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.conformance.checks import NotApplicable, requirement
 from harness.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
-from suites.protocol.gone_topics import delete_topic
+from suites.protocol.gone_topics import create_again, delete_topic
 from suites.protocol.internal_topics import KEY_TYPES, internal_topic
 from suites.protocol.kept_topics import KeptTopics
 
@@ -265,7 +265,7 @@ def test_a_recreated_topic_has_a_new_id(broker: BrokerUnderTest, api_version: in
     asked = MetadataRequest(topics=_named(first.name), allow_auto_topic_creation=False)
     first_id = only(broker.ask(asked, api_version, tolerant=True).topics, "topic").topic_id
     delete_topic(broker, first)
-    broker.create_topic(name=first.name)
+    create_again(broker, first.name)
     with requirement("META-022"):
         assert first_id != ZERO_UUID, "the topic has no id"
         second_id = _id_at(broker, first.name, api_version)

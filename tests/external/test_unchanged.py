@@ -15,7 +15,7 @@ from harness.conformance.journal import JOURNAL_NAME, read_journal
 from harness.conformance.verdict import Verdict
 from harness.sweep.snapshot import differences
 from suites.protocol.appended import batch_of
-from suites.protocol.gone_topics import delete_topic
+from suites.protocol.gone_topics import create_again, delete_topic
 from tests.external.conftest import Cluster
 from tests.external.strangers import TOPICS, set_quota
 from tests.sweep.changes import OF_EVERY_BROKER, OF_KAFKA
@@ -71,7 +71,7 @@ def _make_again(cluster: Cluster) -> None:
     door.produce(topic, batch_of(b"one"))
     before = cluster.describe()
     delete_topic(door, topic)
-    door.produce(door.create_topic(1, {}, "made-twice"), batch_of(b"one"))
+    door.produce(create_again(door, "made-twice"), batch_of(b"one"))
     assert differences(before, cluster.describe())
 
 

@@ -18,6 +18,10 @@ from tests.targets.watched_partition import WatchedPartition, watched
 
 TOPIC = "watched"
 DEPOSED_TIMEOUT_MS = 1_000
+PATIENT = dict.fromkeys(
+    ("zookeeper.session.timeout.ms", "broker.session.timeout.ms", "replica.lag.time.max.ms"), "4000"
+)
+"""Longer than the pauses of a busy machine: only what is cut is given up."""
 NOT_COMMITTED = {
     ErrorCode.REQUEST_TIMED_OUT,
     ErrorCode.NOT_ENOUGH_REPLICAS,
@@ -31,7 +35,7 @@ NOT_COMMITTED = {
 )
 def test_a_cluster_whose_links_are_cut(release: str, mode: str, tmp_path: Path) -> None:
     kinds.need_kafka(release, *([PIN] if mode == "zk" else []))
-    with LinkedKafka(release, mode=mode, log_dir=tmp_path) as target:
+    with LinkedKafka(release, mode=mode, settings=PATIENT, log_dir=tmp_path) as target:
         round_trip(target)
         with watched(target, TOPIC) as partition:
             nobody_walks_around_the_proxies(target, partition)

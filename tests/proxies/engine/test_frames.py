@@ -1,0 +1,151 @@
+"""The finder alone: nothing is lost, changed or held too long."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.proxies.frames import FrameFinder
+
+HEAD_BYTES = 8
+LONGEST = 1000
+FRAMES = st.binary(max_size=300).map(lambda payload: struct.pack(">i", len(payload)) + payload)
+STREAMS = st.lists(FRAMES, max_size=8).map(b"".join)
+ANY = st.lists(FRAMES | st.binary(max_size=30), max_size=8).map(b"".join)
+CUTS = st.lists(st.floats(0, 1), max_size=10)
+
+
+class Noting:
+    """Wants the frames whose ordinal is in ``wanted``; writes down all that it is told."""
+
+    def __init__(self, wanted: set[int], budget: int = 10**9) -> None:
+        self.finder: FrameFinder[int] = FrameFinder(self, HEAD_BYTES, LONGEST)
+        self.wanted, self.budget = wanted, budget
+        self.count = 0
+        self.out = bytearray()
+        self.payloads: list[tuple[int, bytes]] = []
+        self.given_up: list[int] = []
+        self.boundaries: list[int] = []
+        self.bad: list[int] = []
+
+    def begins(self, data: bytes, at: int, length: int) -> int | None:
+        assert len(data) - at >= min(length, HEAD_BYTES)
+        self.count += 1
+        return self.count - 1 if self.count - 1 in self.wanted else None
+
+    def found(self, claim: int, payload: bytes, pieces: Sequence[bytes]) -> None:
+        self.payloads.append((claim, payload))
+        assert b"".join(pieces)[4:] == payload
+        self.out += b"".join(pieces)
+
+    def passes(self, data: bytes) -> None:
+        assert data
+        self.out += data
+
+    def lost(self, length: int, rest: bytes) -> None:
+        self.bad.append(length)
+        self.passes(rest)
+
+    def collects(self, held_bytes: int) -> bool:
+        return held_bytes <= self.budget
+
+    def unread(self, claim: int, data: bytes) -> None:
+        self.given_up.append(claim)
+
+    def between(self) -> None:
+        self.boundaries.append(len(self.out))
+
+
+def pieces(stream: bytes, cuts: list[float]) -> list[bytes]:
+    edges = [0, *sorted(int(cut * len(stream)) for cut in cuts), len(stream)]
+    return [stream[start:stop] for start, stop in pairwise(edges) if stop > start]
+
+
+def split(stream: bytes) -> list[bytes]:
+    found, at = [], 0
+    while at < len(stream):
+        (length,) = struct.unpack_from(">i", stream, at)
+        found.append(stream[at + 4 : at + 4 + length])
+        at += 4 + length
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(stream=STREAMS, cuts=CUTS, wanted=st.sets(st.integers(0, 8)))
+def test_wanted_frames_are_found_whole_and_all_bytes_go_on_in_order(
+    stream: bytes, cuts: list[float], wanted: set[int]
+) -> None:
+    noting = Noting(wanted)
+    for piece in pieces(stream, cuts):
+        noting.finder.feed(piece)
+    payloads = split(stream)
+    assert bytes(noting.out) == stream
+    assert noting.payloads == [(n, one) for n, one in enumerate(payloads) if n in wanted]
+    assert noting.count == len(payloads)
+    assert noting.finder.pending_bytes == 0
+    assert noting.finder.is_between
+
+
+@settings(max_examples=300, deadline=None)
+@given(stream=ANY, cuts=CUTS, wanted=st.sets(st.integers(0, 8)), budget=st.integers(0, 200))
+def test_any_bytes_pass_and_no_more_is_held_than_allowed(
+    stream: bytes, cuts: list[float], wanted: set[int], budget: int
+) -> None:
+    noting = Noting(wanted, budget)
+    for piece in pieces(stream, cuts):
+        noting.finder.feed(piece)
+        assert noting.finder.pending_bytes <= max(budget, HEAD_BYTES + 4)
+    noting.finder.end()
+    assert bytes(noting.out) == stream
+    assert noting.finder.pending_bytes == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(stream=STREAMS, cuts=CUTS, wanted=st.sets(st.integers(0, 8)))
+def test_boundaries_are_told_where_frames_end(
+    stream: bytes, cuts: list[float], wanted: set[int]
+) -> None:
+    noting = Noting(wanted)
+    noting.finder.interrupt = True
+    for piece in pieces(stream, cuts):
+        noting.finder.feed(piece)
+    ends = [0]
+    for payload in split(stream):
+        ends.append(ends[-1] + 4 + len(payload))
+    assert set(noting.boundaries) <= set(ends)
+    assert not stream or set(noting.boundaries) >= set(ends[1:])
+
+
+def test_a_frame_nobody_wants_goes_on_before_it_is_whole() -> None:
+    noting = Noting(set())
+    noting.finder.feed(b"\0\0\1\0" + bytes(7))
+    assert noting.out == b""  # its head is not whole
+    noting.finder.feed(bytes(1))
+    assert len(noting.out) == 12
+    assert not noting.finder.is_between
+
+
+@pytest.mark.parametrize("length", [-1, -(2**31), LONGEST + 1, 2**31 - 1])
+def test_a_length_that_cannot_be_is_told_once_and_all_else_passes(length: int) -> None:
+    noting = Noting(set(range(9)))
+    bad = struct.pack(">i", length)
+    noting.finder.feed(b"\0\0\0\1x" + bad[:2])
+    noting.finder.feed(bad[2:] + b"junk")
+    noting.finder.feed(bad)
+    assert (noting.payloads, noting.bad) == ([(0, b"x")], [length])
+    assert bytes(noting.out) == b"\0\0\0\1x" + bad + b"junk" + bad
+    assert noting.finder.is_lost
+
+
+def test_a_piece_that_passes_whole_is_not_copied() -> None:
+    seen: list[bytes] = []
+    noting = Noting(set())
+    noting.passes = seen.append  # type: ignore[method-assign,assignment]
+    data = b"\0\0\0\x10" + bytes(16)
+    noting.finder.feed(data)
+    assert seen[0] is data

@@ -1,0 +1,109 @@
+"""Which request a response answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.codec.header import encode_request
+from harness.codec.messages import MetadataRequest, ProduceRequest
+from harness.proxies.counters import Counters
+from harness.proxies.limits import Limits
+from harness.proxies.seen import SeenRequest
+from harness.proxies.unanswered import Sent, Unanswered, acks_of
+
+
+def unanswered(**limits: int) -> Unanswered:
+    return Unanswered(Counters(), Limits(**limits))
+
+
+def sent(correlation_id: int, *, perhaps_silent: bool = False) -> Sent:
+    return Sent(correlation_id, 3, 1, correlation_id, None, perhaps_silent)
+
+
+@pytest.mark.parametrize("version", range(3, 13))
+@pytest.mark.parametrize("acks", [0, 1, -1])
+@pytest.mark.parametrize("transactional_id", [None, "", "t" * 200])
+def test_acks_are_seen_without_decoding(
+    version: int, acks: int, transactional_id: str | None
+) -> None:
+    message = ProduceRequest(acks=acks, transactional_id=transactional_id)
+    payload = encode_request(message, version, 1, "me")
+    assert acks_of(b"xx" + payload, 2, 2 + len(payload), version) == acks
+    assert acks_of(payload[:12], 0, len(payload), version) is None
+
+
+def test_produce_without_an_answer_is_not_expected() -> None:
+    requests = unanswered()
+    for acks in (0, 1):
+        payload = encode_request(ProduceRequest(acks=acks), 9, acks)
+        requests.expect(payload, 0, len(payload), acks)
+    found = requests.answered(1)
+    assert found is not None
+    assert (found.api_key, found.version, found.ordinal) == (0, 9, 1)
+    assert requests.answered(2) is None
+    assert requests._counters.unasked == 1
+
+
+def test_what_perhaps_was_silent_is_stepped_over() -> None:
+    requests = unanswered()
+    for one in (sent(1, perhaps_silent=True), sent(2, perhaps_silent=True), sent(3), sent(4)):
+        requests.add(one)
+    assert requests.answered(2) == sent(2, perhaps_silent=True)
+    assert requests.answered(3) == sent(3)
+    assert requests.answered(4) == sent(4)
+    assert (len(requests), requests._counters.mismatched) == (0, 0)
+
+
+def test_answers_out_of_order_are_matched_by_id_and_counted() -> None:
+    requests = unanswered()
+    for one in (sent(1), sent(2), sent(3)):
+        requests.add(one)
+    assert [requests.answered(one) for one in (3, 1, 2)] == [sent(3), sent(1), sent(2)]
+    assert requests._counters.mismatched == 1
+
+
+def test_an_id_that_nobody_sent_takes_the_turn_of_the_first() -> None:
+    requests = unanswered()
+    for one in (sent(1), sent(2)):
+        requests.add(one)
+    assert requests.answered(99) == sent(1)
+    assert requests.answered(2) == sent(2)
+    assert requests._counters.mismatched == 1
+
+
+def test_what_is_kept_is_bounded() -> None:
+    payload = encode_request(MetadataRequest(), 1, 1)
+    requests = unanswered(unanswered=3, kept_bytes=2 * len(payload))
+    for ordinal in range(5):
+        seen = SeenRequest(payload, ordinal)
+        requests.expect(payload, 0, len(payload), ordinal, seen)
+        assert requests.kept_bytes <= 2 * len(payload)
+        assert len(requests) <= 3
+    assert requests._counters.forgotten == 2
+    while requests.answered(1):
+        pass
+    assert requests.kept_bytes == 0
+
+
+def test_a_peeked_request_tells_what_is_known() -> None:
+    known = sent(7).request()
+    assert known.api is not None
+    assert known.header is not None
+    assert (known.api.name, known.version, known.header.correlation_id) == ("Metadata", 1, 7)
+    assert (known.message, known.gets_answer) == (None, True)
+    unknown = Sent(7, 999, 1, 0).request()
+    assert (unknown.api, unknown.version, unknown.header) == (None, -1, None)
+    assert Sent(None, -1, -1, 0).request().payload == b""
+
+
+def test_an_own_answer_waits_for_its_turn() -> None:
+    requests = unanswered()
+    requests.add(sent(1))
+    own = requests.promise()
+    requests.add(sent(2))
+    own.data = b"mine"
+    assert requests.own_due() == []
+    assert requests.answered(1) == sent(1)
+    assert requests.own_due() == [b"mine"]
+    assert requests.own_count == 0
+    assert requests.answered(2) == sent(2)

@@ -6,6 +6,7 @@ front of the broker. What the test connects ``through`` it meets the rules, all 
 
 from __future__ import annotations
 
+import json
 import time
 import zlib
 from collections import deque
@@ -56,6 +57,11 @@ class Faults:
         self._paths = 0
         self._began_s = time.monotonic()
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self._told = 0
+
+    def _tell(self, event: Event) -> None:
+        self._told += 1
+        self.events.append(event)
 
     def _now_ms(self) -> float:
         return (time.monotonic() - self._began_s) * 1000
@@ -65,7 +71,7 @@ class Faults:
         """A proxy that ends, with all its connections, when the block does."""
         self._paths += 1
         source = "client" if self._paths == 1 else f"client-{self._paths}"
-        seed, tell = self._seed, self.events.append
+        seed, tell = self._seed, self._tell
         with RunningProxies() as net:
             made = RuleSet(*rules, seed=seed, now_ms=self._now_ms, tell=tell)
             proxy = Proxy(
@@ -81,5 +87,10 @@ class Faults:
             yield FaultyPath(net, proxy, made)
 
     def journal(self) -> list[dict[str, Any]]:
-        """What was done, in order, as JSON can hold it."""
-        return [event.to_json() for event in self.events]
+        """What was done, in order, as JSON can hold it; of very much the last, which is said."""
+        lost = self._told - len(self.events)
+        # Through JSON: workers can hand on nothing else, such as the enum of Direction.
+        said = [json.loads(json.dumps(event.to_json())) for event in self.events]
+        if lost:
+            said.insert(0, {"at_ms": 0.0, "what": "lost", "detail": {"events": lost}})
+        return said

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -16,7 +17,9 @@ from harness.client.broker import BrokerUnderTest
 from harness.granted import grants_of
 from harness.own_names import case_prefix, new_nonce
 from harness.targets.errors import MissingCapability, TargetError
+from harness.targets.fault import Fault
 from harness.targets.info import TargetInfo, probe
+from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.spec import parse_target
 from harness.targets.target import Address, Target
 
@@ -24,15 +27,19 @@ __all__ = [
     "TARGET_VARIABLE",
     "Address",
     "BrokerUnderTest",
+    "Fault",
     "MissingCapability",
+    "ProxiedTarget",
     "Target",
     "TargetError",
     "TargetInfo",
     "kafka_conformance_bootstrap",
     "kafka_conformance_broker",
     "kafka_conformance_info",
+    "kafka_conformance_proxied",
     "kafka_conformance_spec",
     "kafka_conformance_target",
+    "proxied",
 ]
 
 TARGET_VARIABLE = "KAFKA_CONFORMANCE_TARGET"
@@ -104,3 +111,22 @@ def kafka_conformance_broker(
         yield door
     finally:
         door.close()
+
+
+@pytest.fixture
+def kafka_conformance_proxied(
+    request: pytest.FixtureRequest, kafka_conformance_target: Target
+) -> Iterator[ProxiedTarget]:
+    """The target behind proxies of this test's own: ``behind.bootstrap`` for clients.
+
+    A fault is one line, ``behind.drop_answers("Produce", first=1)``; ``behind.heal()`` takes all of
+    them back, and ``behind.expect_fired()`` fails a test whose faults did nothing. What is drawn
+    derives from the test's id. Who goes to the target itself meets no fault.
+    """
+    seed = zlib.crc32(request.node.nodeid.encode())
+    with contextlib.ExitStack() as running:
+        try:
+            behind = running.enter_context(proxied(kafka_conformance_target, seed=seed))
+        except TargetError as error:
+            pytest.fail(str(error), pytrace=False)
+        yield behind

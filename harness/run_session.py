@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.conformance.catalogue import load_catalogue
+from harness.conformance.fault_journal import FAULTS_NAME, FaultWriter
 from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
@@ -24,8 +25,6 @@ from harness.targets.target import OWN_BROKER, Target
 DISTRIBUTION = "kafka-conformance"
 DATA_NAME = "data"
 """In the run's folder, when data folders are kept: one folder for each start of a target."""
-FAULTS_NAME = "faults.jsonl"
-"""In the run's folder, when faults were injected: one event of a proxy a line, with its case."""
 DEATH_NAME = "target_died.txt"
 """In the run's folder, when the target was not there any more at the end: what is known of it."""
 
@@ -70,6 +69,7 @@ class RunSession:
         self.target, self.run_dir, self.run_id, self.seed = target, run_dir, run_id, seed
         self._writer: JournalWriter | None = None
         self._wire: WireWriter | None = None
+        self._faults: FaultWriter | None = None
         self._planned = False
         self.context: WorkerContext | None = None
         self.death_was_seen = False
@@ -127,9 +127,13 @@ class RunSession:
 
     def record_faults(self, events: Sequence[dict[str, Any]]) -> None:
         """Append what was done on the way to the broker in one test; see :mod:`harness.faults`."""
-        if events:
-            with (self.run_dir / FAULTS_NAME).open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(event) + "\n" for event in events)
+        if not events:
+            return
+        if self._faults is None:
+            assert self.context is not None
+            spec = self.context.info.spec
+            self._faults = FaultWriter(self.run_dir / FAULTS_NAME, self.run_id, spec)
+        self._faults.add(events)
 
     def finish(self, whole: bool) -> int | None:
         """Write the footer if the session was whole; returns the run's exit code.
@@ -159,7 +163,7 @@ class RunSession:
         try:
             self.target.stop()
         finally:
-            for writer in (self._writer, self._wire):
+            for writer in (self._writer, self._wire, self._faults):
                 if writer:
                     writer.close()
 

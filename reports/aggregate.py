@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .beside import defect_tables, wire_ddl, wire_files
+from .beside import FAULTS, WIRE, BesideDataset, defect_tables
 from .dataset import Dataset
 from .errors import ReportError
 from .given import Wording, given_views
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SQL_FOLDER: Final = Path(__file__).parent / "sql"
 # In this order: each may name the tables before it.
-TABLES: Final = ("runs", "requirements", "areas", "api_versions", "wire", "defects")
+TABLES: Final = ("runs", "requirements", "areas", "api_versions", "wire", "faults", "defects")
 
 
 def aggregate(
@@ -36,9 +36,12 @@ def aggregate(
     Raises ReportError when Spark can't read the files, when a verdict is not one of the seven, or
     when what lies beside the results has another form.
     """
-    wire, tables = wire_files(datasets), defect_tables(datasets)
+    views = {"wire_seen": WIRE, "fault_events": FAULTS}
+    files = {view: beside.files(datasets) for view, beside in views.items()}
+    tables = defect_tables(datasets)
     with spark_problems(datasets), given_views(spark, folder, datasets, wording, tables):
-        _wire(spark, wire).createOrReplaceTempView("wire_seen")
+        for view, beside in views.items():
+            _beside(spark, beside, files[view]).createOrReplaceTempView(view)
         checks_view(spark, datasets)
         for name in TABLES:
             write_table(spark, name, folder)
@@ -61,10 +64,10 @@ def spark_problems(datasets: Sequence[Dataset]) -> Iterator[None]:
         ) from error
 
 
-def _wire(spark: SparkSession, files: Sequence[Path]) -> DataFrame:
+def _beside(spark: SparkSession, beside: BesideDataset, files: Sequence[Path]) -> DataFrame:
     if not files:
-        return spark.table("no_wire")
-    reader = spark.read.schema(wire_ddl()).option("recursiveFileLookup", "true")
+        return spark.table(f"no_{beside.name}")
+    reader = spark.read.schema(beside.ddl).option("recursiveFileLookup", "true")
     return reader.parquet(*(spark_path(file) for file in files))
 
 

@@ -23,6 +23,7 @@ SCRIPTS: Final = (
     "grid.js",
     "requirements_view.js",
     "other_views.js",
+    "timeline.js",
     "panel.js",
     "page.js",
 )

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from .api_matrix import ApiVersion
 from .defect_matrix import DefectRow
+from .fault_timelines import Timeline
 from .matrix import Matrix, Part, Row
 from .wire_matrix import Seen
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 
 def matrix_json(matrix: Matrix) -> str:
@@ -30,6 +31,7 @@ def matrix_json(matrix: Matrix) -> str:
         "api_versions": _api_versions(matrix),
         "wire": [_seen(seen) for seen in matrix.wire],
         "wire_missing": list(matrix.wire_missing),
+        "faults": [_timeline(one) for one in matrix.faults],
         "defects": [_defect(row) for row in matrix.defects],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -89,6 +91,11 @@ def _seen(seen: Seen) -> dict[str, Any]:
     for one in seen.fields:
         fields.setdefault(one.field, {})[one.what] = one.count
     return {**asdict(seen), "errors": [asdict(e) for e in seen.errors], "fields": fields}
+
+
+def _timeline(one: Timeline) -> dict[str, Any]:
+    events = [{k: v for k, v in asdict(event).items() if v is not None} for event in one.events]
+    return {**asdict(one), "events": events}
 
 
 def _defect(row: DefectRow) -> dict[str, Any]:

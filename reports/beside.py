@@ -1,12 +1,13 @@
-"""What may lie beside the results of a run: coverage seen on the wire, and defect tables.
+"""What may lie beside the results: coverage seen on the wire, faults, and defect tables.
 
-Neither must be there; what is there must be of the form that docs/results.md publishes.
+None must be there; what is there must be of the form that docs/results.md publishes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,25 +16,9 @@ from .dataset import Dataset
 from .errors import ReportError
 from .verdicts import BY_NAME
 
-WIRE_FOLDER: Final = "wire"
-WIRE_VERSION: Final = "1"
-WIRE_VERSION_KEY: Final = b"kafka_conformance.wire_schema_version"
 DEFECTS_FOLDER: Final = "defects"
 DEFECTS_VERSION: Final = 1
-# Name and type in Arrow and in Spark's SQL.
-WIRE_COLUMNS: Final = (
-    ("run", "string", "STRING"),
-    ("target", "string", "STRING"),
-    ("direction", "string", "STRING"),
-    ("api_key", "int32", "INT"),
-    ("api_name", "string", "STRING"),
-    ("api_version", "int32", "INT"),
-    ("what", "string", "STRING"),
-    ("field", "string", "STRING"),
-    ("error_code", "int32", "INT"),
-    ("error_name", "string", "STRING"),
-    ("count", "int64", "BIGINT"),
-)
+_SQL_TYPES: Final = {"string": "STRING", "int32": "INT", "int64": "BIGINT", "double": "DOUBLE"}
 _CHANGED: Final = {"requirement": str, "was": (str, type(None)), "now": (str, type(None))}
 _DEFECT: Final = {
     "requirement": str,
@@ -53,52 +38,104 @@ _TABLE: Final = {
 }
 
 
-def wire_files(datasets: Iterable[Dataset]) -> list[Path]:
-    """The Parquet files of the wire coverage of these runs, each checked for its columns.
+@dataclass(frozen=True)
+class BesideDataset:
+    """Parquet files of one kind, as `name`/run=RUN/*.parquet beside the results.
 
-    Raises ReportError when a file is unreadable or of another form.
+    `columns`: name and type in Arrow; `words`: what it is, in a sentence.
     """
-    files = [
-        part
-        for dataset in datasets
-        for folder in sorted((dataset.home / WIRE_FOLDER).glob("run=*"))
-        for part in sorted(folder.glob("*.parquet"))
-        if part.name[0] not in "._"
-    ]
-    for file in files:
-        _check_wire(file)
-    return files
 
+    name: str
+    words: str
+    version_key: bytes
+    version: str
+    columns: tuple[tuple[str, str], ...]
 
-def wire_ddl() -> str:
-    """The columns of the wire coverage as Spark's DDL string."""
-    return ", ".join(f"`{name}` {sql_type}" for name, _, sql_type in WIRE_COLUMNS)
+    def files(self, datasets: Iterable[Dataset]) -> list[Path]:
+        """Those of these runs, each checked for its columns.
 
+        Raises ReportError when a file is unreadable or of another form.
+        """
+        files = [
+            part
+            for dataset in datasets
+            for folder in sorted((dataset.home / self.name).glob("run=*"))
+            for part in sorted(folder.glob("*.parquet"))
+            if part.name[0] not in "._"
+        ]
+        for file in files:
+            self._check(file)
+        return files
 
-def _check_wire(file: Path) -> None:
-    advice = "leave the folder wire/ out, or judge the target again with this release"
-    try:
-        schema = pq.read_schema(file)
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ReportError(f"not a readable Parquet file: {reason}", str(file), advice) from error
-    stated = (schema.metadata or {}).get(WIRE_VERSION_KEY, b"").decode("utf-8", "replace")
-    if stated != WIRE_VERSION:
-        raise ReportError(
-            f"the wire coverage has schema version {stated or '(not stated)'}, "
-            f"this report reads version {WIRE_VERSION}",
-            str(file),
-            advice,
-        )
-    found = {field.name: str(field.type) for field in schema}
-    for name, arrow_type, _ in WIRE_COLUMNS:
-        if found.get(name) != arrow_type:
-            said = found.get(name, "missing")
+    @property
+    def ddl(self) -> str:
+        """The columns as Spark's DDL string."""
+        return ", ".join(f"`{name}` {_SQL_TYPES[kind]}" for name, kind in self.columns)
+
+    def _check(self, file: Path) -> None:
+        advice = f"leave the folder {self.name}/ out, or judge the target again with this release"
+        try:
+            schema = pq.read_schema(file)
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            what = f"not a readable Parquet file: {reason}"
+            raise ReportError(what, str(file), advice) from error
+        stated = (schema.metadata or {}).get(self.version_key, b"").decode("utf-8", "replace")
+        if stated != self.version:
             raise ReportError(
-                f"column {name!r} of the wire coverage is {said}, expected {arrow_type}",
+                f"{self.words} has schema version {stated or '(not stated)'}, "
+                f"this report reads version {self.version}",
                 str(file),
                 advice,
             )
+        found = {field.name: str(field.type) for field in schema}
+        for name, kind in self.columns:
+            said = found.get(name, "missing")
+            if said != kind:
+                what = f"column {name!r} of {self.words} is {said}, expected {kind}"
+                raise ReportError(what, str(file), advice)
+
+
+WIRE: Final = BesideDataset(
+    "wire",
+    "the wire coverage",
+    b"kafka_conformance.wire_schema_version",
+    "1",
+    (
+        ("run", "string"),
+        ("target", "string"),
+        ("direction", "string"),
+        ("api_key", "int32"),
+        ("api_name", "string"),
+        ("api_version", "int32"),
+        ("what", "string"),
+        ("field", "string"),
+        ("error_code", "int32"),
+        ("error_name", "string"),
+        ("count", "int64"),
+    ),
+)
+FAULTS: Final = BesideDataset(
+    "faults",
+    "the fault journal",
+    b"kafka_conformance.faults_schema_version",
+    "1",
+    (
+        ("run", "string"),
+        ("target", "string"),
+        ("case", "string"),
+        ("attempt", "int32"),
+        ("ordinal", "int32"),
+        ("at_ms", "double"),
+        ("what", "string"),
+        ("link", "string"),
+        ("connection", "int32"),
+        ("direction", "string"),
+        ("frame", "int32"),
+        ("rule", "string"),
+        ("detail", "string"),
+    ),
+)
 
 
 def defect_tables(datasets: Iterable[Dataset]) -> list[dict[str, Any]]:

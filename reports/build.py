@@ -40,6 +40,7 @@ class ReportPaths:
     runs: Path
     api_versions: Path
     wire: Path
+    faults: Path
     defects: Path
     json: Path
     markdown: Path
@@ -94,6 +95,7 @@ def _paths(out: Path, matrix: Matrix) -> ReportPaths:
         runs=out / "runs.parquet",
         api_versions=out / "api_versions.parquet",
         wire=out / "wire.parquet",
+        faults=out / "faults.parquet",
         defects=out / "defects.parquet",
         json=out / "matrix.json",
         markdown=out / "matrix.md",

@@ -13,11 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .arrow import pa, pq
-from .beside import WIRE_COLUMNS
+from .beside import FAULTS, WIRE, BesideDataset
 from .dataset import Dataset
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def _nothing(beside: BesideDataset) -> Any:
+    return pa.schema([(name, pa.type_for_alias(kind)) for name, kind in beside.columns])
+
 
 _CHANGED: Final = pa.list_(
     pa.struct([("requirement", pa.string()), ("was", pa.string()), ("now", pa.string())])
@@ -49,7 +54,8 @@ SCHEMAS: Final[Mapping[str, Any]] = {
             ("changed", _CHANGED),
         ]
     ),
-    "no_wire": pa.schema([(name, pa.type_for_alias(kind)) for name, kind, _ in WIRE_COLUMNS]),
+    "no_wire": _nothing(WIRE),
+    "no_faults": _nothing(FAULTS),
 }
 
 
@@ -117,4 +123,5 @@ def _rows(
             for defect in table["defects"]
         ],
         "no_wire": [],
+        "no_faults": [],
     }

@@ -11,6 +11,7 @@ from .api_matrix import ApiVersion, api_versions
 from .arrow import pq
 from .dataset import ResultFile
 from .defect_matrix import DefectRow, defect_rows
+from .fault_timelines import Timeline, timelines
 from .verdicts import LEVELS, WORST_FIRST
 from .wire_matrix import Seen, seen_on_the_wire
 
@@ -106,9 +107,9 @@ class EmptyRun:
 class Matrix:
     """Everything that a page says. `empty_runs` left no check; a target may have no other run.
 
-    `apis`, `wire` and `defects` are empty where nothing was recorded. `evidence` holds what was
-    found of the files that notes name, by run and path; `observed` what other runs of Kafka's
-    releases say of requirements.
+    `apis`, `wire`, `faults` and `defects` are empty where nothing was recorded. `evidence` holds
+    what was found of the files that notes name, by run and path; `observed` what other runs of
+    Kafka's releases say of requirements.
     """
 
     targets: tuple[str, ...]
@@ -118,6 +119,7 @@ class Matrix:
     empty_runs: tuple[EmptyRun, ...] = ()
     apis: tuple[ApiVersion, ...] = ()
     wire: tuple[Seen, ...] = ()
+    faults: tuple[Timeline, ...] = ()
     defects: tuple[DefectRow, ...] = ()
     evidence: Mapping[tuple[str, str], str] = field(default_factory=dict)
     observed: Mapping[str, str] = field(default_factory=dict)
@@ -171,6 +173,7 @@ def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
         empty_runs=tuple(sorted(empty, key=lambda run: (run.target, run.run))),
         apis=api_versions(read_table(folder / "api_versions.parquet")),
         wire=seen_on_the_wire(read_table(folder / "wire.parquet")),
+        faults=timelines(read_table(folder / "faults.parquet")),
         defects=defect_rows(read_table(folder / "defects.parquet")),
     )
 

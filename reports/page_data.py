@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from .evidence import evidence_path
+from .fault_timelines import FaultEvent, detail_words
 from .matrix import AreaCount, Cell, Matrix, Note
 from .verdicts import LEVELS, NOT_RUN, WORST_FIRST
 from .wire_matrix import DIRECTIONS, STATES
@@ -50,7 +51,7 @@ class _Document:
         self.matrix = matrix
         self.targets = {target: number for number, target in enumerate(matrix.targets)}
         self.rows = {row.id: number for number, row in enumerate(matrix.rows)}
-        self.cases, self.fields = _Numbered(), _Numbered()
+        self.cases, self.fields, self.fault_words = _Numbered(), _Numbered(), _Numbered()
         self.evidence: dict[tuple[str, str], int] = {}
 
     def made(self) -> dict[str, Any]:
@@ -74,10 +75,12 @@ class _Document:
             "wire": self._wire(),
             "wireMissing": list(matrix.wire_missing),
             "states": list(STATES),
+            "faults": self._faults(),
             "defects": self._defects(),
             "evidence": list(self._evidence()),
             "cases": list(self.cases.texts),
             "fields": list(self.fields.texts),
+            "faultWords": list(self.fault_words.texts),
             "observed": {
                 row.id: matrix.observed[row.id] for row in matrix.rows if row.id in matrix.observed
             },
@@ -146,6 +149,28 @@ class _Document:
                 ],
             ]
             for seen in self.matrix.wire
+        ]
+
+    def _faults(self) -> list[Any]:
+        return [
+            [
+                self.targets[one.target],
+                self.cases(one.case),
+                one.attempt,
+                one.count,
+                [self._fault(event) for event in one.events],
+            ]
+            for one in self.matrix.faults
+        ]
+
+    def _fault(self, event: FaultEvent) -> list[Any]:
+        """Numbers of words and ordinals, -1 for what it is not about; the time as it is drawn."""
+        words = (event.what, event.link, event.direction, event.rule, detail_words(event))
+        return [
+            round(event.at_ms, 1),
+            *(-1 if word is None else self.fault_words(word) for word in words),
+            -1 if event.connection is None else event.connection,
+            -1 if event.frame is None else event.frame,
         ]
 
     def _defects(self) -> list[Any]:

@@ -70,11 +70,20 @@ def _measured(work: Work, running: list[Peer], rounds: int) -> Measured:
     for _ in range(count):
         for peer in order:
             before = peer.processor_s()
-            rates[peer.name].append(work.once(peer.port))
+            rates[peer.name].append(_once(work, peer))
             used_s[peer.name] += peer.processor_s() - before
         order.append(order.pop(0))
     each_us = {name: used / count / work.amount * 1e6 for name, used in used_s.items()}
     return Measured(work.name, work.unit, rates, each_us)
+
+
+def _once(work: Work, peer: Peer) -> float:
+    try:
+        return work.once(peer.port)
+    except OSError as error:
+        ended = peer.process.poll()
+        state = "runs" if ended is None else f"ended with {ended}"
+        raise RuntimeError(f"{work.name} through {peer.name}, which {state}: {error}") from error
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ import click
 
 from harness.codec.apis import APIS
 from harness.conformance.catalogue import load_catalogue
+from harness.conformance.fault_parquet import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
 from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ResultsError, ensure_parquet
-from harness.conformance.wire_parquet import ensure_wire_parquet
+from harness.conformance.wire_parquet import WIRE
 from harness.java import JavaError, spark_java_home
 
 INCOMPLETE = 3
@@ -32,8 +33,9 @@ DECODING = "CONN-025"  # the sweep: every answer has the format of its version, 
 def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
     """Write the compatibility matrix of the runs in DIR...
 
-    Requirements, areas and API versions by target, defects, coverage of the wire: index.html (one
-    page), matrix.md (a CI summary), junit.xml, matrix.json with its schema, Parquet, evidence.
+    Requirements, areas and API versions by target, injected faults, defects, coverage of the wire:
+    index.html (one page), matrix.md (a CI summary), junit.xml, matrix.json with its schema,
+    Parquet, evidence.
     For each target its newest run counts.
 
     \b
@@ -45,9 +47,8 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
 
     try:
         unreadable = [entry for folder in folders for entry in ensure_parquet(folder).unreadable]
-        unreadable += [
-            entry for folder in folders for entry in ensure_wire_parquet(folder).unreadable
-        ]
+        for folder in folders:
+            unreadable += WIRE.ensure(folder).unreadable + FAULTS.ensure(folder).unreadable
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
         wording = Wording(
             statements={r.id: r.statement for r in load_catalogue().requirements.values()},

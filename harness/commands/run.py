@@ -24,6 +24,7 @@ from harness.commands.judging import (
     suite_folders,
 )
 from harness.commands.requirement_globs import require_known
+from harness.conformance.fault_parquet import FAULTS
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.summary import (
     RequirementSummary,
@@ -32,7 +33,7 @@ from harness.conformance.summary import (
     joint_exit_code,
 )
 from harness.conformance.verdict import Verdict
-from harness.conformance.wire_parquet import ensure_wire_parquet
+from harness.conformance.wire_parquet import WIRE
 from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
@@ -116,8 +117,9 @@ def run(
             console.print(_kept(data), markup=False, highlight=False, soft_wrap=True)
         sys.exit(RunExit.INCOMPLETE)
     ensure_parquet(out)
-    for _, why in ensure_wire_parquet(out).unreadable:
-        console.print(f"no coverage from the wire: {why}", markup=False, soft_wrap=True)
+    for beside, lacking in ((WIRE, "coverage from the wire"), (FAULTS, "timeline of faults")):
+        for _, why in beside.ensure(out).unreadable:
+            console.print(f"no {lacking}: {why}", markup=False, soft_wrap=True)
     _show(judged, as_json)
     sys.exit(_exit_code(judged))
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from harness.conformance.arrow import Table, has_metadata, pa, write_whole
+from harness.conformance.arrow import Table, pa
+from harness.conformance.beside_parquet import BesideDataset, described_schema
 from harness.conformance.wire import WIRE_NAME, WireCounts, WireError, read_wire
 
 WIRE_SCHEMA_VERSION: Final = "1"
 WIRE_SCHEMA_VERSION_KEY: Final = b"kafka_conformance.wire_schema_version"
-PART_NAME = "part-0.parquet"
 
 WHAT_MEANS: Final = (
     "message; error: an error code in a field so called; default or other: the field's value "
@@ -34,28 +33,7 @@ _COLUMNS: Final = (
     ("count", pa.int64(), False, "how often; of an array only the first elements are looked at"),
 )
 
-WIRE_SCHEMA: Final = pa.schema(
-    [
-        pa.field(name, kind, nullable=nullable, metadata={"description": description})
-        for name, kind, nullable, description in _COLUMNS
-    ],
-    metadata={WIRE_SCHEMA_VERSION_KEY: WIRE_SCHEMA_VERSION.encode()},
-)
-"""Column descriptions stand in each field's metadata under ``description``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WireConversion:
-    """What `ensure_wire_parquet` did: files made, files still current, others (why)."""
-
-    written: tuple[Path, ...]
-    kept: tuple[Path, ...]
-    unreadable: tuple[tuple[Path, str], ...]
-
-
-def wire_part_path(out_dir: Path, run: str) -> Path:
-    """Where the Parquet file of a run's counts stands."""
-    return out_dir / "wire" / f"run={run}" / PART_NAME
+WIRE_SCHEMA: Final = described_schema(_COLUMNS, WIRE_SCHEMA_VERSION_KEY, WIRE_SCHEMA_VERSION)
 
 
 def to_wire_table(found: WireCounts) -> Table:
@@ -69,34 +47,11 @@ def to_wire_table(found: WireCounts) -> Table:
     return pa.table(columns, schema=WIRE_SCHEMA)
 
 
-def ensure_wire_parquet(out_dir: Path) -> WireConversion:
-    """Convert every ``wire.jsonl`` below ``out_dir/runs`` whose Parquet is absent or older.
-
-    Running it twice changes nothing.
-
-    Raises:
-        OSError: a file cannot be read or written.
-    """
-    written: list[Path] = []
-    kept: list[Path] = []
-    unreadable: list[tuple[Path, str]] = []
-    for path in sorted((out_dir / "runs").glob(f"*/{WIRE_NAME}")):
-        part = wire_part_path(out_dir, path.parent.name)
-        if _is_current(part, path.stat().st_mtime_ns):
-            kept.append(part)
-            continue
-        try:
-            found = read_wire(path)
-        except WireError as error:
-            unreadable.append((path, str(error)))
-            continue
-        part = wire_part_path(out_dir, found.run)
-        write_whole(to_wire_table(found), part)
-        written.append(part)
-    return WireConversion(written=tuple(written), kept=tuple(kept), unreadable=tuple(unreadable))
+def _read(path: Path) -> tuple[str, Table]:
+    found = read_wire(path)
+    return found.run, to_wire_table(found)
 
 
-def _is_current(part: Path, changed_ns: int) -> bool:
-    if not part.exists() or part.stat().st_mtime_ns <= changed_ns:
-        return False
-    return has_metadata(part, WIRE_SCHEMA_VERSION_KEY, WIRE_SCHEMA_VERSION)
+WIRE: Final = BesideDataset(
+    "wire", WIRE_NAME, WIRE_SCHEMA_VERSION_KEY, WIRE_SCHEMA_VERSION, _read, WireError
+)

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
 from harness.proxies.addresses import AddressBook, AddressRewriter
-from harness.proxies.event import Listener
+from harness.proxies.event import Event, Listener
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.proxy import Proxy
+from harness.proxies.rules import RuleSet
 from harness.proxies.running import RunningProxies
 from harness.targets.errors import TargetError
+from harness.targets.fault_sentences import FaultSentences
 from harness.targets.target import Address, Target
 
 CLIENT = "client"
+EVENTS_KEPT = 10_000
 
 
-class ProxiedTarget:
+class ProxiedTarget(FaultSentences):
     """A target as its clients see it; made by :func:`proxied`.
 
     ``addresses`` are those of the proxies, in the order of the target's. A broker whose address
     appears later (one that joined, another listener) gets its proxy when a client is first told of
-    it. What touches a proxy runs on its loop: ``behind.net.call(proxy.cut)``.
+    it. ``events`` are the last faults that were done, and when. For the common faults there are
+    sentences, see :class:`FaultSentences`; what else touches a proxy runs on its loop:
+    ``behind.net.call(proxy.cut)``.
     """
 
     def __init__(
@@ -35,12 +42,29 @@ class ProxiedTarget:
         seed: int,
         tell: Listener,
     ) -> None:
-        self.target, self.net = target, net
+        self.target = target
+        self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self._began_s, self._hear = time.monotonic(), tell
+        if interceptor is None:
+            interceptor = RuleSet(seed=seed, now_ms=self._now_ms, tell=self._tell)
+        super().__init__(net, interceptor if isinstance(interceptor, RuleSet) else None)
         self.rewriter = AddressRewriter(AddressBook(self._make, host_aliases=host_aliases))
-        self._interceptor, self._seed, self._tell = interceptor, seed, tell
+        self._interceptor, self._seed = interceptor, seed
         self._names = dict(zip(target.addresses, map(str, target.nodes), strict=False))
         self._proxies: dict[Address, Proxy] = {}
         self.addresses = [net.call(self._first, each) for each in target.addresses]
+
+    def _now_ms(self) -> float:
+        return (time.monotonic() - self._began_s) * 1000
+
+    def _tell(self, event: Event) -> None:
+        self.events.append(event)
+        self._hear(event)
+
+    @property
+    def bootstrap(self) -> str:
+        """``HOST:PORT[,HOST:PORT]``, as clients take it in ``bootstrap.servers``."""
+        return ",".join(map(str, self.addresses))
 
     @property
     def nodes(self) -> list[int]:
@@ -86,9 +110,12 @@ class ProxiedTarget:
             rewriter=self.rewriter,
             seed=self._seed,
             tell=self._tell,
+            now_ms=self._now_ms,
         )
         address = Address(*self.net.add_now(proxy))
         self._proxies[address] = proxy
+        for do in self._for_new:
+            do(proxy)
         return address
 
 
@@ -107,9 +134,11 @@ def proxied(
 ) -> Iterator[ProxiedTarget]:
     """Put proxies before a started target; they are gone when the block ends.
 
-    ``interceptor`` sees the frames of all of them; ``host_aliases``: other names of the same hosts,
-    see :class:`harness.proxies.addresses.AddressBook`; ``tell`` hears of every fault. Raises
-    TargetError: the target has no address, or no proxy can be put before it.
+    ``with proxied(target) as behind: behind.drop_answers("Produce")``. ``interceptor`` sees the
+    frames of all of them; one that is no RuleSet takes the place of such rules. ``host_aliases``:
+    other names of the same hosts, see :class:`harness.proxies.addresses.AddressBook`; ``tell``
+    hears of every fault. Raises TargetError: the target has no address, or no proxy can be put
+    before it.
     """
     if not target.addresses:
         raise TargetError(f"{target.spec} has no address: start it before the proxies")

@@ -63,6 +63,15 @@ const wire = data.wire.map(
     fields: fields.map(([field, state, count]) => ({ field: data.fields[field], state, count })),
   }));
 
+const faultWord = (number) => (number < 0 ? "" : data.faultWords[number]);
+const timelines = data.faults.map(([target, name, attempt, count, events]) => ({
+  target, name: data.cases[name], attempt, count,
+  events: events.map(([at, what, link, direction, rule, detail, connection, frame]) => ({
+    at, what: faultWord(what), link: faultWord(link), direction: faultWord(direction),
+    rule: faultWord(rule), detail: faultWord(detail), connection, frame,
+  })),
+}));
+
 const defects = data.defects.map(
   ([requirement, name, target, meaning, killed, reason, problem, changed]) => ({
     requirement, name, target, meaning, killed: killed === 1, reason, problem,

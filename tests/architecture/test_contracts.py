@@ -30,6 +30,7 @@ PLANTS = {
     "tests": ("harness/commands", "import tests.defects"),
     "scapy": ("harness/proxies", "import scapy"),
     "docker": ("harness/client", "import docker"),
+    "aiohttp": ("harness/targets", "import aiohttp"),
     "capture": ("harness/capture", "import harness.client"),
 }
 

@@ -12,11 +12,10 @@ from harness.conformance.arrow import pq
 from harness.conformance.found_runs import find_runs
 from harness.conformance.wire import WIRE_NAME, WireError, WireRow, WireWriter, read_wire
 from harness.conformance.wire_parquet import (
+    WIRE,
     WIRE_SCHEMA,
     WIRE_SCHEMA_VERSION,
     WIRE_SCHEMA_VERSION_KEY,
-    ensure_wire_parquet,
-    wire_part_path,
 )
 from tests.conformance.made import check, write_run
 
@@ -91,7 +90,7 @@ def test_a_damaged_line(tmp_path: Path, line: str, said: str) -> None:
     with pytest.raises(WireError, match=said) as caught:
         read_wire(path)
     assert str(path) in str(caught.value)
-    ((file, why),) = ensure_wire_parquet(tmp_path).unreadable
+    ((file, why),) = WIRE.ensure(tmp_path).unreadable
     assert (file, why) == (path, str(caught.value))
 
 
@@ -109,8 +108,8 @@ def test_a_wrong_header(tmp_path: Path, header: str) -> None:
 def test_the_dataset(tmp_path: Path) -> None:
     written(tmp_path)
     written(tmp_path, "r2")
-    made = ensure_wire_parquet(tmp_path)
-    assert made.written == (wire_part_path(tmp_path, "r1"), wire_part_path(tmp_path, "r2"))
+    made = WIRE.ensure(tmp_path)
+    assert made.written == (WIRE.part_path(tmp_path, "r1"), WIRE.part_path(tmp_path, "r2"))
     assert made.written[0] == tmp_path / "wire" / "run=r1" / "part-0.parquet"
     table: Any = pq.ParquetFile(made.written[0]).read()
     assert table.schema.equals(WIRE_SCHEMA, check_metadata=True)
@@ -125,19 +124,19 @@ def test_the_dataset(tmp_path: Path) -> None:
 
 def test_made_again_only_when_it_must_be(tmp_path: Path) -> None:
     path = written(tmp_path)
-    (part,) = ensure_wire_parquet(tmp_path).written
-    assert ensure_wire_parquet(tmp_path).kept == (part,)
+    (part,) = WIRE.ensure(tmp_path).written
+    assert WIRE.ensure(tmp_path).kept == (part,)
     newer = part.stat().st_mtime_ns + 1_000_000
     os.utime(path, ns=(newer, newer))
-    assert ensure_wire_parquet(tmp_path).written == (part,)
+    assert WIRE.ensure(tmp_path).written == (part,)
     part.write_bytes(b"cut")
-    assert ensure_wire_parquet(tmp_path).written == (part,)
+    assert WIRE.ensure(tmp_path).written == (part,)
 
 
 def test_the_runs_are_found_as_before(tmp_path: Path) -> None:
     journal = write_run(tmp_path, [check("CONN-001")])
     written(tmp_path, journal.parent.name)
-    ensure_wire_parquet(tmp_path)
+    WIRE.ensure(tmp_path)
     found = find_runs(tmp_path)
     assert [run.header.run for run in found.runs] == [journal.parent.name]
     assert found.unreadable == ()

@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 def test_the_fixtures_in_a_foreign_project(installed: Installed, project: Path) -> None:
     ended = installed.run("pytest", "-q", cwd=project)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "6 passed" in ended.stdout
+    assert "9 passed" in ended.stdout
 
 
 def test_the_fixtures_on_a_broker_that_runs_already(
@@ -38,7 +38,7 @@ def test_the_fixtures_on_a_broker_that_runs_already(
         spec = f"external:{target.addresses[0]}"
         ended = installed.run("pytest", "-q", cwd=project, KAFKA_CONFORMANCE_TARGET=spec)
         assert target.is_alive()
-    assert "5 passed, 1 skipped" in ended.stdout, ended.stdout + ended.stderr
+    assert "8 passed, 1 skipped" in ended.stdout, ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize("installed", ["wheel"], indirect=True)

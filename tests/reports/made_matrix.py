@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from reports.api_matrix import ApiVersion
 from reports.defect_matrix import ChangedVerdict, DefectRow
+from reports.fault_timelines import FaultEvent, Timeline
 from reports.matrix import AreaCount, Cell, Matrix, Note, Part, Row, Run
 from reports.verdicts import LEVELS, WORST_FIRST
 from reports.wire_matrix import Seen, SeenError, SeenField
@@ -100,7 +101,7 @@ def _areas(rows: tuple[Row, ...], targets: tuple[str, ...]) -> list[AreaCount]:
 
 
 def small() -> Matrix:
-    """Nine requirements in three areas with every kind of cell, APIs, wire and defects."""
+    """Nine requirements in three areas with every kind of cell, APIs, wire, faults and defects."""
     made = matrix(
         row(1, "PROD", passed(), passed(), fallen()),
         row(2, "PROD", passed(), passed(), passed()),
@@ -112,7 +113,7 @@ def small() -> Matrix:
         row(1, "CONN", passed(), passed(), fallen("not_supported", "")),
         row(2, "CONN", passed(), passed(), passed()),
     )
-    return replace(made, apis=_apis(), wire=_wire(), defects=_defects())
+    return replace(made, apis=_apis(), wire=_wire(), faults=_faults(), defects=_defects())
 
 
 def _apis() -> tuple[ApiVersion, ...]:
@@ -134,6 +135,20 @@ def _wire() -> tuple[Seen, ...]:
     return (
         Seen(0, "Produce", 9, "reference", "request", 43, (), asked),
         Seen(0, "Produce", 9, "reference", "response", 43, errors, told),
+    )
+
+
+def _faults() -> tuple[Timeline, ...]:
+    """Of the failed case on stranger, of three versions of the good one on reference."""
+    armed = FaultEvent(0.2, "armed", None, None, None, None, "drop <b>it</b>", {})
+    fired = FaultEvent(
+        *(812.3, "fired", "client->broker", 1, "upstream", 0, "drop <b>it</b>"),
+        detail={"action": "drop", "version": 9},
+    )
+    good = "protocol/test_prod.py::test_good"
+    return (
+        Timeline("stranger", "protocol/test_prod.py::test_crc[v9]", 1, 205, (armed, fired)),
+        *(Timeline("reference", f"{good}[v{v}]", 1, 1, (armed,)) for v in range(3)),
     )
 
 

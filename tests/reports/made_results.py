@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.arrow import pa, pq
-from reports.beside import WIRE_COLUMNS, WIRE_VERSION, WIRE_VERSION_KEY
+from reports.beside import FAULTS, WIRE, BesideDataset
 from reports.schema import COLUMNS, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
 from reports.verdicts import WORST_FIRST
 
@@ -153,15 +153,43 @@ def _cell_rows(
 
 def write_wire(folder: Path, run: str, rows: Iterable[Row]) -> Path:
     """Writes `folder`/wire/run=<run>/part-0.parquet; what a row does not say is empty."""
+    empty = {"field": "", "error_code": None, "error_name": None}
+    return _write_part(folder, WIRE, run, [{**empty, **row} for row in rows])
+
+
+def write_faults(folder: Path, run: str, rows: Iterable[Row]) -> Path:
+    """Writes `folder`/faults/run=<run>/part-0.parquet; a row that says nothing of it is armed."""
+    empty = {"attempt": 1, "at_ms": 0.0, "what": "armed", "detail": "{}"}
+    return _write_part(folder, FAULTS, run, [{**empty, **row} for row in rows])
+
+
+def _write_part(folder: Path, beside: BesideDataset, run: str, rows: list[Row]) -> Path:
     schema = pa.schema(
-        [(name, pa.type_for_alias(kind)) for name, kind, _ in WIRE_COLUMNS],
-        metadata={WIRE_VERSION_KEY: WIRE_VERSION.encode()},
+        [(name, pa.type_for_alias(kind)) for name, kind in beside.columns],
+        metadata={beside.version_key: beside.version.encode()},
     )
-    empty = {"run": run, "field": "", "error_code": None, "error_name": None}
-    file = folder / "wire" / f"run={run}" / "part-0.parquet"
+    file = folder / beside.name / f"run={run}" / "part-0.parquet"
     file.parent.mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist([{**empty, **row} for row in rows], schema=schema), file)
+    pq.write_table(pa.Table.from_pylist([{"run": run, **row} for row in rows], schema=schema), file)
     return file
+
+
+def fault_rows(target: str, count: int) -> list[Row]:
+    """So many events of the second attempt of a case, last first, and one of the first attempt."""
+    about = {"target": target, "case": "protocol/test_prod.py::test_0"}
+    fired = {
+        "what": "fired",
+        "link": "client->broker",
+        "connection": 0,
+        "direction": "upstream",
+        "frame": 2,
+        "rule": "drop it",
+        "detail": '{"action": "drop", "version": 3}',
+    }
+    second = [
+        {**about, **fired, "attempt": 2, "ordinal": n, "at_ms": 2.5 * n} for n in range(count)
+    ]
+    return [*reversed(second), {**about, "ordinal": 0}]
 
 
 def wire_rows(target: str, seed: int) -> list[Row]:
@@ -212,9 +240,11 @@ def write_defects(folder: Path, name: str, table: Row) -> Path:
 
 
 def write_beside(folder: Path) -> None:
-    """Wire coverage (of a run that counts and of one that doesn't), defects, evidence."""
+    """Wire coverage, faults (of a run that counts and of one that doesn't), defects, evidence."""
     write_wire(folder, "42", wire_rows("kafka:4.4.0", 1))
     write_wire(folder, "0042", wire_rows("kafka:4.4.0", 2))
+    write_faults(folder, "42", fault_rows("kafka:4.4.0", 250))
+    write_faults(folder, "0042", fault_rows("kafka:4.4.0", 3))
     newer, older = "2026-01-02T00:00:00+00:00", "2026-01-01T00:00:00+00:00"
     write_defects(folder, "newer", defect_table("reference", newer))
     write_defects(folder, "older", defect_table("reference", older, killed=False, problem="no"))

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.conformance import fault_parquet, wire_parquet
 from harness.conformance.verdict import Verdict
 from reports.arrow import pa, pq
-from reports.beside import WIRE_VERSION_KEY, defect_tables, wire_files
+from reports.beside import FAULTS, WIRE, defect_tables
 from reports.dataset import Dataset, find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
@@ -20,7 +21,15 @@ from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.table import Outcome
 
 from .made_matrix import fallen, matrix, passed, row, run
-from .made_results import defect_table, wire_rows, write_defects, write_results, write_wire
+from .made_results import (
+    defect_table,
+    fault_rows,
+    wire_rows,
+    write_defects,
+    write_faults,
+    write_results,
+    write_wire,
+)
 from .made_results import row as check
 
 AT = "2026-01-01T00:00:00+00:00"
@@ -32,14 +41,15 @@ def _datasets(tmp_path: Path) -> list[Dataset]:
 
 
 def test_nothing_beside_is_nothing(datasets: list[Dataset]) -> None:
-    assert wire_files(datasets) == []
+    assert WIRE.files(datasets) == FAULTS.files(datasets) == []
     assert defect_tables(datasets) == []
 
 
-def test_both_are_found_also_from_the_bare_results(tmp_path: Path, datasets: list[Dataset]) -> None:
+def test_all_are_found_also_from_the_bare_results(tmp_path: Path, datasets: list[Dataset]) -> None:
     write_wire(tmp_path, "r1", wire_rows("reference", 1))
     write_defects(tmp_path, "reference", defect_table("reference", AT))
-    assert len(wire_files(datasets)) == 1
+    write_faults(tmp_path, "r1", fault_rows("reference", 1))
+    assert len(WIRE.files(datasets)) == len(FAULTS.files(datasets)) == 1
     assert len(defect_tables(find_datasets([tmp_path / "results"]))) == 1
 
 
@@ -52,7 +62,7 @@ def other_columns(file: Path) -> None:
 
 
 def other_version(file: Path) -> None:
-    metadata = {WIRE_VERSION_KEY: b"99"}
+    metadata = {WIRE.version_key: b"99", FAULTS.version_key: b"99"}
     pq.write_table(pq.ParquetFile(file).read().replace_schema_metadata(metadata), file)
 
 
@@ -77,9 +87,27 @@ def test_unfit_wire_coverage_is_refused(
     file = write_wire(tmp_path, "r1", wire_rows("reference", 1))
     damage(file)
     with pytest.raises(ReportError) as error:
-        wire_files(datasets)
+        WIRE.files(datasets)
     assert what in error.value.what
     assert str(file) in error.value.where
+
+
+def test_unfit_fault_journal_is_refused(tmp_path: Path, datasets: list[Dataset]) -> None:
+    file = write_faults(tmp_path, "r1", fault_rows("reference", 1))
+    other_version(file)
+    with pytest.raises(ReportError) as error:
+        FAULTS.files(datasets)
+    assert "the fault journal has schema version 99" in error.value.what
+    assert "leave the folder faults/ out" in error.value.what_to_do
+
+
+def test_both_ends_know_the_same_columns() -> None:
+    """What reports read is a copy, on purpose, of what is written."""
+    for read, written in ((WIRE, wire_parquet.WIRE_SCHEMA), (FAULTS, fault_parquet.FAULTS_SCHEMA)):
+        assert list(read.columns) == [(field.name, str(field.type)) for field in written]
+    for there, here in ((wire_parquet.WIRE, WIRE), (fault_parquet.FAULTS, FAULTS)):
+        known = (there.folder, there.version_key, there.version)
+        assert known == (here.name, here.version_key, here.version)
 
 
 GOOD = defect_table("reference", AT)

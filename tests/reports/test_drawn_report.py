@@ -123,7 +123,7 @@ def test_rendering_again_gives_the_same_bytes(drawn_report: DrawnReport, matrix:
 def test_no_jvm_and_no_half_written_folder_is_left(drawn_report: DrawnReport) -> None:
     assert drawn_report.left_behind == []
     left = sorted(entry.name for entry in drawn_report.results.iterdir())
-    assert left == ["defects", "report", "results", "runs", "wire"]
+    assert left == ["defects", "faults", "report", "results", "runs", "wire"]
 
 
 @pytest.mark.parametrize(
@@ -197,6 +197,29 @@ def test_wire_is_summed_for_the_run_that_counts(drawn_report: DrawnReport) -> No
             found |= {(seen["direction"], state, field): n for state, n in states.items()}
     assert found == expected
     assert said["wire_missing"] == ["external:127.0.0.1:9092", "kafka:3.9.2", "reference"]
+
+
+def test_timelines_are_of_the_run_that_counts(drawn_report: DrawnReport) -> None:
+    first, second = json.loads(drawn_report.paths.json.read_text())["faults"]
+    case = "protocol/test_prod.py::test_0"
+    assert [
+        (one["target"], one["case"], one["attempt"], one["count"]) for one in (first, second)
+    ] == [
+        ("kafka:4.4.0", case, 1, 1),
+        ("kafka:4.4.0", case, 2, 250),
+    ]
+    assert first["events"] == [{"at_ms": 0.0, "what": "armed", "detail": {}}]
+    assert [event["at_ms"] for event in second["events"]] == [2.5 * n for n in range(200)]
+    assert second["events"][7] == {
+        "at_ms": 17.5,
+        "what": "fired",
+        "link": "client->broker",
+        "connection": 0,
+        "direction": "upstream",
+        "frame": 2,
+        "rule": "drop it",
+        "detail": {"action": "drop", "version": 3},
+    }
 
 
 def test_of_two_defect_tables_the_newer_counts(drawn_report: DrawnReport) -> None:

@@ -105,6 +105,42 @@ def test_cell_leads_to_its_evidence(pages: OpenPages, file: Path) -> None:
     expect(link).to_have_attribute("href", "evidence/run-stranger/crc.txt")
 
 
+def test_what_was_done_on_the_way_has_a_timeline(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "at=PROD-001@stranger")
+    faults = page.locator("#panel .faults")
+    expect(faults.locator("summary")).to_have_text("Faults on the way: 205 events")
+    drawing = faults.get_by_role("img")
+    expect(drawing).to_have_accessible_name(
+        "2 events in 812.3 ms, 1 of them a fault; the table has each"
+    )
+    lanes = drawing.locator("text").all_text_contents()
+    assert lanes == ["rules", "client->broker", "0 ms", "812.3 ms"]
+    assert drawing.locator("circle.fired").count() == 1
+    lines = faults.locator("tbody tr")
+    assert lines.nth(1).locator("td").all_inner_texts() == [
+        "812.3",
+        "fired",
+        "client->broker, connection 1, request 0",
+        "drop <b>it</b>\naction: drop, version: 9",
+    ]
+    expect(faults).to_contain_text("The first 2 of 205 events.")
+
+
+def test_timelines_of_folded_parts_open_one_by_one(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "at=PROD-001@reference")
+    outer = page.locator("#panel .faults").first
+    outer.get_by_text("Faults on the way: 3 events").click()
+    inner = outer.locator(".faults")
+    assert inner.locator("summary").all_inner_texts() == [f"[v{v}]: 1 event" for v in range(3)]
+    assert outer.get_by_role("img").count() == 0
+    inner.nth(1).locator("summary").click()
+    expect(outer.get_by_role("img")).to_have_count(1)
+    expect(outer.locator("tbody")).to_contain_text("armed")
+    other = pages.open(file, "at=PROD-001@kafka:4.4.0")
+    expect(other.locator("#panel")).to_contain_text("passed")
+    expect(other.locator("#panel .faults")).to_have_count(0)
+
+
 def test_open_cell_stands_in_the_address_and_back_shuts_it(pages: OpenPages, file: Path) -> None:
     page = pages.open(file)
     cell(page, "PROD-001", "stranger").click()

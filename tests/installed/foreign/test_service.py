@@ -6,8 +6,17 @@ import socket
 
 import pytest
 
+from harness.client.connection import Connection
+from harness.client.errors import ResponseTimeout
 from harness.codec.messages import ApiVersionsRequest, MetadataResponse
-from harness.fixtures import BrokerUnderTest, MissingCapability, Target, TargetInfo
+from harness.fixtures import (
+    BrokerUnderTest,
+    MissingCapability,
+    ProxiedTarget,
+    Target,
+    TargetInfo,
+    proxied,
+)
 
 
 def test_its_own_names_are_untouched(broker: str, pytestconfig: pytest.Config) -> None:
@@ -49,3 +58,35 @@ def test_a_broker_with_settings_of_its_own(
         assert private.is_alive()
         assert private.addresses[0] not in kafka_conformance_info.addresses
     assert not private.is_alive()
+
+
+def asked(address: tuple[str, int], timeout_ms: float = 10_000) -> int:
+    with Connection(address, timeout_ms=timeout_ms) as connection:
+        return connection.ask(ApiVersionsRequest(), 0).error_code
+
+
+def test_faults_on_the_way(kafka_conformance_proxied: ProxiedTarget) -> None:
+    behind = kafka_conformance_proxied
+    lost = behind.drop_answers("ApiVersions", first=1)
+    with pytest.raises(ResponseTimeout):
+        asked(behind.addresses[0], 500)
+    assert asked(behind.addresses[0]) == 0
+    behind.expect_fired(lost)
+
+
+def test_a_fault_that_does_nothing_is_noticed(kafka_conformance_proxied: ProxiedTarget) -> None:
+    kafka_conformance_proxied.drop_answers("Produce")
+    asked(kafka_conformance_proxied.addresses[0])
+    with pytest.raises(AssertionError, match="did nothing"):
+        kafka_conformance_proxied.expect_fired()
+
+
+def test_proxies_without_a_fixture(kafka_conformance_target: Target) -> None:
+    with proxied(kafka_conformance_target, seed=7) as behind:
+        behind.cut()
+        with pytest.raises(ResponseTimeout):
+            asked(behind.addresses[0], 500)
+        assert asked(kafka_conformance_target.addresses[0]) == 0
+        behind.heal()
+        assert asked(behind.addresses[0]) == 0
+        behind.expect_fired()

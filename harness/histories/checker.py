@@ -1,0 +1,206 @@
+"""Every acknowledged record is read exactly once and in order: judged on a finished history.
+
+Pure, total and bounded: any history gets a verdict, a finding keeps the proofs of its first cases.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from harness.histories.history import Action, Operation, Outcome
+from harness.histories.judgement import Anomaly, Finding, Judgement, Verdict
+
+Place = tuple[int, int]
+"""Partition and offset."""
+
+
+class _Findings:
+    """One for each anomaly that was found, in the order of the table of anomalies."""
+
+    def __init__(self) -> None:
+        self._found: dict[Anomaly, Finding] = {}
+
+    def add(self, anomaly: Anomaly, *proof: Operation) -> None:
+        self._found.setdefault(anomaly, Finding(anomaly)).add(*proof)
+
+    def all(self) -> tuple[Finding, ...]:
+        return tuple(self._found[anomaly] for anomaly in Anomaly if anomaly in self._found)
+
+
+class _History:
+    """A history, sorted by what its operations are about."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        self.sent: dict[str, Operation] = {}  # by value, in the order of sending
+        self.ended: dict[str, Operation] = {}
+        self.polled: list[Operation] = []
+        self.ends: dict[int, int] = {}
+        self.finished: list[Operation] = []
+        self.log: list[Operation] = []
+        self.was_read = False
+        self.broken = ""
+        for operation in operations:
+            self._take(operation)
+        self.acknowledged = [
+            self.ended[value]
+            for value in self.sent
+            if value in self.ended and self.ended[value].outcome is Outcome.OK
+        ]
+        producers = {operation.process for operation in self.sent.values()}
+        others = [one for one in self.finished if one.process not in producers]
+        self.polled_to_the_end = bool(others) and all(one.outcome is Outcome.OK for one in others)
+
+    def _take(self, one: Operation) -> None:
+        ok = one.outcome is Outcome.OK
+        if one.action is Action.SEND:
+            self._take_send(one)
+        elif one.action is Action.POLL and ok:
+            self.polled.append(one)
+        elif one.action is Action.END and ok:
+            self.ends[one.partition] = one.offset
+        elif one.action is Action.FINISH and one.outcome is not Outcome.INVOKE:
+            self.finished.append(one)
+        elif one.action is Action.FINAL_READ and ok and one.value:
+            self.log.append(one)
+        elif one.action is Action.FINAL_READ and ok:
+            self.was_read = True  # to the end, however little was there
+
+    def _take_send(self, one: Operation) -> None:
+        if one.outcome is Outcome.INVOKE:
+            if one.value in self.sent:
+                self.broken = self.broken or f"{one.value!r} was sent twice"
+            self.sent[one.value] = one
+        elif one.value not in self.sent:
+            self.broken = self.broken or f"{one.value!r} ended and never began"
+        elif one.value in self.ended:
+            self.broken = self.broken or f"{one.value!r} ended twice"
+        else:
+            self.ended[one.value] = one
+
+
+def check(history: Iterable[Operation]) -> Judgement:
+    """Judge the history of producers that each send to any partition, and of one consumer.
+
+    Assumed, else the verdict is unknown: no value is sent twice, no send ends that never began or
+    ends twice, and the log was read to its end (an ``ok`` of ``final_read`` without a value).
+    Of several producers' records the order is judged as that of their ``invoke``: let each have
+    partitions of its own.
+    """
+    told = _History(history)
+    if told.broken:
+        return Judgement(Verdict.UNKNOWN, why=f"the history is broken: {told.broken}")
+    if not told.was_read:
+        return Judgement(Verdict.UNKNOWN, why="the log was not read to its end")
+    findings = _Findings()
+    _check_log(told, findings)
+    _check_polls(told, findings)
+    _check_progress(told, findings)
+    if found := findings.all():
+        return Judgement(Verdict.INVALID, found)
+    if not told.acknowledged:
+        return Judgement(Verdict.UNKNOWN, why="nothing was acknowledged")
+    return Judgement(Verdict.VALID)
+
+
+def _check_log(told: _History, findings: _Findings) -> None:
+    by_value: defaultdict[str, list[Operation]] = defaultdict(list)
+    for record in told.log:
+        by_value[record.value].append(record)
+        _check_source(record, told, findings)
+    for copies in by_value.values():
+        if len(copies) > 1:
+            findings.add(Anomaly.DUPLICATE, *copies)
+    there = []
+    for acknowledged in told.acknowledged:
+        copies = by_value.get(acknowledged.value, [])
+        if not copies:
+            findings.add(Anomaly.LOST_WRITE, acknowledged)
+            continue
+        there.append(copies[0])
+        if acknowledged.offset >= 0 and acknowledged.offset not in {one.offset for one in copies}:
+            findings.add(Anomaly.INCONSISTENT_OFFSET, acknowledged, *copies)
+    for records in _by_partition(there).values():
+        for before, after in pairwise(records):
+            if after.offset < before.offset:
+                findings.add(Anomaly.NONMONOTONIC_SEND, before, after)
+
+
+def _check_source(record: Operation, told: _History, findings: _Findings) -> None:
+    sent = told.sent.get(record.value)
+    if sent is None or sent.partition != record.partition:
+        findings.add(Anomaly.PHANTOM, record)
+        return
+    ended = told.ended.get(record.value)
+    if ended is not None and ended.outcome is Outcome.FAIL:
+        findings.add(Anomaly.FAILED_WRITE, ended, record)
+
+
+def _check_polls(told: _History, findings: _Findings) -> None:
+    log = {(record.partition, record.offset): record for record in told.log}
+    for record in told.polled:
+        stored = log.get((record.partition, record.offset))
+        if record.value not in told.sent:
+            findings.add(Anomaly.PHANTOM, record)
+        elif stored is None:
+            findings.add(Anomaly.INCONSISTENT_OFFSET, record)
+        elif stored.value != record.value:
+            findings.add(Anomaly.INCONSISTENT_OFFSET, record, stored)
+    for polled in _by_partition(told.polled).values():
+        _check_order(polled, log, findings)
+    _check_seen(told, log, findings)
+
+
+def _check_order(
+    polled: Sequence[Operation], log: Mapping[Place, Operation], findings: _Findings
+) -> None:
+    """Of one partition. What is given again is no skip and no step back of its own."""
+    given: set[int] = set()
+    last: Operation | None = None
+    for record in polled:
+        if record.offset in given:
+            findings.add(Anomaly.POLL_DUPLICATE, record)
+            continue
+        given.add(record.offset)
+        if last is not None and record.offset < last.offset:
+            findings.add(Anomaly.NONMONOTONIC_POLL, last, record)
+        last = record
+    highest = max(given, default=0)
+    for (partition, offset), record in log.items():
+        if partition == polled[0].partition and offset < highest and offset not in given:
+            findings.add(Anomaly.POLL_SKIP, record)
+
+
+def _check_seen(told: _History, log: Mapping[Place, Operation], findings: _Findings) -> None:
+    """What a consumer that finished was not given: acknowledged, or before the end it was told."""
+    if not told.polled_to_the_end:
+        return
+    given = {(record.partition, record.offset) for record in told.polled}
+    acknowledged = {operation.value for operation in told.acknowledged}
+    highest: defaultdict[int, int] = defaultdict(lambda: -1)
+    for partition, offset in given:
+        highest[partition] = max(highest[partition], offset)
+    for (partition, offset), record in log.items():
+        due = offset < told.ends.get(partition, 0) or record.value in acknowledged
+        if due and offset > highest[partition]:  # others are skipped, which is told already
+            findings.add(Anomaly.UNSEEN, record)
+
+
+def _check_progress(told: _History, findings: _Findings) -> None:
+    done = set()
+    for finished in told.finished:
+        if finished.outcome is Outcome.OK:
+            done.add(finished.process)
+        else:
+            findings.add(Anomaly.STUCK, finished)
+    for value, sent in told.sent.items():
+        if value not in told.ended and sent.process in done:
+            findings.add(Anomaly.UNANSWERED, sent)
+
+
+def _by_partition(records: Iterable[Operation]) -> dict[int, list[Operation]]:
+    found: dict[int, list[Operation]] = {}
+    for record in records:
+        found.setdefault(record.partition, []).append(record)
+    return found

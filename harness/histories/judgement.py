@@ -1,0 +1,89 @@
+"""What a checker says of a history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harness.histories.history import Operation
+
+SHOWN = 5
+
+
+class Anomaly(StrEnum):
+    """What may be wrong with a history of sends and polls. Jepsen's names where it has one.
+
+    About the log, as the final read shows it:
+
+    ``lost_write``: a record was acknowledged and is not there.
+    ``duplicate``: the value of one send is there more than once.
+    ``nonmonotonic_send``: of two acknowledged records the one sent later stands first.
+    ``inconsistent_offset``: a record was acknowledged, or polled, at an offset that has another.
+    ``phantom``: a record is there, or was polled, that nobody sent to this partition.
+    ``failed_write``: a record is there whose send surely failed.
+
+    About a consumer that was assigned its partitions, and reads each from offset 0 to its end:
+
+    ``poll_duplicate``: it was given an offset twice.
+    ``nonmonotonic_poll``: it was given a smaller offset after a larger one.
+    ``poll_skip``: it was given nothing of an offset between two that it was given.
+    ``unseen``: it finished and was never given this record, behind all others that it was given,
+    though it was acknowledged or the consumer had been told that the partition ends behind it.
+
+    About going on once all faults are healed:
+
+    ``stuck``: a process did not finish.
+    ``unanswered``: the producer finished, and never said what became of a send.
+    """
+
+    LOST_WRITE = "lost_write"
+    DUPLICATE = "duplicate"
+    NONMONOTONIC_SEND = "nonmonotonic_send"
+    INCONSISTENT_OFFSET = "inconsistent_offset"
+    PHANTOM = "phantom"
+    FAILED_WRITE = "failed_write"
+    POLL_DUPLICATE = "poll_duplicate"
+    NONMONOTONIC_POLL = "nonmonotonic_poll"
+    POLL_SKIP = "poll_skip"
+    UNSEEN = "unseen"
+    STUCK = "stuck"
+    UNANSWERED = "unanswered"
+
+
+class Verdict(StrEnum):
+    """``unknown``: the history breaks what the checker assumes, or nothing was acknowledged."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    UNKNOWN = "unknown"
+
+
+@dataclass(slots=True)
+class Finding:
+    """One anomaly: how often, and the operations that prove its first cases."""
+
+    anomaly: Anomaly
+    count: int = 0
+    proofs: list[tuple[Operation, ...]] = field(default_factory=list)
+
+    def add(self, *proof: Operation) -> None:
+        self.count += 1
+        if len(self.proofs) < SHOWN:
+            self.proofs.append(proof)
+
+    def __str__(self) -> str:
+        first = "; ".join(" / ".join(map(str, proof)) for proof in self.proofs[:1])
+        return f"{self.anomaly} x{self.count}: {first}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``why``: of a verdict that is unknown."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    why: str = ""
+
+    @property
+    def anomalies(self) -> dict[Anomaly, int]:
+        return {finding.anomaly: finding.count for finding in self.findings}

@@ -1,0 +1,103 @@
+"""A client's process from outside: orders in, history out, killed when it hangs."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.histories.history import Operation
+from tests.clients_under_faults.job import Job
+from tests.clients_under_faults.notes import GO, READY
+
+START_S = 120.0
+DUMP_S = 1.0
+END_S = 10.0
+LAST_BYTES = 4000
+MODULE = "tests.clients_under_faults.one_client"
+
+
+class ClientFailed(RuntimeError):
+    """The process did not come up; the text has what it said."""
+
+
+class ClientProcess:
+    """``take`` gets each operation, from a thread that reads while the block runs."""
+
+    def __init__(self, client: str, job: Job, log: Path, take: Callable[[Operation], None]) -> None:
+        self._command = [sys.executable, "-P", "-m", MODULE, client, job.to_json()]
+        self._log, self._take = log, take
+        self._ready = threading.Event()
+        self.problem: Exception | None = None
+
+    def __enter__(self) -> Self:
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        self._reader = threading.Thread(target=self._read, name="history")
+        self._reader.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                stream.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.strip() == READY:
+                self._ready.set()
+                continue
+            try:
+                self._take(Operation.from_json(line))
+            except Exception as problem:  # of another thread: told by who asks
+                self.problem = self.problem or problem
+        self._ready.set()  # or dead
+
+    def go(self) -> None:
+        """Let it begin. Raises ClientFailed: it did not come up."""
+        came = self._ready.wait(START_S)
+        if not came or self._process.poll() is not None:
+            raise ClientFailed(f"the client did not start: {self.last_words()}")
+        self.order(GO)
+
+    def order(self, word: str) -> None:
+        """To a process that may be dead by now."""
+        assert self._process.stdin is not None
+        try:
+            print(word, file=self._process.stdin, flush=True)
+        except BrokenPipeError:
+            return
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Its exit status, None when it hangs; then it is asked where, and killed."""
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGUSR1)
+        try:
+            self._process.wait(DUMP_S)  # its threads' places go to its log meanwhile
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._process.wait(END_S)
+        return None
+
+    def last_words(self) -> str:
+        """The end of what it said to standard error."""
+        return self._log.read_bytes()[-LAST_BYTES:].decode("utf-8", "replace").strip()

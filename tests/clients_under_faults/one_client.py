@@ -1,0 +1,38 @@
+"""The process of one client: ``python -m tests.clients_under_faults.one_client CLIENT JOB``."""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import logging
+import signal
+import sys
+import warnings
+from importlib.metadata import version
+
+from tests.clients_under_faults.job import Job
+from tests.clients_under_faults.notes import Notes
+
+DRIVERS = {"confluent-kafka": "confluent", "kafka-python": "kafka_python", "aiokafka": "aio"}
+"""By the name of the distribution."""
+
+
+def release_of(client: str) -> str:
+    """``name version``, of what is installed."""
+    return f"{client} {version(client)}"
+
+
+def main(client: str, job: Job) -> None:
+    """Do the job; what a client warns of in its own code is not of interest."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
+    faulthandler.register(signal.SIGUSR1, all_threads=True)  # where it hangs, for who kills it
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        driver = importlib.import_module(f"tests.clients_under_faults.drivers.{DRIVERS[client]}")
+    notes = Notes(job)
+    notes.begin()
+    driver.run(job, notes)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Job.from_json(sys.argv[2]))

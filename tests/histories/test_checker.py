@@ -1,0 +1,246 @@
+"""The checker on histories made by hand: what it must find, and what it must let pass."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.histories.checker import check
+from harness.histories.history import (
+    Action,
+    BadHistory,
+    Operation,
+    Outcome,
+    from_lines,
+    to_lines,
+)
+from harness.histories.judgement import SHOWN, Anomaly, Verdict
+
+P, C, R = "producer", "consumer", "reader"
+
+
+def send(value: str, outcome: Outcome = Outcome.INVOKE, offset: int = -1) -> Operation:
+    return Operation(P, outcome, Action.SEND, 0, offset, value)
+
+
+def polled(value: str, offset: int) -> Operation:
+    return Operation(C, Outcome.OK, Action.POLL, 0, offset, value)
+
+
+def stored(value: str, offset: int, partition: int = 0) -> Operation:
+    return Operation(R, Outcome.OK, Action.FINAL_READ, partition, offset, value)
+
+
+def end(offset: int) -> Operation:
+    return Operation(C, Outcome.OK, Action.END, 0, offset)
+
+
+def finished(process: str, outcome: Outcome = Outcome.OK) -> Operation:
+    return Operation(process, outcome, Action.FINISH)
+
+
+READ = Operation(R, Outcome.OK, Action.FINAL_READ)
+
+
+def story(
+    log: str,
+    polls: str | None = None,
+    acknowledged: str = "abc",
+    *,
+    failed: str = "",
+    unknown: str = "",
+) -> list[Operation]:
+    """a, b and c are sent in this order; ``log`` is what stands there, ``polls`` what was given.
+
+    In both a letter stands at the offset that is its position; ``-`` is a record that is not there.
+    The polls of ``polls`` come in the order of the log, unless they are made otherwise.
+    """
+    sent = sorted({*acknowledged, *failed, *unknown})
+    history = [send(value) for value in sent]
+    history += [send(value, Outcome.OK) for value in acknowledged]
+    history += [send(value, Outcome.FAIL) for value in failed]
+    history += [send(value, Outcome.INFO) for value in unknown]
+    given = log if polls is None else polls
+    history += [polled(value, offset) for offset, value in enumerate(given) if value != "-"]
+    history += [end(len(log)), finished(P), finished(C)]
+    history += [stored(value, offset) for offset, value in enumerate(log) if value != "-"]
+    return [*history, READ]
+
+
+def anomalies(history: list[Operation]) -> dict[str, int]:
+    judgement = check(history)
+    assert (judgement.verdict is Verdict.INVALID) == bool(judgement.findings)
+    return {str(name): count for name, count in judgement.anomalies.items()}
+
+
+def test_all_is_well() -> None:
+    assert check(story("abc")).verdict is Verdict.VALID
+
+
+def test_gaps_between_offsets_are_legal() -> None:
+    assert check(story("a--b-c")).verdict is Verdict.VALID
+
+
+@pytest.mark.parametrize(
+    ("log", "found"),
+    [
+        ("ab", {"lost_write": 1}),
+        ("a", {"lost_write": 2}),
+        ("abcb", {"duplicate": 1}),
+        ("aabbcc", {"duplicate": 3}),
+        ("bac", {"nonmonotonic_send": 1}),
+        ("cab", {"nonmonotonic_send": 1}),
+    ],
+)
+def test_what_is_wrong_in_the_log(log: str, found: dict[str, int]) -> None:
+    assert anomalies(story(log)) == found
+
+
+@pytest.mark.parametrize("log", ["ab", "abc", "cab", "acb"])
+def test_a_send_of_unknown_end_may_be_there_anywhere_or_not(log: str) -> None:
+    assert check(story(log, acknowledged="ab", unknown="c")).verdict is Verdict.VALID
+
+
+def test_even_a_send_of_unknown_end_is_there_only_once() -> None:
+    assert anomalies(story("abcc", acknowledged="ab", unknown="c")) == {"duplicate": 1}
+
+
+def test_a_send_that_never_ended_may_be_there() -> None:
+    history = [one for one in story("abc") if one.outcome is not Outcome.OK or one.value != "c"]
+    history += [polled("c", 2), stored("c", 2)]
+    assert anomalies(history) == {"unanswered": 1}  # the producer said that it was through
+    history = [one for one in history if one != finished(P)]
+    assert check(history).verdict is Verdict.VALID
+
+
+def test_what_surely_failed_is_not_there() -> None:
+    assert check(story("ab", acknowledged="ab", failed="c")).verdict is Verdict.VALID
+    assert anomalies(story("abc", acknowledged="ab", failed="c")) == {"failed_write": 1}
+
+
+def test_nobody_sent_it() -> None:
+    assert anomalies(story("abcx", "abc-"))["phantom"] == 1
+    assert anomalies([*story("abc", "ab"), polled("x", 2)])["phantom"] == 1
+    history = story("abc", "-bc")
+    elsewhere = [stored("a", 0, partition=1) if one == stored("a", 0) else one for one in history]
+    assert anomalies(elsewhere)["phantom"] == 1
+
+
+def test_an_acknowledgement_names_another_offset() -> None:
+    history = story("abc")
+    history[3] = send("a", Outcome.OK, offset=1)
+    assert anomalies(history) == {"inconsistent_offset": 1}
+    history[3] = send("a", Outcome.OK, offset=0)
+    assert check(history).verdict is Verdict.VALID
+
+
+def test_a_poll_shows_another_record() -> None:
+    assert anomalies(story("abc", "acb"))["inconsistent_offset"] == 2
+    assert anomalies([*story("abc"), polled("b", 7)])["inconsistent_offset"] == 1
+
+
+@pytest.mark.parametrize(
+    ("polls", "found"),
+    [
+        ([0, 1, 1, 2], {"poll_duplicate": 1}),
+        ([0, 1, 2, 0, 1, 2], {"poll_duplicate": 3}),
+        ([0, 2, 1], {"nonmonotonic_poll": 1}),
+        ([0, 2], {"poll_skip": 1}),
+        ([2], {"poll_skip": 2}),
+        ([0, 1], {"unseen": 1}),
+        ([], {"unseen": 3}),
+    ],
+)
+def test_what_is_wrong_with_polls(polls: list[int], found: dict[str, int]) -> None:
+    history = [*story("abc", ""), *(polled("abc"[offset], offset) for offset in polls)]
+    assert anomalies(history) == found
+
+
+def test_an_acknowledged_record_behind_a_wrong_end_is_unseen() -> None:
+    history = [end(2) if one == end(3) else one for one in story("abc", "ab")]
+    assert anomalies(history) == {"unseen": 1}
+
+
+def test_one_that_came_late_and_was_not_acknowledged_need_not_be_seen() -> None:
+    history = [
+        end(2) if one == end(3) else one
+        for one in story("abc", "ab", acknowledged="ab", unknown="c")
+    ]
+    assert check(history).verdict is Verdict.VALID
+
+
+def test_a_consumer_that_did_not_finish_is_stuck_and_not_blind() -> None:
+    history = [
+        finished(C, Outcome.INFO) if one == finished(C) else one for one in story("abc", "a")
+    ]
+    assert anomalies(history) == {"stuck": 1}
+
+
+def test_partitions_have_orders_of_their_own() -> None:
+    history = [
+        Operation(P, outcome, Action.SEND, partition, -1, value)
+        for outcome in (Outcome.INVOKE, Outcome.OK)
+        for value, partition in (("a", 1), ("b", 0))
+    ]
+    history += [stored("b", 0), stored("a", 0, partition=1), READ]
+    assert check(history).verdict is Verdict.VALID
+
+
+@pytest.mark.parametrize(
+    ("history", "why"),
+    [
+        ([], "not read to its end"),
+        ([READ], "nothing was acknowledged"),
+        (story("", acknowledged="", unknown="abc"), "nothing was acknowledged"),
+        ([*story("abc"), send("a")], "'a' was sent twice"),
+        ([*story("abc"), send("x", Outcome.OK)], "'x' ended and never began"),
+        ([*story("abc"), send("a", Outcome.INFO)], "'a' ended twice"),
+        (story("abc")[:-1], "not read to its end"),
+    ],
+)
+def test_a_history_that_proves_nothing(history: list[Operation], why: str) -> None:
+    judgement = check(history)
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert why in judgement.why
+
+
+def test_proofs_are_bounded_and_readable() -> None:
+    values = [f"{number:03}" for number in range(100)]
+    history = [send(value) for value in values] + [send(value, Outcome.OK) for value in values]
+    (finding,) = check([*history, READ]).findings
+    assert finding.anomaly is Anomaly.LOST_WRITE
+    assert finding.count == len(values)
+    assert len(finding.proofs) == SHOWN
+    assert str(finding) == "lost_write x100: 0 ms producer ok send [0] 000"
+
+
+OPERATIONS = st.builds(
+    Operation,
+    st.sampled_from([P, C, R]),
+    st.sampled_from(Outcome),
+    st.sampled_from(Action),
+    st.integers(-1, 2),
+    st.one_of(st.integers(-1, 4), st.just(2**62)),
+    st.sampled_from(["", "a", "b", "c"]),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(OPERATIONS, max_size=40))
+def test_any_history_gets_a_verdict(history: list[Operation]) -> None:
+    judgement = check(history)
+    assert (judgement.verdict is Verdict.INVALID) == bool(judgement.findings)
+    assert (judgement.verdict is Verdict.UNKNOWN) == bool(judgement.why)
+
+
+@settings(deadline=None)
+@given(st.lists(OPERATIONS, max_size=10))
+def test_a_history_can_be_judged_again_from_a_file(history: list[Operation]) -> None:
+    assert list(from_lines(to_lines(history).splitlines())) == history
+
+
+def test_a_damaged_file_is_refused_with_its_line() -> None:
+    lines = [*to_lines([READ, READ]).splitlines(), '{"process": "p", "outcome": "maybe"}']
+    with pytest.raises(BadHistory, match="line 3: no operation"):
+        list(from_lines(lines))

@@ -153,7 +153,8 @@ def proxy_command(
     )
     if rewrites and not advertise:
         _require_reachable(wanted.upstreams)
-    asyncio.run(_serve(wanted))
+    if not asyncio.run(_serve(wanted)):
+        os._exit(0)  # Python would wait for who does not read what we print
 
 
 def _read_rules(file: Path | None) -> RulesFile:
@@ -201,8 +202,8 @@ def _require_reachable(upstreams: Sequence[Upstream]) -> None:
             )
 
 
-async def _serve(wanted: Wanted) -> None:
-    """Until a signal comes. Raises ClickException when something cannot be had."""
+async def _serve(wanted: Wanted) -> bool:
+    """Until a signal comes; whether all was shown then. Raises ClickException: it cannot start."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -216,6 +217,7 @@ async def _serve(wanted: Wanted) -> None:
                 await asyncio.wait_for(stop.wait(), TICK_S)
             running.tick()
         running.display.end()
+    return running.is_all_shown
 
 
 class _Running:
@@ -238,6 +240,7 @@ class _Running:
         self._log = EventLog()
         self._control: ControlServer | None = None
         self._has_told_problem = False
+        self.is_all_shown = False
         self.display: Display = (LiveTable if sys.stdout.isatty() else Lines)(self._front)
 
     async def start(self) -> None:
@@ -277,6 +280,7 @@ class _Running:
         for file in (self._capture, self._journal):
             if file:
                 file.close()
+        self.is_all_shown = self.display.close()
 
     def _tell(self, event: Event) -> None:
         self._log(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Protocol
 
 import click
@@ -12,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from harness.commands.printer import Printer
 from harness.proxies.control.proxies import Controlled
 from harness.proxies.event import Event
 from harness.proxies.front import Front
@@ -26,11 +28,15 @@ FIRST_ONLY = frozenset({"error", "fired", "not_proxied", "skipped"})
 MOST_REMEMBERED = 1_000
 ROWS = 40
 LAST_CHANGES = 8
+CLOSE_S = 2
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 class Display(Protocol):
-    """Hears every event; ``tick`` is called every now and then, ``end`` once."""
+    """Hears every event; ``tick`` is called every now and then, ``end`` once, ``close`` last.
+
+    None of them waits for the terminal, but ``close`` a little: whether all was written.
+    """
 
     def __call__(self, event: Event) -> None: ...
 
@@ -40,12 +46,14 @@ class Display(Protocol):
 
     def end(self) -> None: ...
 
+    def close(self) -> bool: ...
+
 
 class Lines:
     """A line for each change, and for the first time that something fires."""
 
     def __init__(self, front: Front) -> None:
-        self._front = front
+        self._front, self._printer = front, Printer()
         self._shown: dict[str, str] = {}  # proxy -> its line
         self._unreachable: set[str] = set()
         self._first: set[tuple[Any, ...]] = set()
@@ -55,7 +63,7 @@ class Lines:
             self.say(event_line(event))
 
     def say(self, line: str) -> None:
-        click.echo(line)
+        self._printer.put(partial(click.echo, line))
 
     def tick(self) -> None:
         proxies = dict(self._front.proxies.items())
@@ -76,12 +84,15 @@ class Lines:
         for line in totals(self._front):
             self.say(line)
 
+    def close(self) -> bool:
+        return self._printer.close(CLOSE_S)
+
 
 class LiveTable:
     """Links, rules and the last changes, drawn again at each tick."""
 
     def __init__(self, front: Front, console: Console | None = None) -> None:
-        self._front = front
+        self._front, self._printer = front, Printer()
         self._notes: list[str] = []
         self._changes: deque[str] = deque(maxlen=LAST_CHANGES)
         self._first: set[tuple[Any, ...]] = set()
@@ -95,11 +106,19 @@ class LiveTable:
         self._notes.append(line)
 
     def tick(self) -> None:
-        self._live.start()  # nothing while it runs
-        self._live.update(self._drawn(), refresh=True)
+        if self._printer.is_idle:
+            self._draw()
 
     def end(self) -> None:
-        self._live.stop()
+        self._draw()
+        self._printer.put(self._live.stop)
+
+    def close(self) -> bool:
+        return self._printer.close(CLOSE_S)
+
+    def _draw(self) -> None:
+        self._printer.put(self._live.start)  # nothing while it runs
+        self._printer.put(partial(self._live.update, self._drawn(), refresh=True))
 
     def _drawn(self) -> RenderableType:
         parts: list[RenderableType] = [links_table(self._front)]

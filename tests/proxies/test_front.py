@@ -143,6 +143,7 @@ def test_lines_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
         lines.tick()
         await front.proxies.remove("1")
         lines.end()
+        assert lines.close()
 
     run(work, Upstream(NODE, name="1"))
     said = capsys.readouterr().out.splitlines()
@@ -169,6 +170,7 @@ def test_the_table_shows_links_rules_and_changes() -> None:
         front.proxies["1"].cut(Direction.UPSTREAM)
         table.tick()
         table.end()
+        assert table.close()
 
     run(work, Upstream(NODE, name="1"))
     shown = out.getvalue()

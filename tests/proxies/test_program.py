@@ -294,3 +294,43 @@ def test_an_upstream_that_is_not_there_is_told_once(tmp_path: Path) -> None:
 
 def _summary(running: Program) -> str:
     return running.lines[-1]
+
+
+def test_nobody_has_to_read_what_it_prints(broker: Address) -> None:
+    """More is printed than a pipe holds; traffic, API and stop go on."""
+    listen, control = (Address("127.0.0.1", port) for port in free_ports(2))
+    rules = "".join(f'[[rule]]\nid = "{n:0>50}"\non = "request"\ndrop = true\nnth = 9999\n'
+                    for n in range(100))  # fmt: skip
+    words = ["--upstream", broker, "--listen", listen, "--control", control]
+    with subprocess.Popen([*COMMAND, *map(str, words)], stdout=subprocess.PIPE) as process:
+        try:
+            deadline = time.monotonic() + LIMIT_S
+            while is_refused(control) and time.monotonic() < deadline:
+                assert process.poll() is None
+            base = f"http://{control}/kafka/rules"
+            for _ in range(10):
+                answer = httpx.post(base, content=rules, timeout=LIMIT_S, verify=False)
+                assert len(answer.json()) == 100
+            assert metadata(listen).throttle_time_ms == 0
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LIMIT_S) == 0
+        finally:
+            process.kill()
+
+
+def test_who_stops_reading_does_not_end_it(broker: Address) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--upstream", str(broker)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            found = re.match(r"\S+:(\d+) stands for", process.stdout.readline().decode())
+            assert found
+            process.stdout.close()
+            assert metadata(Address("127.0.0.1", int(found[1]))).throttle_time_ms == 0
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LIMIT_S) == 0
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()

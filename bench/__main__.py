@@ -6,6 +6,7 @@ import sys
 
 from bench.codec.__main__ import main as codec_main
 from bench.messages import cases as message_cases
+from bench.proxy.__main__ import main as proxy_main
 from bench.ratio import ratio
 from bench.records import cases as record_cases
 from bench.suites import GROUP, NAME, suites_ratio
@@ -15,6 +16,8 @@ def main(names: list[str]) -> int:
     """Print one line a case; 2 for a name that is no group of cases."""
     if names[:1] == ["codec"]:
         return codec_main(names[1:])
+    if names[:1] == ["proxy"]:
+        return proxy_main(names[1:])
     cases = [*message_cases(), *record_cases()]
     groups = sorted({*(case.group for case in cases), GROUP})
     unknown = [name for name in names if name not in groups]

@@ -14,6 +14,7 @@ from harness.proxies.interceptor import Interceptor
 from harness.proxies.proxy import Proxy
 from harness.proxies.rules import RuleSet
 from harness.proxies.running import RunningProxies
+from harness.proxies.tap import Tap
 from harness.targets.errors import TargetError
 from harness.targets.fault_sentences import FaultSentences
 from harness.targets.target import Address, Target
@@ -41,6 +42,7 @@ class ProxiedTarget(FaultSentences):
         host_aliases: Mapping[str, str],
         seed: int,
         tell: Listener,
+        tap: Tap | None,
     ) -> None:
         self.target = target
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
@@ -49,7 +51,7 @@ class ProxiedTarget(FaultSentences):
             interceptor = RuleSet(seed=seed, now_ms=self._now_ms, tell=self._tell)
         super().__init__(net, interceptor if isinstance(interceptor, RuleSet) else None)
         self.rewriter = AddressRewriter(AddressBook(self._make, host_aliases=host_aliases))
-        self._interceptor, self._seed = interceptor, seed
+        self._interceptor, self._seed, self._tap = interceptor, seed, tap
         self._names = dict(zip(target.addresses, map(str, target.nodes), strict=False))
         self._proxies: dict[Address, Proxy] = {}
         self.addresses = [net.call(self._first, each) for each in target.addresses]
@@ -108,6 +110,7 @@ class ProxiedTarget(FaultSentences):
             destination=destination,
             interceptor=self._interceptor,
             rewriter=self.rewriter,
+            tap=self._tap,
             seed=self._seed,
             tell=self._tell,
             now_ms=self._now_ms,
@@ -131,18 +134,25 @@ def proxied(
     host_aliases: Mapping[str, str] = MappingProxyType({}),
     seed: int = 0,
     tell: Listener = _nobody,
+    tap: Tap | None = None,
 ) -> Iterator[ProxiedTarget]:
     """Put proxies before a started target; they are gone when the block ends.
 
     ``with proxied(target) as behind: behind.drop_answers("Produce")``. ``interceptor`` sees the
     frames of all of them; one that is no RuleSet takes the place of such rules. ``host_aliases``:
     other names of the same hosts, see :class:`harness.proxies.addresses.AddressBook`; ``tell``
-    hears of every fault. Raises TargetError: the target has no address, or no proxy can be put
-    before it.
+    hears of every fault, ``tap`` listens at every socket (a capture, say). Raises TargetError: the
+    target has no address, or no proxy can be put before it.
     """
     if not target.addresses:
         raise TargetError(f"{target.spec} has no address: start it before the proxies")
     with RunningProxies() as net:
         yield ProxiedTarget(
-            target, net, interceptor=interceptor, host_aliases=host_aliases, seed=seed, tell=tell
+            target,
+            net,
+            interceptor=interceptor,
+            host_aliases=host_aliases,
+            seed=seed,
+            tell=tell,
+            tap=tap,
         )

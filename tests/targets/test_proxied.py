@@ -9,8 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.capture.capture_file import CaptureFile
 from harness.client.connection import Connection
 from harness.codec.messages import DescribeClusterRequest, FindCoordinatorRequest, MetadataRequest
+from harness.proxies.capture import Capture
 from harness.targets.asking import NotAnswered, ask_api_versions
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
@@ -18,6 +20,7 @@ from harness.targets.kafka.ports import free_ports
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Address, Target
+from tests.capture.recorded import follow, messages
 from tests.reference_broker import test_clients as clients
 from tests.reference_broker.running import create_topic, running_broker
 from tests.targets import kinds
@@ -147,3 +150,14 @@ def _a_broker_that_comes_back(cluster: ProxiedTarget) -> None:
     cluster.target.restart_node(node)
     assert eventually(lambda: gone in told(first) or None, "the broker is back")
     assert set(told(gone)) == set(cluster.addresses)
+
+
+def test_it_is_captured(tmp_path: Path) -> None:
+    file = tmp_path / "target.pcap"
+    with Capture(file) as capture, ReferenceBroker(log_dir=tmp_path) as target:
+        with proxied(target, tap=capture) as found:
+            told(found.addresses[0])
+    events, _ = follow(tuple(CaptureFile(str(file))))
+    names = [event.api.name for event in messages(events) if event.api]
+    for name in ("Metadata", "DescribeCluster", "FindCoordinator"):
+        assert names.count(name) == 4, "asked and answered, on both sides"

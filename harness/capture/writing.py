@@ -122,9 +122,10 @@ def _ip(sender: Endpoint, receiver: Endpoint, segment: bytes) -> bytes:
 
 
 def _checksum(data: bytes) -> int:
-    """RFC 1071: the ones' complement of the sum of 16-bit words."""
-    padded = data + b"\0" * (len(data) % 2)
-    total: int = sum(struct.unpack(f">{len(padded) // 2}H", padded))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
+    """RFC 1071: the ones' complement of the sum of 16-bit words.
+
+    With the carry added again that sum is the data as one number, modulo 0xFFFF.
+    """
+    number = int.from_bytes(data) << 8 * (len(data) % 2)
+    total = number % 0xFFFF or (0xFFFF if number else 0)
     return ~total & 0xFFFF

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import click
 
-from harness.commands.proxy_display import Display, Lines, LiveTable
+from harness.commands.proxy_display import Display, Lines, LiveTable, is_screen
 from harness.proxies.address import Address
 from harness.proxies.capture import Capture, Sides
 from harness.proxies.control.address_text import parse_address
@@ -241,7 +241,7 @@ class _Running:
         self._control: ControlServer | None = None
         self._has_told_problem = False
         self.is_all_shown = False
-        self.display: Display = (LiveTable if sys.stdout.isatty() else Lines)(self._front)
+        self.display: Display = (LiveTable if is_screen() else Lines)(self._front)
 
     async def start(self) -> None:
         """Rules are armed before anything can pass."""

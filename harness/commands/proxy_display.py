@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterator
 from functools import partial
@@ -126,6 +127,11 @@ class LiveTable:
             parts.append(rules_table(self._front))
         parts += [Text(line) for line in (*self._notes, *self._changes)]
         return Group(*parts)
+
+
+def is_screen() -> bool:
+    """Whether standard output can be drawn on again and again."""
+    return sys.stdout.isatty() and Console().is_interactive
 
 
 def is_change(event: Event, first: set[tuple[Any, ...]]) -> bool:

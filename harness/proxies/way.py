@@ -105,7 +105,8 @@ class Way:
             return
         if isinstance(piece, bytes):
             assert self.transport is not None
-            self.transport.write(piece)
+            if not self.transport.is_closing():  # a lost socket: asyncio warns of every write to it
+                self.transport.write(piece)
         elif piece is Mark.END:
             self.finish()
             self._marks.reached_end()

@@ -105,7 +105,8 @@ class Way:
             return
         if isinstance(piece, bytes):
             assert self.transport is not None
-            self.transport.write(piece)
+            if not self.transport.is_closing():  # lost, which the loop tells on its next turn
+                self.transport.write(piece)
         elif piece is Mark.END:
             self.finish()
             self._marks.reached_end()

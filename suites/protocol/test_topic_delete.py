@@ -101,7 +101,7 @@ def test_a_recreated_topic_starts_empty(broker: BrokerUnderTest, api_version: in
 
 
 def _create_again(broker: BrokerUnderTest, version: int, name: str) -> None:
-    """The name may become free a bit later, see ``create_again``."""
+    """Where a creation cannot be tried before (v0 alone), the name may become free a bit later."""
 
     def answered() -> Results[Created] | None:
         results = ask_to_create(broker, version, creatable(name))

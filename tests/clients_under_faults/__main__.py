@@ -9,6 +9,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -49,8 +50,8 @@ def seeds_of(text: str) -> list[int]:
 @click.option("--jobs", default=6, show_default=True, help="Runs at the same time; most wait.")
 @click.option("--finding", type=click.Choice(list(FINDINGS)), default=None,
               help="Instead of seeds: the schedule that shows it, with its client.")  # fmt: skip
-@click.option("--limit", "limit_s", default=60.0, show_default=True,
-              help="Seconds that a client may need once all is healed.")  # fmt: skip
+@click.option("--limit", "limit_s", default=30.0, show_default=True,
+              help="Seconds that a client may do nothing once all is healed.")  # fmt: skip
 @click.option("--no-idempotence", is_flag=True, help="To see what the checker is there for.")
 @click.option("--show", is_flag=True, help="Only print the schedules of the seeds.")
 @click.option("--out", default="results/clients", type=click.Path(path_type=Path),
@@ -80,12 +81,9 @@ def main(
             place = Path(folder)
             with parse_target(target, log_dir=place / "logs") as started:
                 setting = Setting(started, place, not no_idempotence, limit_s)
-                with ThreadPoolExecutor(jobs) as pool:
-                    under_way = [pool.submit(run_client, *pair, setting) for pair in wanted]
-                    for done in as_completed(under_way):
-                        run = done.result()
-                        runs.append(run)
-                        _tell(run, console, out)
+                for run in _each(wanted, setting, jobs):
+                    runs.append(run)
+                    _tell(run, console, out)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     table = Table(target, runs, not no_idempotence, time.monotonic() - began_s)
@@ -94,6 +92,17 @@ def main(
     (out / f"{name}.json").write_text(json.dumps(table.to_json(), indent=1) + "\n", "utf-8")
     click.echo(table.markdown())
     sys.exit(0 if table.good else 1)
+
+
+def _each(wanted: list[tuple[str, Schedule]], setting: Setting, jobs: int) -> Iterator[Run]:
+    """As they end. Who stops asking, or is interrupted, waits for those under way alone."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        under_way = [pool.submit(run_client, *pair, setting) for pair in wanted]
+        for done in as_completed(under_way):
+            yield done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _wanted(

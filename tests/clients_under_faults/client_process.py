@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,8 @@ from tests.clients_under_faults.notes import GO, READY
 
 START_S = 120.0
 DUMP_S = 1.0
+LOOK_S = 0.5
+MOST_LIMITS = 10
 END_S = 10.0
 LAST_BYTES = 4000
 MODULE = "tests.clients_under_faults.one_client"
@@ -85,12 +88,24 @@ class ClientProcess:
         except BrokenPipeError:
             return
 
-    def wait(self, timeout_s: float) -> int | None:
-        """Its exit status, None when it hangs; then it is asked where, and killed."""
-        try:
-            return self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            self._process.send_signal(signal.SIGUSR1)
+    def wait(self, limit_s: float, progress: Callable[[], int]) -> int | None:
+        """Its exit status, None when it hangs; then it is asked where, and killed.
+
+        It hangs when ``progress`` says the same for ``limit_s``, and when it goes on for more than
+        so many times as long: what still goes forward on a slow machine is no hang.
+        """
+        began_s = since_s = time.monotonic()
+        before = progress()
+        while time.monotonic() < min(since_s + limit_s, began_s + limit_s * MOST_LIMITS):
+            try:
+                return self._process.wait(min(limit_s, LOOK_S))
+            except subprocess.TimeoutExpired:
+                if progress() != before:
+                    before, since_s = progress(), time.monotonic()
+        return self._kill()
+
+    def _kill(self) -> int | None:
+        self._process.send_signal(signal.SIGUSR1)
         try:
             self._process.wait(DUMP_S)  # its threads' places go to its log meanwhile
         except subprocess.TimeoutExpired:

@@ -22,6 +22,7 @@ class Nemesis:
     def __init__(self, behind: ProxiedTarget, rules: RuleSet, told: Told) -> None:
         self._behind, self._rules, self._told = behind, rules, told
         self.problem: Exception | None = None
+        self._over = threading.Event()
 
     @contextmanager
     def at_work(self, schedule: Schedule, healed: Callable[[], None]) -> Iterator[None]:
@@ -30,6 +31,7 @@ class Nemesis:
         All is healed when the block ends, however it does.
         """
         stop = threading.Event()
+        self._over.clear()
         thread = threading.Thread(target=self._run, args=(schedule, stop, healed), name="nemesis")
         thread.start()
         try:
@@ -52,6 +54,11 @@ class Nemesis:
             self._behind.net.wait_for(self._heal())
             self._told("all is healed")
             healed()
+            self._over.set()
+
+    def wait(self) -> None:
+        """Until all is healed."""
+        self._over.wait()
 
     def _do(self, fault: Fault, begins: bool) -> None:
         if fault.kind == "rule":

@@ -79,12 +79,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all runs share. ``limit_s``: how long a client may need once all is healed."""
+    """What all runs share. ``limit_s``: how long a client may do nothing once all is healed."""
 
     target: Target
     folder: Path
     idempotent: bool = True
-    limit_s: float = 60.0
+    limit_s: float = 30.0
 
 
 def run_client(client: str, schedule: Schedule, setting: Setting) -> Run:
@@ -146,7 +146,8 @@ def _under_faults(run: Run, setting: Setting, topic: str) -> Job:
             nemesis = Nemesis(behind, rules, note)
             process.go()
             with nemesis.at_work(schedule, lambda: process.order(HEALED)):
-                status = process.wait(schedule.healed_ms / 1000 + setting.limit_s)
+                nemesis.wait()
+                status = process.wait(setting.limit_s, lambda: _progress(run))
         run.log = process.last_words()
         for problem in (nemesis.problem, process.problem):
             if problem is not None:
@@ -155,12 +156,21 @@ def _under_faults(run: Run, setting: Setting, topic: str) -> Job:
     return job
 
 
+def _progress(run: Run) -> int:
+    """How much was done; a client that only complains does nothing."""
+    return sum(one.process != NEMESIS and not _complains(one) for one in run.history)
+
+
+def _complains(one: Operation) -> bool:
+    return one.action is Action.POLL and one.outcome is Outcome.INFO
+
+
 def _note_unfinished(run: Run, status: int | None, limit_s: float) -> None:
     done = {one.process for one in run.history if one.action is Action.FINISH}
     # The consumer waits for the producer's end: of the two only the first is to blame.
     missing = [each for each in (PRODUCER, CONSUMER) if each not in done][:1]
     if status is None:
-        why = f"killed {limit_s:.0f} s after all was healed"
+        why = f"killed: healed, and for {limit_s:.0f} s no progress, or far too slow"
         missing = missing or ["closing"]
     elif status:
         why = f"the process ended with status {status}"

@@ -19,7 +19,7 @@ from tests.clients_under_faults.table import Table
 
 SEEDS = (3, 5, 8)
 ON_KAFKA = (3,)
-LIMIT_S = 120.0  # a machine that does much else at the same time
+LIMIT_S = 60.0  # a machine that does much else at the same time
 
 ANSWERS_ARE_LOST = Schedule(
     seed=0,
@@ -91,11 +91,11 @@ def test_lost_answers_make_duplicates_of_a_producer_without_idempotence(
 
 def test_a_client_that_goes_on_and_on_is_killed_and_found_stuck(reference: Setting) -> None:
     short = Schedule(0, ANSWERS_ARE_LOST.workload, (Fault(0, 0, "reset", {}),))
-    hurried = Setting(reference.target, reference.folder, limit_s=0.2)
+    hurried = Setting(reference.target, reference.folder, limit_s=0.1)
     run = run_client("confluent-kafka", short, hurried)
     assert run.judgement.anomalies == {Anomaly.STUCK: 1}, told(run)
     (first,) = (one for one in run.history if one.action is Action.FINISH)
-    assert "killed 0 s after all was healed" in first.detail
+    assert "for 0 s no progress" in first.detail
     assert "one_client.py" in run.log  # where its threads were
 
 

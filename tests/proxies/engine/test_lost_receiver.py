@@ -1,0 +1,47 @@
+"""Many small pieces are due at once, and who should get them went away meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+
+from harness.proxies.toxics.chain import Chain
+from harness.proxies.toxics.named import NamedToxic
+from harness.proxies.toxics.slicer import Slicer
+from harness.proxies.way import Way
+
+PIECES = 1000
+
+
+class LostAfterOne(asyncio.Transport):
+    """Its first write finds the peer gone; the loop tells of that on its next turn only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = 0
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.writes += 1
+
+    def is_closing(self) -> bool:
+        return self.writes > 0
+
+
+class NoMarks:
+    def reached_end(self) -> None: ...
+
+    def reached_close(self) -> None: ...
+
+    def reached_reset(self) -> None: ...
+
+
+def test_nothing_more_is_written_to_who_is_gone() -> None:
+    """asyncio would complain of each such write, on standard error."""
+
+    def sliced() -> Chain:
+        return Chain(lambda _name, _nth: 0.0, 0.0, [NamedToxic.of(Slicer(average_size=1))])
+
+    way = Way(NoMarks(), sliced, lambda: 0.0)
+    way.transport = gone = LostAfterOne()
+    way.chain = sliced()
+    way.forward(b"x" * PIECES)
+    assert gone.writes == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -36,6 +37,7 @@ class ClientProcess:
         self._command = [sys.executable, "-P", "-m", MODULE, client, job.to_json()]
         self._log, self._take = log, take
         self._ready = threading.Event()
+        self._is_ready = False
         self.problem: Exception | None = None
 
     def __enter__(self) -> Self:
@@ -58,13 +60,15 @@ class ClientProcess:
         self._process.wait()
         self._reader.join()
         for stream in (self._process.stdin, self._process.stdout):
-            if stream:
-                stream.close()
+            with contextlib.suppress(BrokenPipeError):  # an order that nobody was there to read
+                if stream:
+                    stream.close()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.strip() == READY:
+                self._is_ready = True
                 self._ready.set()
                 continue
             try:
@@ -75,8 +79,8 @@ class ClientProcess:
 
     def go(self) -> None:
         """Let it begin. Raises ClientFailed: it did not come up."""
-        came = self._ready.wait(START_S)
-        if not came or self._process.poll() is not None:
+        self._ready.wait(START_S)
+        if not self._is_ready:
             raise ClientFailed(f"the client did not start: {self.last_words()}")
         self.order(GO)
 

@@ -60,7 +60,8 @@ def _produce(job: Job, notes: Notes) -> None:
             notes.given_up(name, partition, error)
 
     for number, (name, partition) in enumerate(job.names()):
-        producer.poll(notes.seconds_until(number))
+        while left_s := notes.seconds_until(number):  # poll returns as soon as it has news
+            producer.poll(left_s)
         notes.sending(name, partition)
         tell = partial(delivered, name, partition)
         try:

@@ -1,6 +1,6 @@
 """What was found, each as the shortest schedule that shows it: docs/findings/clients.md.
 
-The seeds that found them need some luck with time; these do not.
+The seeds that found them need much luck with time; these show it nearly every time.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from tests.clients_under_faults.table import Table
 
 SEEDS = (3, 5, 8)
 ON_KAFKA = (3,)
+TRIES = 3  # which batch is under way when time is over is not ours to say
 LIMIT_S = 60.0  # a machine that does much else at the same time
 
 ANSWERS_ARE_LOST = Schedule(
@@ -106,8 +107,11 @@ def test_what_we_cannot_do_ourselves_is_no_verdict_about_a_client(reference: Set
 
 
 def shows(known: Known, setting: Setting) -> bool:
-    judgement = run_client(known.client, known.schedule, setting).judgement
-    return known.shows in {judgement.verdict, *judgement.anomalies}
+    for _ in range(TRIES):
+        judgement = run_client(known.client, known.schedule, setting).judgement
+        if known.shows in {judgement.verdict, *judgement.anomalies}:
+            return True
+    return False
 
 
 @pytest.mark.slow

@@ -67,6 +67,7 @@ class CaseSession:
     broker: SharedBroker
     wire: WireCoverage
     attempt: int = 1
+    asked: int = 1  # how often so far: each time with names of its own
     died: bool = False  # the broker, under this test
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
@@ -158,7 +159,7 @@ class CaseSession:
             addresses,
             info.api_versions,
             time_scale=info.time_scale,
-            name_prefix=case_prefix(info.name_prefix, self.context.nonce, self.node_id),
+            name_prefix=case_prefix(info.name_prefix, self.context.nonce, self._named_after),
             seed=f"{self.context.seed}/{self.case}",
             observer=self.wire.see,
             topic_maker=None if zookeeper is None else ZookeeperTopics(zookeeper),
@@ -166,6 +167,11 @@ class CaseSession:
         )
         self.brokers.append(door)
         return door
+
+    @property
+    def _named_after(self) -> str:
+        """What was made when this was asked before may not be gone yet."""
+        return self.node_id if self.asked == 1 else f"{self.node_id}#{self.asked}"
 
     @property
     def must_be_asked_again(self) -> bool:

@@ -45,6 +45,7 @@ _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
 _CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
+_ASKED = pytest.StashKey[int]()
 _DISCARDED = pytest.StashKey[DiscardedBroker]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
@@ -295,6 +296,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if context is None:
         return
     api, version = api_of(item)
+    asked = item.stash[_ASKED] = item.stash.get(_ASKED, 0) + 1
     case = CaseSession(
         context,
         item.nodeid,
@@ -304,6 +306,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _shared_broker(item.config, context),
         item.config.stash.setdefault(_TOLD, WireTelling()).coverage,
         item.stash.get(_ATTEMPT, 1),
+        asked,
     )
     item.stash[_CASE] = case
     case.begin()

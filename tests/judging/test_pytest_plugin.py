@@ -217,3 +217,18 @@ def test_a_retry_buys_a_label_and_no_pass(suite: SmallSuite) -> None:
     assert summary.retried == (("test_small.py::test_second_time_lucky", "CONN-001"),)
     assert ended.journal.footer is not None
     assert ended.journal.footer.exit == 1
+
+
+def test_each_attempt_has_names_of_its_own(suite: SmallSuite) -> None:
+    """What an earlier one made may not be gone yet."""
+    ended = suite.write(
+        """
+        @judges("CONN-001")
+        def test_names(broker):
+            with requirement("CONN-001"):
+                raise AssertionError(broker.unique_topic())
+        """
+    ).run("--retries", "2")
+    made = [check.reason for check in ended.journal.checks]
+    assert all(name.startswith("kc-") for name in made)
+    assert len(made) == len(set(made)) == 3

@@ -31,6 +31,7 @@ PLANTS = {
     "scapy": ("harness/proxies", "import scapy"),
     "docker": ("harness/client", "import docker"),
     "aiohttp": ("harness/targets", "import aiohttp"),
+    "histories": ("harness/histories", "import harness.proxies"),
     "capture": ("harness/capture", "import harness.client"),
 }
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+WARMED_UP_MB = 100  # modules and first messages, which a slow machine may get to late in a run
 LEAK_MB = 64  # more growth in the second half of a run than caches and the corpus explain
 _STATUS = re.compile(
     r"^#(?P<runs>\d+)\t(?P<event>\w+)\s+cov: (?P<edges>\d+) ft: (?P<features>\d+) "
@@ -54,7 +55,7 @@ def summarise(
     stats = {name: int(value) for name, value in _STAT.findall(log)}
     nothing = Status(0, 0, 0, 0)
     half = len(rss_mb) // 2
-    growth = max(rss_mb[half:], default=0) - max(rss_mb[: half + 1], default=0)
+    growth = max(rss_mb[half:], default=0) - max([*rss_mb[: half + 1], WARMED_UP_MB])
     artifacts = tuple(_ARTIFACT.findall(log))
     problems = []
     if exit_code:

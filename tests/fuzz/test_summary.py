@@ -40,7 +40,9 @@ def test_a_crash_names_its_input() -> None:
 def test_memory_that_grows_to_the_end_is_a_leak() -> None:
     steady = [50, 90, 95, 95, 95, 96]
     assert summarise("records", LOG, 0, 9.0, steady).problems == ()
-    leaking = [50, 90, 95, 95, 130, 96 + LEAK_MB]
+    late = [5, 20, 20, 20, 88, 90]
+    assert summarise("records", LOG, 0, 9.0, late).problems == ()
+    leaking = [50, 90, 110, 110, 130, 111 + LEAK_MB]
     (problem,) = summarise("records", LOG, 0, 9.0, leaking).problems
     assert problem == "memory grew by 65 MB in the second half"
 

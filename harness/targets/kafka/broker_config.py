@@ -18,7 +18,6 @@ SMALL_NODE = {
     "share.coordinator.state.topic.num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
     "num.network.threads": "1",
-    "num.io.threads": "2",
     "background.threads": "1",
     # The default of 128 MiB does not fit into the small heap.
     "log.cleaner.dedupe.buffer.size": "2097152",

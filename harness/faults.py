@@ -7,13 +7,13 @@ front of the broker. What the test connects ``through`` it meets the rules, all 
 from __future__ import annotations
 
 import json
-import time
 import zlib
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from harness.proxies.clock import new_clock
 from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
 from harness.proxies.rules import Rule, RuleSet, frames, requests, responses
@@ -55,16 +55,13 @@ class Faults:
         """``seed``: of every draw; the same text and traffic, the same faults."""
         self._upstream, self._seed = upstream, zlib.crc32(seed.encode())
         self._paths = 0
-        self._began_s = time.monotonic()
+        self._now_ms = new_clock()
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self._told = 0
 
     def _tell(self, event: Event) -> None:
         self._told += 1
         self.events.append(event)
-
-    def _now_ms(self) -> float:
-        return (time.monotonic() - self._began_s) * 1000
 
     @contextmanager
     def path(self, *rules: Rule) -> Iterator[FaultyPath]:

@@ -14,12 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from harness.conformance.headed_lines import (
+    HeadedLines,
+    HeadedLinesError,
+    HeadedLinesWriter,
+)
+
 FAULTS_VERSION = 1
+VERSION = ("faults_version", FAULTS_VERSION)
 FAULTS_NAME = "faults.jsonl"
 DIRECTIONS: Final = ("upstream", "downstream")
 
 
-class FaultJournalError(ValueError):
+class FaultJournalError(HeadedLinesError):
     """A journal breaks its own rules; the message says which file, which line and what."""
 
 
@@ -55,25 +62,18 @@ class FaultWriter:
     """Appends events; FileExistsError when the file is already there."""
 
     def __init__(self, path: Path, run: str, target: str) -> None:
-        self._file = path.open("xb", buffering=0)
-        about = {"faults_version": FAULTS_VERSION, "run": run, "target": target}
-        self._write([{"type": "header", **about}])
+        self._lines = HeadedLinesWriter(path, VERSION, run, target)
 
     def add(self, events: Iterable[Mapping[str, Any]]) -> None:
         """Append events: the fields of :class:`FaultRow` that say something, ``detail`` an object.
 
         The ordinal is left to the reader.
         """
-        self._write([{"type": "fault", **event} for event in events])
+        self._lines.write([{"type": "fault", **event} for event in events])
 
     def close(self) -> None:
         """Twice is fine."""
-        self._file.close()
-
-    def _write(self, lines: list[dict[str, Any]]) -> None:
-        data = b"".join(json.dumps(one, separators=(",", ":")).encode() + b"\n" for one in lines)
-        while data:
-            data = data[self._file.write(data) :]
+        self._lines.close()
 
 
 def read_fault_journal(path: Path) -> FaultJournal:
@@ -83,32 +83,14 @@ def read_fault_journal(path: Path) -> FaultJournal:
         FaultJournalError: anything else than a cut end is wrong.
         OSError: it cannot be read.
     """
-    *lines, _cut = path.read_bytes().split(b"\n")
-    if not lines:
-        raise FaultJournalError(f"{path}: no whole header: the run died before it began")
-    header = _parsed(lines[0], f"{path}: line 1")
-    if header.get("type") != "header" or header.get("faults_version") != FAULTS_VERSION:
-        raise FaultJournalError(f"{path}: line 1: is no header of version {FAULTS_VERSION}")
-    run, target = header.get("run"), header.get("target")
-    if not isinstance(run, str) or not isinstance(target, str):
-        raise FaultJournalError(f"{path}: line 1: run and target must be texts")
+    lines = HeadedLines(path, VERSION, FaultJournalError)
     seen: Counter[tuple[str, int]] = Counter()
     rows = []
-    for number, line in enumerate(lines[1:], start=2):
-        row = _row(_parsed(line, f"{path}: line {number}"), f"{path}: line {number}")
+    for values, where in lines:
+        row = _row(values, where)
         rows.append(row._replace(ordinal=seen[row.case, row.attempt]))
         seen[row.case, row.attempt] += 1
-    return FaultJournal(run, target, tuple(rows))
-
-
-def _parsed(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        values = json.loads(line)
-    except ValueError as error:
-        raise FaultJournalError(f"{where}: is not JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise FaultJournalError(f"{where}: is no JSON object")
-    return values
+    return FaultJournal(lines.run, lines.target, tuple(rows))
 
 
 _NOTHING: Final = type(None)

@@ -6,20 +6,26 @@ some seconds' worth. That a run is whole, its journal says.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from harness.conformance.headed_lines import (
+    HeadedLines,
+    HeadedLinesError,
+    HeadedLinesWriter,
+)
+
 WIRE_VERSION = 1
+VERSION = ("wire_version", WIRE_VERSION)
 WIRE_NAME = "wire.jsonl"
 DIRECTIONS: Final = ("request", "response")
 WHATS: Final = ("message", "error", "default", "other", "null", "empty", "unknown_tag")
 
 
-class WireError(ValueError):
+class WireError(HeadedLinesError):
     """A file of counts breaks its own rules; the message says which file, which line and what."""
 
 
@@ -49,23 +55,17 @@ class WireWriter:
     """Appends counts; FileExistsError when the file is already there."""
 
     def __init__(self, path: Path, run: str, target: str) -> None:
-        self._file = path.open("xb", buffering=0)
-        self._write({"type": "header", "wire_version": WIRE_VERSION, "run": run, "target": target})
+        self._lines = HeadedLinesWriter(path, VERSION, run, target)
 
     def add(self, counts: Iterable[Sequence[Any]]) -> None:
         """Append rows of :class:`WireRow`'s columns and a count each."""
         rows = [list(row) for row in counts]
         if rows:
-            self._write({"type": "counts", "rows": rows})
+            self._lines.write([{"type": "counts", "rows": rows}])
 
     def close(self) -> None:
         """Twice is fine."""
-        self._file.close()
-
-    def _write(self, line: dict[str, Any]) -> None:
-        data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
-        while data:
-            data = data[self._file.write(data) :]
+        self._lines.close()
 
 
 def read_wire(path: Path) -> WireCounts:
@@ -75,36 +75,16 @@ def read_wire(path: Path) -> WireCounts:
         WireError: anything else than a cut end is wrong.
         OSError: it cannot be read.
     """
-    *lines, _cut = path.read_bytes().split(b"\n")
-    if not lines:
-        raise WireError(f"{path}: no whole header: the run died before it began")
-    header = _parsed(lines[0], f"{path}: line 1")
-    if header.get("type") != "header" or header.get("wire_version") != WIRE_VERSION:
-        raise WireError(f"{path}: line 1: is no header of version {WIRE_VERSION}")
-    run, target = header.get("run"), header.get("target")
-    if not isinstance(run, str) or not isinstance(target, str):
-        raise WireError(f"{path}: line 1: run and target must be texts")
+    lines = HeadedLines(path, VERSION, WireError)
     counts: Counter[WireRow] = Counter()
-    for number, line in enumerate(lines[1:], start=2):
-        where = f"{path}: line {number}"
-        values = _parsed(line, where)
+    for values, where in lines:
         rows = values.get("rows")
         if values.get("type") != "counts" or not isinstance(rows, list):
             raise WireError(f"{where}: is no line of counts")
         for row in rows:
             key, count = _row(row, where)
             counts[key] += count
-    return WireCounts(run, target, dict(counts))
-
-
-def _parsed(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        values = json.loads(line)
-    except ValueError as error:
-        raise WireError(f"{where}: is not JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise WireError(f"{where}: is no JSON object")
-    return values
+    return WireCounts(lines.run, lines.target, dict(counts))
 
 
 def _row(values: Any, where: str) -> tuple[WireRow, int]:

@@ -5,12 +5,12 @@ All of it belongs to one loop.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.proxies.address import Address
 from harness.proxies.addresses import AddressBook, AddressRewriter
+from harness.proxies.clock import new_clock
 from harness.proxies.control.proxies import Controlled, Proxies
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.event import Event, Listener
@@ -57,8 +57,7 @@ class Front:
     ) -> None:
         """``upstreams``: what is to be added. Until then nothing is opened."""
         self.upstreams, self.seed, self.advertise = upstreams, seed, advertise
-        began_s = time.monotonic()
-        self.now_ms: Callable[[], float] = lambda: (time.monotonic() - began_s) * 1000
+        self.now_ms = new_clock()
         self.rules = RuleSet(seed=seed, now_ms=self.now_ms, tell=tell)
         self.proxies = Proxies(self._asked_for, self._gone)
         self.book = AddressBook(

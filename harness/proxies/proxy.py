@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-import time
 from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 
 from harness.proxies import dice
 from harness.proxies.address import Address
+from harness.proxies.clock import new_clock
 from harness.proxies.connection import Plan, ProxiedConnection
 from harness.proxies.counters import Counters
 from harness.proxies.direction import Direction
@@ -39,11 +39,6 @@ LOCAL = Address("127.0.0.1", 0)
 
 def _nobody(event: Event) -> None:
     """For a proxy whose events nobody wants to hear."""
-
-
-def _clock() -> Callable[[], float]:
-    began = time.monotonic()
-    return lambda: (time.monotonic() - began) * 1000
 
 
 class Proxy:
@@ -73,7 +68,7 @@ class Proxy:
     ) -> None:
         self.name, self.source, self.destination = name, source, destination
         self.upstream, self.listen = Address(*upstream), Address(*listen)
-        self.seed, self.limits, self.now_ms = seed, limits, now_ms or _clock()
+        self.seed, self.limits, self.now_ms = seed, limits, now_ms or new_clock()
         self.counters, self.toxics = Counters(), ToxicCollection()
         self.errors: deque[Exception] = deque(maxlen=KEPT_ERRORS)
         self._tell_event, self._tap = tell, tap

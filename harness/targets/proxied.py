@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
 from harness.proxies.addresses import AddressBook, AddressRewriter
+from harness.proxies.clock import new_clock
 from harness.proxies.event import Event, Listener
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.proxy import Proxy
@@ -46,7 +46,7 @@ class ProxiedTarget(FaultSentences):
     ) -> None:
         self.target = target
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
-        self._began_s, self._hear = time.monotonic(), tell
+        self._now_ms, self._hear = new_clock(), tell
         if interceptor is None:
             interceptor = RuleSet(seed=seed, now_ms=self._now_ms, tell=self._tell)
         super().__init__(net, interceptor if isinstance(interceptor, RuleSet) else None)
@@ -55,9 +55,6 @@ class ProxiedTarget(FaultSentences):
         self._names = dict(zip(target.addresses, map(str, target.nodes), strict=False))
         self._proxies: dict[Address, Proxy] = {}
         self.addresses = [net.call(self._first, each) for each in target.addresses]
-
-    def _now_ms(self) -> float:
-        return (time.monotonic() - self._began_s) * 1000
 
     def _tell(self, event: Event) -> None:
         self.events.append(event)

@@ -18,10 +18,10 @@ from harness.targets.class_archive import ClassArchive
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.broker_config import NodeConfig, Quorum, server_properties
 from harness.targets.kafka.eras import Mode
-from harness.targets.kafka.ports import free_ports
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.target import Address
 from tests.targets import kinds
+from tests.targets.taken_once import TakenOnce
 
 
 @pytest.fixture
@@ -32,12 +32,10 @@ def kafka_log_dir(tmp_path: Path) -> Path:
 
 def test_a_port_that_was_taken_meanwhile(kafka_log_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        choices = iter([[other.getsockname()[1], *free_ports(1)], free_ports(2)])
-        with KafkaTarget(
-            kinds.KAFKA, log_dir=kafka_log_dir, choose_ports=lambda _: next(choices)
-        ) as target:
+        ports = TakenOnce(other.getsockname()[1])
+        with KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir, choose_ports=ports) as target:
             assert target.addresses[0].port != other.getsockname()[1]
-    assert len(list(kafka_log_dir.glob("*.log"))) == 2
+    assert len(list(kafka_log_dir.glob("*.log"))) == len(ports.chosen) >= 2
 
 
 def test_settings_that_kafka_refuses(kafka_log_dir: Path) -> None:

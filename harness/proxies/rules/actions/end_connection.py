@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from harness.proxies.rules.actions.action import Action, Occasion, setting
 from harness.proxies.rules.values import choice
@@ -15,26 +16,29 @@ _when = choice("moment", ("before", "after"))
 
 
 @dataclass(frozen=True, slots=True)
-class Close(Action):
-    """Both sides are closed; ``when`` before: the frame is lost, after: it is the last."""
+class _EndConnection(Action):
+    """``when`` before: the frame is lost, after: it is the last."""
 
-    name = "close"
+    end: ClassVar[Step]
     short = "when"
     keeps = True
     when: str = setting(_when, "before")
 
     def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:  # noqa: ARG002
-        return [*([Send(data)] if self.when == "after" else []), CloseStep()]
+        return [*([Send(data)] if self.when == "after" else []), self.end]
 
 
 @dataclass(frozen=True, slots=True)
-class Reset(Action):
+class Close(_EndConnection):
+    """Both sides are closed; ``when`` before: the frame is lost, after: it is the last."""
+
+    name = "close"
+    end = CloseStep()
+
+
+@dataclass(frozen=True, slots=True)
+class Reset(_EndConnection):
     """Like close, by RST."""
 
     name = "reset"
-    short = "when"
-    keeps = True
-    when: str = setting(_when, "before")
-
-    def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:  # noqa: ARG002
-        return [*([Send(data)] if self.when == "after" else []), ResetStep()]
+    end = ResetStep()

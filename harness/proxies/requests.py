@@ -153,15 +153,20 @@ class RequestWatch(FrameWatch):
         self.stream.do(out)
 
     def _send_back(self, step: SendBack) -> Call:
+        if self._responses.stream.way.is_over:  # nobody gets it any more
+            return Call(_nothing)
+        self.lean_on(self._responses)
+        data = step.data
         if not step.in_turn:
-            return Call(partial(self._responses.put, step.data))
+            return Call(partial(self._responses.put, data), len(data))
         own = self._unanswered.promise()
         self._responses.finder.interrupt = True
-        return Call(partial(self._give, own, step.data))
+        return Call(partial(self._give, own, data), len(data))
 
     def _give(self, own: OwnAnswer, data: bytes) -> None:
-        own.data = data
-        self._responses.own_is_given()
+        if not self._responses.stream.way.is_over:
+            self._unanswered.give(own, data)
+            self._responses.own_is_given()
 
     def _account(self, data: bytes, seen: SeenRequest | None) -> bool:
         """Expect answers to all frames in ``data``; returns whether ``seen`` is among them."""
@@ -193,6 +198,10 @@ class RequestWatch(FrameWatch):
         limit_bytes = self.shared.limits.kept_bytes
         while len(held) > WITHHELD or sum(len(one.payload) for one in held.values()) > limit_bytes:
             del held[next(iter(held))]
+
+
+def _nothing() -> None:
+    """Instead of an answer that leads nowhere."""
 
 
 def _correlation_id(payload: bytes) -> int | None:

@@ -52,7 +52,8 @@ class Way:
 
     @property
     def held_bytes(self) -> int:
-        return self.chain.held_bytes if self.chain else 0
+        """The memory that toxics hold, about: a piece costs more than its bytes."""
+        return self.chain.held_cost_bytes if self.chain else 0
 
     def forward(self, piece: Piece) -> None:
         """Only while it is open."""

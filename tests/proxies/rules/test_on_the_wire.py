@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +17,10 @@ from harness.codec.header import decode_response
 from harness.codec.messages import MetadataRequest, ProduceResponse
 from harness.proxies.proxy import Proxy
 from harness.proxies.rules import Rule, RuleSet, requests, responses
+from harness.proxies.rules.toml_form import read_rules_text
 from harness.proxies.running import RunningProxies
 from tests.proxies.ends import LIMIT_S, read, read_to_end
-from tests.proxies.rules.traffic import Stream, metadata, produce, produced, response
+from tests.proxies.rules.traffic import Clock, Stream, metadata, produce, produced, response
 
 
 def now_ms() -> float:
@@ -48,8 +50,8 @@ class Wire:
 
 
 @contextmanager
-def wired(*rules: Rule, seed: int = 0) -> Iterator[Wire]:
-    rule_set = RuleSet(*rules, seed=seed, now_ms=now_ms)
+def wired(*rules: Rule, seed: int = 0, clock: Callable[[], float] = now_ms) -> Iterator[Wire]:
+    rule_set = RuleSet(*rules, seed=seed, now_ms=clock)
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         listener.settimeout(LIMIT_S)
@@ -165,6 +167,41 @@ def test_a_cut_answer_is_followed_by_a_reset() -> None:
         wire.answer(*answers)
         with pytest.raises(ConnectionResetError):
             read_to_end(wire.client)
+
+
+def documented_end() -> str:
+    """The line of docs/proxy.md for what works and then dies."""
+    text = (Path(__file__).parents[3] / "docs/proxy.md").read_text("utf-8")
+    return text.split("works and then\ndies")[1].split("```toml\n")[1].split("```")[0]
+
+
+def passes(wire: Wire, asked: bytes) -> bool:
+    """Whether the broker gets it; else both sides are reset."""
+    wire.ask(asked)
+    try:
+        return payloads(read(wire.broker, len(asked) + 4)) == [asked]
+    except ConnectionResetError:
+        with pytest.raises(ConnectionResetError):
+            read_to_end(wire.client)
+        return False
+
+
+def test_a_link_works_and_then_dies() -> None:
+    asked, _ = pairs(3)
+    clock = Clock()
+    with wired(*read_rules_text(documented_end()).rules, clock=clock) as wire:
+        assert passes(wire, asked[0])
+        clock.now = 4999
+        assert passes(wire, asked[1])
+        clock.now = 5000
+        assert not passes(wire, asked[2])
+
+
+def test_a_connection_works_for_so_many_frames_and_then_dies() -> None:
+    asked, _ = pairs(3)
+    words = documented_end().replace("after_ms = 5000", 'after_frames = 2, per = "connection"')
+    with wired(*read_rules_text(words).rules) as wire:
+        assert [passes(wire, one) for one in asked] == [True, True, False]
 
 
 def test_rules_can_be_armed_while_frames_pass() -> None:

@@ -101,6 +101,8 @@ class FrameFinder(Generic[Claim]):
             self._watch.passes(data)
             if self.interrupt and not self._left:
                 self._watch.between()
+        elif not left and self._is_one_frame(data):
+            self._one_frame(data)
         elif self._claim is not None:
             self._collect(data)
         elif self._head:
@@ -109,6 +111,23 @@ class FrameFinder(Generic[Claim]):
         else:
             self._left = 0
             self._walk(data, 0, int(left))
+
+    def _is_one_frame(self, data: bytes) -> bool:
+        """Whether it is all of a frame and no more, and nothing else is to be done before it."""
+        if self._claim is not None or self._head or self.interrupt:
+            return False
+        length = len(data) - LENGTH_BYTES
+        return self._head_bytes <= length <= self._longest and data[:4] == length.to_bytes(4, "big")
+
+    def _one_frame(self, data: bytes) -> None:
+        """What ``_walk`` does, without a loop: most frames come alone."""
+        claim = self._watch.begins(data, LENGTH_BYTES, len(data) - LENGTH_BYTES)
+        if claim is None:
+            self._watch.passes(data)
+        else:
+            self._watch.found(claim, data[LENGTH_BYTES:], (data,))
+        if self.interrupt:
+            self._watch.between()
 
     def end(self) -> None:
         """The stream has ended: what was held passes."""

@@ -8,7 +8,7 @@ import socket
 from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from harness.proxies import dice
 from harness.proxies.address import Address
@@ -27,7 +27,7 @@ from harness.proxies.toxics.collection import ToxicCollection
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.watching import Shared
 
-A = TypeVar("A")
+P = ParamSpec("P")
 T = TypeVar("T")
 BACKLOG = 1024
 AT_ONCE = 64  # accepted before others get their turn
@@ -289,9 +289,9 @@ class Proxy:
                   rule=named.name, detail={"toxic": named.toxic.type})
         )  # fmt: skip
 
-    def _guarded(self, call: Callable[[A], T], argument: A, /) -> T | None:
+    def _guarded(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
-            return call(argument)
+            return call(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  # a rule is somebody else's code
             self.counters.errors += 1
             self.errors.append(error)

@@ -82,20 +82,21 @@ class RequestWatch(FrameWatch):
         return None
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
-        seen = SeenRequest(payload, claim.ordinal, place=self.place)
         if claim.is_touched:
-            other = self.shared.guarded(self.shared.rewriter.request, seen)
+            other = self.shared.guarded(self.shared.rewriter.request, payload, self.place)
             if other is not None:
                 payload, pieces = other, (frame(other),)
-                seen = SeenRequest(other, claim.ordinal, place=self.place)
-        steps = self.steps(self.shared.interceptor.request, seen) if claim.is_shown else None
-        if steps is None:
-            kept = seen if claim.is_shown or claim.is_answer_shown else None
-            self._unanswered.expect(payload, 0, len(payload), claim.ordinal, kept)
-            for piece in pieces:
-                self.stream.pass_on(piece)
-        else:
-            self._act(steps, seen)
+        seen = None
+        if claim.is_shown or claim.is_answer_shown:
+            seen = SeenRequest(payload, claim.ordinal, place=self.place)
+        if seen and claim.is_shown:
+            steps = self.steps(self.shared.interceptor.request, seen)
+            if steps is not None:
+                self._act(steps, seen)
+                return
+        self._unanswered.expect(payload, 0, len(payload), claim.ordinal, seen)
+        for piece in pieces:
+            self.stream.pass_on(piece)
 
     def unread(self, claim: Claim, data: bytes) -> None:
         self.traffic.too_large += 1

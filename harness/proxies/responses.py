@@ -65,18 +65,19 @@ class ResponseWatch(FrameWatch):
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
         ordinal, sent, is_shown, is_touched = claim
-        request = sent.request(self.place)
-        seen = SeenResponse(payload, request, ordinal)
         if is_touched:
-            other = self.shared.guarded(self.shared.rewriter.response, seen)
+            rewriter, kind = self.shared.rewriter, sent[1:3]
+            other = self.shared.guarded(rewriter.response, payload, kind, self.place)
             if other is not None:
-                pieces, seen = (frame(other),), SeenResponse(other, request, ordinal)
-        steps = self.steps(self.shared.interceptor.response, seen) if is_shown else None
-        if steps is None:
-            for piece in pieces:
-                self.stream.pass_on(piece)
-        else:
-            self.act(steps)
+                payload, pieces = other, (frame(other),)
+        if is_shown:
+            seen = SeenResponse(payload, sent.request(self.place), ordinal)
+            steps = self.steps(self.shared.interceptor.response, seen)
+            if steps is not None:
+                self.act(steps)
+                return
+        for piece in pieces:
+            self.stream.pass_on(piece)
 
     def unread(self, claim: Claim, data: bytes) -> None:  # noqa: ARG002
         self.traffic.too_large += 1

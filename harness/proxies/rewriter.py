@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from harness.proxies.counters import Kind
 from harness.proxies.direction import Direction
-from harness.proxies.seen import SeenRequest, SeenResponse
+from harness.proxies.seen import Place
 
 
 class Rewriter:
@@ -13,10 +14,10 @@ class Rewriter:
         """Whether frames of this API can hold an address; asked for every frame, so quick."""
         return False
 
-    def request(self, seen: SeenRequest) -> bytes | None:  # noqa: ARG002
+    def request(self, payload: bytes, place: Place) -> bytes | None:  # noqa: ARG002
         """The payload in place of a request's; None: as it came."""
         return None
 
-    def response(self, seen: SeenResponse) -> bytes | None:  # noqa: ARG002
-        """The payload in place of a response's; None: as it came."""
+    def response(self, payload: bytes, kind: Kind, place: Place) -> bytes | None:  # noqa: ARG002
+        """The payload in place of a response's to a request of this kind; None: as it came."""
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, get_args
+from typing import Any, ParamSpec, Protocol, TypeVar, get_args
 
 from harness.proxies.asides import Asides
 from harness.proxies.counters import Traffic
@@ -19,7 +19,7 @@ from harness.proxies.seen import Place
 from harness.proxies.step import Aside, Send, Step
 from harness.proxies.stream import Call, Stream
 
-A = TypeVar("A")
+P = ParamSpec("P")
 T = TypeVar("T")
 Steps = Sequence[Step]
 _KINDS = get_args(Step)
@@ -28,7 +28,7 @@ _KINDS = get_args(Step)
 class Guarded(Protocol):
     """Calls somebody else's code: what it raises is told, and None is returned."""
 
-    def __call__(self, call: Callable[[A], T], argument: A, /) -> T | None: ...
+    def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None: ...
 
 
 @dataclass(slots=True)

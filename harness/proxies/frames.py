@@ -101,33 +101,28 @@ class FrameFinder(Generic[Claim]):
             self._watch.passes(data)
             if self.interrupt and not self._left:
                 self._watch.between()
-        elif not left and self._is_one_frame(data):
-            self._one_frame(data)
         elif self._claim is not None:
             self._collect(data)
         elif self._head:
             data, self._head = self._head + data, b""
             self._walk(data, 0, 0)
-        else:
+        elif left or not self._is_one_frame(data):
             self._left = 0
             self._walk(data, 0, int(left))
+        else:  # most frames come alone
+            claim = self._watch.begins(data, LENGTH_BYTES, len(data) - LENGTH_BYTES)
+            if claim is None:
+                self._watch.passes(data)
+            else:
+                self._watch.found(claim, data[LENGTH_BYTES:], (data,))
+            if self.interrupt:
+                self._watch.between()
 
     def _is_one_frame(self, data: bytes) -> bool:
-        """Whether it is all of a frame and no more, and nothing else is to be done before it."""
-        if self._claim is not None or self._head or self.interrupt:
-            return False
         length = len(data) - LENGTH_BYTES
-        return self._head_bytes <= length <= self._longest and data[:4] == length.to_bytes(4, "big")
-
-    def _one_frame(self, data: bytes) -> None:
-        """What ``_walk`` does, without a loop: most frames come alone."""
-        claim = self._watch.begins(data, LENGTH_BYTES, len(data) - LENGTH_BYTES)
-        if claim is None:
-            self._watch.passes(data)
-        else:
-            self._watch.found(claim, data[LENGTH_BYTES:], (data,))
-        if self.interrupt:
-            self._watch.between()
+        if self.interrupt or not self._head_bytes <= length <= self._longest:
+            return False
+        return data.startswith(length.to_bytes(LENGTH_BYTES, "big"))
 
     def end(self) -> None:
         """The stream has ended: what was held passes."""

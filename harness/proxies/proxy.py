@@ -134,6 +134,7 @@ class Proxy:
         """The same for who is on the loop and cannot wait: between two frames, say."""
         if self._listener:
             return
+        _let_large_reads_be_cheap()
         host, port = self.listen
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -300,6 +301,13 @@ class Proxy:
 
     def _tell(self, what: str, direction: Direction | None = None, **detail: object) -> None:
         self._tell_event(Event(self.now_ms(), what, self.link, direction=direction, detail=detail))
+
+
+def _let_large_reads_be_cheap() -> None:
+    """asyncio reads into 256 KiB each time. The C library (glibc) maps such a block from the system
+    and gives it back, which takes longer than the read, until a larger one was freed once.
+    """
+    bytes(1 << 20)
 
 
 def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:

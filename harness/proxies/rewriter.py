@@ -11,7 +11,7 @@ class Rewriter:
     """Changes nothing. One object serves all connections of its proxies, on their loop only."""
 
     def touches(self, direction: Direction, api_key: int, version: int) -> bool:  # noqa: ARG002
-        """Whether frames of this API can hold an address; asked for every frame, so quick."""
+        """Whether frames of this API can hold an address: asked once of what is known."""
         return False
 
     def request(self, payload: bytes, place: Place) -> bytes | None:  # noqa: ARG002

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from harness.codec.frame import frame
 from harness.proxies.counters import Traffic
-from harness.proxies.seen import SeenRequest, SeenResponse
 from harness.proxies.toxics.chain import PIECE_COST_BYTES
-from harness.proxies.unanswered import OwnAnswer, Sent
+from harness.proxies.unanswered import OwnAnswer
 from tests.fuzz.proxied.faults import (
     ANSWERING,
     COLLECTING,
@@ -233,7 +232,7 @@ def _requests_made(play: Play, payload: bytes) -> Iterator[bytes]:
     if len(payload) < _HEAD_BYTES[UP] or play.rewriter is None:
         return
     if play.rewriter.touches(UP, *_KIND.unpack_from(payload)):
-        made = play.rewriter.request(SeenRequest(payload, place=play.connection.place))
+        made = play.rewriter.request(payload, play.connection.place)
         if made is not None:
             yield frame(made)
 
@@ -246,7 +245,6 @@ def _responses_made(play: Play, payload: bytes) -> Iterator[bytes]:
     for kind in {one[4:8] for one in (*asked.frames, asked.rest) if len(one) >= 12}:
         key, version = _KIND.unpack(kind)
         if play.rewriter.touches(DOWN, key, version):
-            request = Sent(0, key, version, 0).request(play.connection.place)
-            made = play.rewriter.response(SeenResponse(payload, request))
+            made = play.rewriter.response(payload, (key, version), play.connection.place)
             if made is not None:
                 yield frame(made)

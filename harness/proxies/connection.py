@@ -59,7 +59,7 @@ class ProxiedConnection:
     def _stream(self, direction: Direction, source: Side, destination: Side) -> Stream:
         plan = self._plan
         make = partial(plan.chain, self.place, direction, self.began_ms)
-        way = Way(destination, make, plan.now_ms)
+        way = Way(destination, make, plan.now_ms, plan.counters.of(direction))
         way.chain = make()
         stream = Stream(way, plan.shared.limits, plan.now_ms, source.pause)
         source.out, destination.into = stream, stream

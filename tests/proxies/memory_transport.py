@@ -26,6 +26,7 @@ class MemoryTransport(asyncio.Transport):
         self.got_end = self.was_reset = False  # so the peer sees it
         self.dropped_bytes = 0  # that were written, and never will be sent
         self.window = 0
+        self.written_bytes = 0  # by the proxy
         self.delivered = bytearray()  # to the protocol
         self._coming: deque[bytes | None] = deque()  # what the peer sent, None: its end
         self._buffer = bytearray()
@@ -61,6 +62,7 @@ class MemoryTransport(asyncio.Transport):
         assert isinstance(data, bytes), data
         if self._wrote_end:
             raise RuntimeError("Cannot call write() after write_eof()")
+        self.written_bytes += len(data)
         if self._is_lost or not data:
             return
         self._buffer += data

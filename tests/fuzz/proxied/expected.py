@@ -147,6 +147,8 @@ def check_end(play: Play) -> None:
 
 def _check_counters(play: Play) -> None:
     counters = play.proxy.counters
+    assert counters.upstream.sent_bytes == play.broker.written_bytes
+    assert counters.downstream.sent_bytes == play.client.written_bytes
     for traffic, side, longest, head in (
         (counters.upstream, play.client, play.limits.request_bytes, _HEAD_BYTES[UP]),
         (counters.downstream, play.broker, _LONGEST, _HEAD_BYTES[DOWN]),

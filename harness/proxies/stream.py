@@ -173,9 +173,13 @@ class Stream:
         timer: asyncio.TimerHandle | None = None
         if step.at_most_ms != NEVER_MS:
             loop = asyncio.get_running_loop()
-            timer = loop.call_later(step.at_most_ms / 1000, self._go_on)
+            timer = loop.call_later(step.at_most_ms / 1000, self._hold_is_over, step)
         self._waiting = partial(_end_hold, step, timer, self._go_on)
         step.gate.when_open(self._go_on)
+
+    def _hold_is_over(self, step: Hold) -> None:
+        step.expired()
+        self._go_on()
 
     def _go_on(self) -> None:
         self._stop_waiting()

@@ -34,6 +34,7 @@ _OF_RULE = {
     "outside": "Frames that would match at another time.",
     "matched": "Frames that matched.",
     "fired": "Frames to which something was done.",
+    "expired": "Frames that were held until their time was over.",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,8 +16,11 @@ import pytest
 from harness.codec.frame import frame
 from harness.codec.header import decode_response
 from harness.codec.messages import MetadataRequest, ProduceResponse
+from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
+from harness.proxies.requests import WITHHELD
 from harness.proxies.rules import Rule, RuleSet, requests, responses
+from harness.proxies.rules.actions.reorder import LARGEST
 from harness.proxies.rules.toml_form import read_rules_text
 from harness.proxies.running import RunningProxies
 from tests.proxies.ends import LIMIT_S, read, read_to_end
@@ -157,6 +161,59 @@ def test_a_held_answer_comes_when_it_is_released() -> None:
         wire.client.settimeout(LIMIT_S)
         assert wire.running.call(wire.rules.release, "held") == 1
         assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
+
+
+def test_a_held_answer_whose_time_is_over_is_told() -> None:
+    asked, answers = pairs(1)
+    with wired(responses().named("held").hold(at_most_ms=1)) as wire:
+        wire.running.call(setattr, wire.rules, "tell", (events := list[Event]()).append)
+        wire.ask(*asked)
+        read(wire.broker, len(asked[0]) + 4)
+        wire.answer(*answers)
+        assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
+        counts = wire.rules.counts("held")
+        assert (counts.fired, counts.expired) == (1, 1)
+        assert "1 held until their time was over" in counts.in_words()
+    assert [(event.what, event.rule, event.frame) for event in events] == [
+        ("fired", "held", 0),
+        ("expired", "held", 0),
+    ]
+
+
+def test_a_held_answer_that_is_released_is_not_told_as_late() -> None:
+    asked, answers = pairs(1)
+    with wired(responses().named("held").hold(at_most_ms=60_000)) as wire:
+        wire.ask(*asked)
+        read(wire.broker, len(asked[0]) + 4)
+        wire.answer(*answers)
+        wire.until(lambda: wire.rules.counts("held").fired == 1)
+        wire.running.call(wire.rules.release, "held")
+        assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
+        assert wire.rules.counts("held").expired == 0
+
+
+@pytest.mark.parametrize("window", [17, LARGEST])
+def test_requests_of_a_large_window_are_known_again(window: int) -> None:
+    """A rule about answers sees what was asked, however many others were collected with it."""
+    asked, answers = pairs(window)
+    collect = requests().named("w").first(window).reorder(window, at_most_ms=60_000)
+    known = responses().request_field("acks", -1).named("known").watch()
+    with wired(collect, known, seed=3) as wire:
+        sender = threading.Thread(target=wire.ask, args=asked)
+        sender.start()
+        came = payloads(read(wire.broker, sum(len(one) + 4 for one in asked)))
+        sender.join()
+        assert came != asked
+        by_id = dict(zip(asked, answers, strict=True))
+        sender = threading.Thread(target=wire.answer, args=[by_id[one] for one in came])
+        sender.start()
+        read(wire.client, sum(len(one) + 4 for one in answers))
+        sender.join()
+        assert wire.rules.counts("known").fired == window
+
+
+def test_as_many_requests_are_kept_as_a_window_may_have() -> None:
+    assert WITHHELD >= LARGEST
 
 
 def test_a_cut_answer_is_followed_by_a_reset() -> None:

@@ -170,6 +170,13 @@ def test_a_cluster_has_listeners_for_brokers_where_they_have_names() -> None:
 
 
 @pytest.mark.parametrize(
+    ("release", "timeout_ms"), [("0.8.0", "6000"), ("0.8.2.2", "6000"), ("0.9.0.1", "1500")]
+)
+def test_a_session_whose_end_is_not_borne_is_longer(release: str, timeout_ms: str) -> None:
+    assert properties(release, brokers=3)["zookeeper.session.timeout.ms"] == timeout_ms
+
+
+@pytest.mark.parametrize(
     ("brokers", "replicas", "in_sync"), [(2, "2", "1"), (3, "3", "2"), (4, "3", "2")]
 )
 def test_replication_in_a_cluster(brokers: int, replicas: str, in_sync: str) -> None:

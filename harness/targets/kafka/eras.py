@@ -33,6 +33,7 @@ class Fact(Enum):
     BROKERS_SHOWN = "Metadata shows the live brokers before there is a topic"
     API_VERSIONS = "answers ApiVersions"
     RACKS = "broker.rack"
+    OUTLIVES_SESSIONS = "registers anew when its ZooKeeper session has ended (KAFKA-1387)"
     TOPIC_DELETION = "topics can be deleted without a setting"
     SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"
@@ -49,6 +50,7 @@ _LISTENERS = (
 )
 _SINCE = {
     Fact.BROKERS_SHOWN: "0.9",
+    Fact.OUTLIVES_SESSIONS: "0.9",
     Fact.API_VERSIONS: "0.10.0",
     Fact.RACKS: "0.10.0",
     Fact.SNAPPY_IN_MODULES: "0.8.2",

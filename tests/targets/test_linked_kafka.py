@@ -18,10 +18,16 @@ from tests.targets.watched_partition import WatchedPartition, watched
 
 TOPIC = "watched"
 DEPOSED_TIMEOUT_MS = 1_000
-PATIENT = dict.fromkeys(
-    ("zookeeper.session.timeout.ms", "broker.session.timeout.ms", "replica.lag.time.max.ms"), "4000"
-)
-"""Longer than the pauses of a busy machine: only what is cut is given up."""
+PATIENT = {
+    "zookeeper.session.timeout.ms": "10000",  # the most that our ZooKeeper grants
+    "broker.session.timeout.ms": "10000",
+    "replica.lag.time.max.ms": "4000",
+}
+"""Longer than the pauses of a busy machine, so that only what is cut is given up.
+
+ZooKeeper's client gives its connection up after two thirds of the session's time, and then the
+leader moves from a broker that nobody cut. With 4 s that happened.
+"""
 NOT_COMMITTED = {
     ErrorCode.REQUEST_TIMED_OUT,
     ErrorCode.NOT_ENOUGH_REPLICAS,
@@ -114,9 +120,10 @@ def a_leader_that_is_deposed_does_not_learn_of_it(
     talk.write(TOPIC, b"to the new leader", target.address_of(new))
     assert to_the_deposed(talk, target, old) in NOT_COMMITTED
     assert partition.leader_by(old) == old
-    assert partition.leader_by(witness) == new
+    assert partition.leader_by(witness) != old
     target.links.heal()
-    assert partition.await_agreement() == new
+    eventually(lambda: partition.leader_by(old) not in (old, None) or None, "it learns of it")
+    partition.await_agreement()
     kept = [b"without the follower", b"to the new leader"]
     for node in target.nodes:
         talk.await_values(TOPIC, kept, target.address_of(node))

@@ -82,8 +82,8 @@ class _Rewriting:
         self.count("unreadable")
         return None
 
-    def address(self, host: str, port: int) -> Address | None:
-        proxy = self.book.address_for(self.view, host, port)
+    def address(self, host: str, port: int, node_id: int | None = None) -> Address | None:
+        proxy = self.book.address_for(self.view, host, port, node_id)
         if proxy is not None:
             self.count("addresses")
         return proxy

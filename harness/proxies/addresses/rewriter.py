@@ -90,8 +90,8 @@ class _Asked:
     def __init__(self, rewriter: AddressRewriter, view: str) -> None:
         self.rewriter, self.book, self.view = rewriter, rewriter.book, view
 
-    def address(self, host: str, port: int) -> Address | None:
-        proxy = self.book.address_for(self.view, host, port)
+    def address(self, host: str, port: int, node_id: int | None = None) -> Address | None:
+        proxy = self.book.address_for(self.view, host, port, node_id)
         if proxy is not None:
             self.count("addresses")
         return proxy

@@ -50,5 +50,5 @@ def test_requests_with_the_same_correlation_id_are_all_answered(
         for message, at_version in asked:
             connection.send(message, at_version, correlation_id=SAME_ID)
         for _ in asked:
-            connection.receive()
+            connection.receive(tolerant=True)
         connection.expect_silence(for_ms=1)

@@ -9,6 +9,7 @@ from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.client.requests import Topic
 from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import ProduceRequest
@@ -60,6 +61,8 @@ def test_all_that_was_in_flight_is_stored_once(
 ) -> None:
     """Five batches are sent at once, and no answer comes: the connection ends at the third. All
     are sent again, those that were appended and those that perhaps were not.
+
+    A broker that remembers fewer (0.11: the last one) calls older ones out of order, see IDEM-006.
     """
     topic, producer = broker.create_topic(), new_producer(broker)
     sent = [producer.request(topic, api_version, *each) for each in enumerate(IN_FLIGHT)]
@@ -74,7 +77,8 @@ def test_all_that_was_in_flight_is_stored_once(
         again = broker.connect()
         _send_at_once(again, sent, api_version)
         for sequence in range(len(sent)):
-            expect_taken(again.receive(), f"the retry of batch {sequence}")
+            forgotten = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+            expect_taken(again.receive(), f"the retry of batch {sequence}", forgotten)
         _expect_stored(broker, topic, IN_FLIGHT)
 
 

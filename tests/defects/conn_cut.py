@@ -62,12 +62,12 @@ class AppendsPartitionsBeforeTheCut(_DoesWhatCameWhole):
     def keep(self, message: Message, rest: bytes) -> bool:
         if not isinstance(message, ProduceRequest):
             return False
-        (topic,) = message.topic_data
-        several = len(topic.partition_data) > 1
-        topic.partition_data = [
-            one for one in topic.partition_data if one.records and bytes(one.records) in rest
-        ]
-        return several and bool(topic.partition_data)
+        several = any(len(topic.partition_data) > 1 for topic in message.topic_data)
+        for topic in message.topic_data:
+            topic.partition_data = [
+                one for one in topic.partition_data if one.records and bytes(one.records) in rest
+            ]
+        return several and any(topic.partition_data for topic in message.topic_data)
 
 
 class CreatesTopicsBeforeTheCut(_DoesWhatCameWhole):

@@ -34,9 +34,10 @@ class CaptureFile:
         try:
             while (found := self._packet()) is not None:
                 self.counts["packets"] += 1
-                link_type, data, time_ns = found
+                link_type, data, time_ns, interface = found
                 try:
-                    yield read_segment(link_type, data, time_ns)
+                    segment = read_segment(link_type, data, time_ns)
+                    yield segment._replace(interface=interface) if interface else segment
                 except NoSegment as reason:
                     self.counts[reason.kind] += 1
                 except KeyError:
@@ -47,7 +48,7 @@ class CaptureFile:
         finally:
             self._reader.close()
 
-    def _packet(self) -> tuple[int, bytes, int] | None:
+    def _packet(self) -> tuple[int, bytes, int, str] | None:
         try:
             data, about = self._read(PACKET_LIMIT_BYTES)
         except EOFError:
@@ -55,11 +56,16 @@ class CaptureFile:
         link_type = getattr(about, "linktype", None)
         if link_type is None:
             scale = 1 if self._reader.nano else 1000
-            return self._reader.linktype, data, about.sec * _SECOND_NS + about.usec * scale
+            return self._reader.linktype, data, about.sec * _SECOND_NS + about.usec * scale, ""
         if about.tshigh is not None:  # a simple packet block has no time: that of the one before
             ticks = about.tshigh << 32 | about.tslow
             self._last_ns = ticks * _SECOND_NS // about.tsresol
-        return link_type, data, self._last_ns
+        return link_type, data, self._last_ns, _text(getattr(about, "ifname", None))
+
+
+def _text(name: bytes | str | None) -> str:
+    """What scapy hands over of the name of an interface, if it does."""
+    return name.decode(errors="replace") if isinstance(name, bytes) else name or ""
 
 
 def _open(file: str | IO[bytes]) -> tuple[Any, Callable[[int], Any]]:

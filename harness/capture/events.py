@@ -14,11 +14,15 @@ REQUEST, RESPONSE = "request", "response"
 
 @dataclass(frozen=True, slots=True)
 class ConnectionInfo:
-    """``number`` counts the connections of a capture from 1."""
+    """``number`` counts the connections of a capture from 1.
+
+    ``interface``: where it was captured, in a file that says so; of a proxy it is the link.
+    """
 
     number: int
     client: Endpoint
     server: Endpoint
+    interface: str = ""
 
 
 @dataclass(slots=True)

@@ -56,7 +56,7 @@ class Follower:
                 return
             if len(self._open) >= self._limits.connections:
                 yield from self._close_silent()
-            connection = self._open[key] = self._connection(key)
+            connection = self._open[key] = self._connection(key, segment.interface)
         self._open.move_to_end(key)
         yield from self._tell(key, connection, connection.feed(segment))
         if connection.over:
@@ -67,14 +67,15 @@ class Follower:
             return True
         return key not in self._closed and not (segment.flags & (FIN | RST) and not segment.payload)
 
-    def _connection(self, key: Key) -> Connection:
+    def _connection(self, key: Key, interface: str) -> Connection:
         servers = [end for end in key if end.port in self._ports]
         server = servers[0] if len(servers) == 1 else None
-        return Connection(key, server, self._names, self._limits, self._identify)
 
-    def _identify(self, client: Endpoint, server: Endpoint) -> ConnectionInfo:
-        self._numbered += 1
-        return ConnectionInfo(self._numbered, client, server)
+        def identify(client: Endpoint, server: Endpoint) -> ConnectionInfo:
+            self._numbered += 1
+            return ConnectionInfo(self._numbered, client, server, interface)
+
+        return Connection(key, server, self._names, self._limits, identify)
 
     def _tell(self, key: Key, connection: Connection, events: list[Event]) -> Iterator[Event]:
         """The events, or nothing as yet while it may be another protocol."""

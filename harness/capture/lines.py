@@ -45,7 +45,9 @@ def connection_line(event: Event) -> str:
     """Introduces a connection, before its first event."""
     info = event.connection
     day = datetime.fromtimestamp(event.time_ns / 1e9, UTC).date()
-    return f"# connection {info.number}: client {info.client}, broker {info.server}, {day} UTC"
+    ends = f"client {info.client}, broker {info.server}"
+    on = f", on {info.interface}" if info.interface else ""
+    return f"# connection {info.number}: {ends}{on}, {day} UTC"
 
 
 def _clock(time_ns: int) -> str:
@@ -79,6 +81,7 @@ def object_of(event: Event, *, verbose: bool = False) -> dict[str, Any]:
         "connection": info.number,
         "client": str(info.client),
         "broker": str(info.server),
+        "interface": info.interface or None,
     }
     if isinstance(event, Notice):
         return {"type": event.kind, **common, "text": event.text, "count": event.count}

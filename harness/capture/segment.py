@@ -48,7 +48,10 @@ class Endpoint(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """``missing`` bytes of its payload were cut off at the end when it was captured."""
+    """``missing`` bytes of its payload were cut off at the end when it was captured.
+
+    ``interface``: where, in a file that has names for that.
+    """
 
     time_ns: int
     source: Endpoint
@@ -58,6 +61,7 @@ class Segment(NamedTuple):
     flags: int
     payload: bytes
     missing: int
+    interface: str = ""
 
 
 class NoSegment(Exception):

@@ -10,13 +10,9 @@ import struct
 from ipaddress import ip_address
 from typing import BinaryIO
 
+from harness.capture.file_forms import FileForm, Pcap
 from harness.capture.segment import ACK, FIN, RST, SYN, Endpoint
 
-RAW_IP = 101
-_NANOSECONDS = 0xA1B23C4D
-_SNAP_BYTES = 0x40000
-_FILE_HEAD = struct.Struct("=IHHiIII")
-_PACKET_HEAD = struct.Struct("=IIII")
 _IPV4 = struct.Struct(">BBHHHBBH4s4s")
 _IPV6 = struct.Struct(">IHBB16s16s")
 _TCP = struct.Struct(">HHIIBBHHH")
@@ -35,16 +31,19 @@ def endpoint(host: str, port: int) -> Endpoint:
 
 
 class CaptureWriter:
-    """A pcap file with nanoseconds, written packet by packet to ``out``, which stays open."""
+    """A file, pcap by default, written packet by packet to ``out``, which stays open."""
 
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-        out.write(_FILE_HEAD.pack(_NANOSECONDS, 2, 4, 0, 0, _SNAP_BYTES, RAW_IP))
+    def __init__(self, out: BinaryIO, form: FileForm | None = None) -> None:
+        self._out, self._form = out, form or Pcap()
+        out.write(self._form.head)
 
-    def packet(self, time_ns: int, data: bytes) -> None:
-        """``time_ns``: since 1970, UTC."""
-        seconds, rest = divmod(time_ns, 1_000_000_000)
-        self._out.write(_PACKET_HEAD.pack(seconds, rest, len(data), len(data)) + data)
+    def packet(self, time_ns: int, data: bytes, interface: str = "") -> None:
+        """As in :class:`harness.capture.file_forms.FileForm`."""
+        self.record(self._form.packet(time_ns, data, interface))
+
+    def record(self, written: bytes) -> None:
+        """A packet, with all that stands before it, as it is written."""
+        self._out.write(written)
 
     def flush(self) -> None:
         self._out.flush()
@@ -54,14 +53,20 @@ class WrittenConnection:
     """One TCP connection in a capture, beginning with its handshake.
 
     ``opener`` connected to ``accepter``; both are of one IP version, else ValueError.
+    ``interface``: what each of its packets names, in a file that has names.
     """
 
     def __init__(
-        self, writer: CaptureWriter, opener: Endpoint, accepter: Endpoint, time_ns: int
+        self,
+        writer: CaptureWriter,
+        opener: Endpoint,
+        accepter: Endpoint,
+        time_ns: int,
+        interface: str = "",
     ) -> None:
         if len(opener.address) != len(accepter.address):
             raise ValueError(f"{opener} and {accepter} are not of one IP version")
-        self._writer = writer
+        self._writer, self._interface = writer, interface
         self._other = {opener: accepter, accepter: opener}
         self._next = {opener: 0, accepter: 0}  # sequence numbers
         self._ended: set[Endpoint] = set()
@@ -91,7 +96,7 @@ class WrittenConnection:
         receiver = self._other[sender]
         seq, ack = self._next[sender], self._next[receiver] if flags & ACK else 0
         segment = _tcp(sender, receiver, (seq, ack), flags, payload)
-        self._writer.packet(time_ns, _ip(sender, receiver, segment))
+        self._writer.packet(time_ns, _ip(sender, receiver, segment), self._interface)
         taken = len(payload) + bool(flags & (SYN | FIN))  # SYN and FIN count like a byte each
         self._next[sender] = (seq + taken) % SEQUENCES
 

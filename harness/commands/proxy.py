@@ -105,7 +105,8 @@ class Wanted:
 @click.option("--journal", type=click.Path(path_type=Path), metavar="FILE.jsonl",
               help="Write every event here, one JSON object a line.")  # fmt: skip
 @click.option("--capture", type=click.Path(path_type=Path), metavar="FILE.pcap",
-              help="Write what passes here, for Wireshark and `codec pcap`.")  # fmt: skip
+              help="Write what passes here, for Wireshark and `codec pcap`; a .pcapng names the "
+              "links.")  # fmt: skip
 @click.option("--capture-side", "sides", type=click.Choice([each.value for each in Sides]),
               default=Sides.BOTH.value, show_default=True,
               help="Whose connections are captured.")  # fmt: skip

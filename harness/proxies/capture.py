@@ -17,12 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from harness.capture.file_forms import FileForm, Pcap, Pcapng
 from harness.capture.segment import Endpoint
 from harness.capture.writing import CaptureWriter, WrittenConnection, endpoint
 from harness.proxies.event import Event, Listener
 
 GIB = 1 << 30
-PACKET_HEAD_BYTES = 16
+NAMED = ".pcapng"
 _BUFFER_BYTES = 1 << 18
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _SAME = (
@@ -47,6 +48,9 @@ class Sides(StrEnum):
 class Capture:
     """A :class:`harness.proxies.tap.Tap` for any number of proxies of one loop.
 
+    A file that ends in ``.pcapng`` is one: each packet has the link, such as ``2->1``, as the name
+    of its interface. Any other is pcap, which has no names.
+
     At ``limit_bytes``, and when the file cannot be written, it ends, which is told as
     ``capture_ended``; traffic goes on. ``close`` it after the proxies have stopped, or use it as a
     context manager. Raises OSError: there can be no such file.
@@ -66,7 +70,8 @@ class Capture:
         self.file, self.time_ns = file, time_ns
         self._sides, self._tell, self._now_ms = sides, tell, now_ms
         self._out = file.open("wb", buffering=_BUFFER_BYTES)
-        self._writer = _Writer(self._out, limit_bytes, self._ended)
+        form = Pcapng() if file.suffix == NAMED else Pcap()
+        self._writer = _Writer(self._out, form, limit_bytes, self._ended)
 
     @property
     def written_bytes(self) -> int:
@@ -77,11 +82,11 @@ class Capture:
         """Nothing more is written."""
         return self._writer.is_over
 
-    def client(self, side: asyncio.Protocol) -> asyncio.Protocol:
-        return self._tapped(side, Sides.CLIENT)
+    def client(self, side: asyncio.Protocol, link: str) -> asyncio.Protocol:
+        return self._tapped(side, Sides.CLIENT, link)
 
-    def broker(self, side: asyncio.Protocol) -> asyncio.Protocol:
-        return self._tapped(side, Sides.BROKER)
+    def broker(self, side: asyncio.Protocol, link: str) -> asyncio.Protocol:
+        return self._tapped(side, Sides.BROKER, link)
 
     def flush(self) -> None:
         """All that is known is in the file."""
@@ -105,14 +110,14 @@ class Capture:
     ) -> None:
         self.close()
 
-    def _tapped(self, side: asyncio.Protocol, which: Sides) -> asyncio.Protocol:
+    def _tapped(self, side: asyncio.Protocol, which: Sides, link: str) -> asyncio.Protocol:
         if self.is_over or self._sides not in (Sides.BOTH, which):
             return side
-        return _TappedSide(side, self, we_accepted=which is Sides.CLIENT)
+        return _TappedSide(side, self, link, we_accepted=which is Sides.CLIENT)
 
-    def begin(self, opener: Endpoint, accepter: Endpoint) -> WrittenConnection:
+    def begin(self, opener: Endpoint, accepter: Endpoint, link: str) -> WrittenConnection:
         """A connection that was just made."""
-        return WrittenConnection(self._writer, opener, accepter, self.time_ns())
+        return WrittenConnection(self._writer, opener, accepter, self.time_ns(), link)
 
     def _ended(self, why: str) -> None:
         detail = {"file": str(self.file), "bytes": self.written_bytes, "why": why}
@@ -122,20 +127,22 @@ class Capture:
 class _Writer(CaptureWriter):
     """Whole packets up to a limit; a file that fails is no error of the traffic."""
 
-    def __init__(self, out: BinaryIO, limit_bytes: int, ended: Callable[[str], None]) -> None:
-        super().__init__(out)
+    def __init__(
+        self, out: BinaryIO, form: FileForm, limit_bytes: int, ended: Callable[[str], None]
+    ) -> None:
+        super().__init__(out, form)
         self.written_bytes, self.is_over = out.tell(), False
         self._limit_bytes, self._tell_end = limit_bytes, ended
 
-    def packet(self, time_ns: int, data: bytes) -> None:
+    def record(self, written: bytes) -> None:
         if self.is_over:
             return
-        more = PACKET_HEAD_BYTES + len(data)
+        more = len(written)
         if self.written_bytes + more > self._limit_bytes:
             self._end(f"it would grow above {self._limit_bytes} bytes")
             return
         try:
-            super().packet(time_ns, data)
+            super().record(written)
         except OSError as error:
             self._end(error.strerror or str(error))
         else:
@@ -163,8 +170,11 @@ class _TappedSide(asyncio.Protocol):
     _us: Endpoint
     _peer: Endpoint
 
-    def __init__(self, side: asyncio.Protocol, capture: Capture, *, we_accepted: bool) -> None:
-        self._side, self._capture, self._we_accepted = side, capture, we_accepted
+    def __init__(
+        self, side: asyncio.Protocol, capture: Capture, link: str, *, we_accepted: bool
+    ) -> None:
+        self._side, self._capture, self._link = side, capture, link
+        self._we_accepted = we_accepted
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -175,7 +185,7 @@ class _TappedSide(asyncio.Protocol):
         opener, accepter = self._us, self._peer
         if self._we_accepted:
             opener, accepter = accepter, opener
-        self._written = self._capture.begin(opener, accepter)
+        self._written = self._capture.begin(opener, accepter, self._link)
         self._side.connection_made(_TappedTransport(transport, self.gave, self.gave_end))
 
     def data_received(self, data: bytes) -> None:

@@ -123,8 +123,7 @@ class Front:
                 return None  # it is told of by hand
             if self.book.plain(proxy.upstream) == node and proxy.listen[1]:
                 return self.told_address(proxy)
-        made = self._proxy(self._free_name(str(Address(*node))), Address(*node),
-                           Address(self._listen_host, 0))  # fmt: skip
+        made = self._proxy(self._name_of(node), Address(*node), Address(self._listen_host, 0))
         try:
             made.start_now()
         except OSError as error:
@@ -133,6 +132,13 @@ class Front:
         self.proxies.adopt(made)
         self._say("proxy_made", made, listen=str(made.listen))
         return self.told_address(made)
+
+    def _name_of(self, node: tuple[str, int]) -> str:
+        """Its id, where that was told; another listener of the same node has its address."""
+        node_id = self.book.id_of(node)
+        if node_id is not None and str(node_id) not in self.proxies:
+            return str(node_id)
+        return self._free_name(str(Address(*node)))
 
     def _free_name(self, name: str) -> str:
         return name if name not in self.proxies else self._free_name(f"{name}'")

@@ -213,7 +213,8 @@ class Proxy:
             connection.cut(direction)
         self._open[place.connection] = connection
         try:
-            side = self._tap.client(connection.client) if self._tap else connection.client
+            tap, plain = self._tap, connection.client
+            side = plain if tap is None else tap.client(plain, self.link)
             await asyncio.get_running_loop().connect_accepted_socket(lambda: side, accepted)
         except BaseException:
             accepted.close()
@@ -227,7 +228,8 @@ class Proxy:
 
     async def _connect(self, connection: ProxiedConnection) -> None:
         loop = asyncio.get_running_loop()
-        side = self._tap.broker(connection.broker) if self._tap else connection.broker
+        tap, plain = self._tap, connection.broker
+        side = plain if tap is None else tap.broker(plain, self.link)
         try:
             async with asyncio.timeout(self.limits.connect_ms / 1000):
                 await loop.create_connection(lambda: side, *self.upstream)

@@ -12,14 +12,14 @@ from harness.proxies.courses import Course
 from harness.proxies.direction import Direction
 from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.responses import ResponseWatch
-from harness.proxies.seen import Place, SeenRequest
+from harness.proxies.seen import PRODUCE_KEY, Place, SeenRequest
 from harness.proxies.step import Send, SendBack, Step
 from harness.proxies.stream import Call, Stream
-from harness.proxies.unanswered import HEAD, OwnAnswer, Unanswered
+from harness.proxies.unanswered import HEAD, OwnAnswer, Sent, Unanswered
 from harness.proxies.watching import FrameWatch, Shared
 
 WITHHELD = 1000  # requests that a rule kept back, to know them when it sends them
-_KIND = struct.Struct(">hh")
+UNKNOWN_HEAD = (*UNKNOWN, None)
 _LENGTH = struct.Struct(">i")
 
 
@@ -53,14 +53,19 @@ class RequestWatch(FrameWatch):
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
         ordinal = self.ordinal
         self.ordinal = ordinal + 1
-        course = self.courses.of(_KIND.unpack_from(data, at) if length >= HEAD.size else UNKNOWN)
+        is_known = length >= HEAD.size
+        key, version, identity = HEAD.unpack_from(data, at) if is_known else UNKNOWN_HEAD
+        course = self.courses.of((key, version))
         course.tally.frames += 1
         course.tally.frame_bytes += length + LENGTH_BYTES
         if course.is_collected:
             if length + LENGTH_BYTES <= self.shared.limits.collected_bytes:
                 return ordinal, course
             self.traffic.too_large += 1
-        self._unanswered.expect(data, at, at + length, ordinal)
+        if key == PRODUCE_KEY:  # perhaps it is not answered
+            self._unanswered.expect(data, at, at + length, ordinal)
+        else:
+            self._unanswered.add(Sent(identity, key, version, ordinal))
         return None
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:

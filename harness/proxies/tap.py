@@ -10,10 +10,11 @@ class Tap(Protocol):
     """Asked once for each socket; what it returns stands between the socket and our side of it.
 
     That must pass on every call both ways. To hear nothing of a socket it returns the side itself.
+    ``link``: of the proxy, as ``2->1``.
     """
 
-    def client(self, side: asyncio.Protocol) -> asyncio.Protocol:
+    def client(self, side: asyncio.Protocol, link: str) -> asyncio.Protocol:
         """Of a connection that was accepted."""
 
-    def broker(self, side: asyncio.Protocol) -> asyncio.Protocol:
+    def broker(self, side: asyncio.Protocol, link: str) -> asyncio.Protocol:
         """Of the connection to the upstream that is made for it."""

@@ -13,6 +13,7 @@ from harness.proxies.links import Links
 from harness.proxies.partitions import Name
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
+from harness.proxies.tap import Tap
 from harness.targets.errors import TargetError
 from harness.targets.kafka.jvm import HEAP
 from harness.targets.kafka.link_plan import LinkedPlan, PlannedLink
@@ -43,12 +44,13 @@ class LinkedKafka(KafkaTarget):
         interceptor: Interceptor | None = None,
         tell: Listener | None = None,
         seed: int = 0,
+        tap: Tap | None = None,
     ) -> None:
-        """``interceptor``, ``tell``, ``seed``: for every proxy. Else as KafkaTarget."""
+        """``interceptor``, ``tell``, ``seed``, ``tap``: for every proxy. Else as KafkaTarget."""
         super().__init__(
             release, nodes=nodes, mode=mode, heap=heap, settings=settings, log_dir=log_dir
         )
-        self._interceptor, self._tell, self._seed = interceptor, tell, seed
+        self._interceptor, self._tell, self._seed, self._tap = interceptor, tell, seed, tap
         self._links: Links[Proxy] | None = None
         self._running = ExitStack()
 
@@ -68,7 +70,12 @@ class LinkedKafka(KafkaTarget):
         net = self._running.enter_context(RunningProxies())
         planned = self._plan.links(addresses)
         self._links = open_links(
-            net, planned, interceptor=self._interceptor, tell=self._tell, seed=self._seed
+            net,
+            planned,
+            interceptor=self._interceptor,
+            tell=self._tell,
+            seed=self._seed,
+            tap=self._tap,
         )
 
     def stop(self) -> None:
@@ -91,6 +98,7 @@ def open_links(
     interceptor: Interceptor | None = None,
     tell: Listener | None = None,
     seed: int = 0,
+    tap: Tap | None = None,
 ) -> Links[Proxy]:
     """Listen at all of them; they end with ``net``.
 
@@ -107,6 +115,7 @@ def open_links(
             interceptor=interceptor,
             seed=seed,
             tell=tell or _nobody,
+            tap=tap,
         )
         _listen(net, proxy)
         proxies[link.source, link.destination] = proxy

@@ -99,7 +99,7 @@ class ProxiedTarget(FaultSentences):
         if view != CLIENT:
             return None
         upstream = Address(*node)
-        destination = self._names.get(upstream, str(upstream))
+        destination = self._names.get(upstream) or self._told_name(upstream)
         proxy = Proxy(
             f"{CLIENT}->{destination}",
             upstream,
@@ -117,6 +117,12 @@ class ProxiedTarget(FaultSentences):
         for do in self._for_new:
             do(proxy)
         return address
+
+    def _told_name(self, node: Address) -> str:
+        """The id of a broker that a client was told of; its address where that is another's."""
+        name = str(self.rewriter.book.id_of(node))
+        taken = {proxy.destination for proxy in self._proxies.values()}
+        return name if name.isdecimal() and name not in taken else str(node)
 
 
 def _nobody(event: object) -> None:

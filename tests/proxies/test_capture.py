@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,6 +177,31 @@ def test_a_fault_is_the_difference_between_the_sides(
     for segments in (outside, inside):
         assert sum(bool(s.flags & FIN) for s in segments) == 2
         assert not any(s.flags & RST for s in segments)
+
+
+def test_a_pcapng_names_the_links(tmp_path: Path, listener: socket.socket) -> None:
+    file = tmp_path / "named.pcapng"
+    upstream = listener.getsockname()
+    with Capture(file) as capture, RunningProxies() as net:
+        proxies = [Proxy(n, upstream, source=n, destination="1", tap=capture) for n in ("2", "3")]
+        for proxy in proxies:
+            net.add(proxy)
+            client, broker = exchange(listener, proxy)
+            with client, broker:
+                for _ in range(2):
+                    client.sendall(REQUEST_BYTES)
+                    assert read(broker, len(REQUEST_BYTES)) == REQUEST_BYTES
+    found = [(s.interface, s.payload) for s in CaptureFile(str(file)) if s.payload]
+    assert found == [(link, REQUEST_BYTES) for link in ("2->1", "3->1") for _ in range(4)]
+    events, _ = follow(tuple(CaptureFile(str(file))))
+    named = [event.connection.interface for event in messages(events)]
+    assert named == ["2->1"] * 4 + ["3->1"] * 4
+    if installed_version() is None:
+        not_run("tshark is not installed (apt-get install tshark)")
+    command = ["tshark", "-n", "-r", str(file), "-T", "fields", "-e", "frame.interface_name"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert set(said.stdout.split()) == {"2->1", "3->1"}
+    assert capture.written_bytes == file.stat().st_size
 
 
 @pytest.mark.parametrize("by", ["broker", "proxy"])

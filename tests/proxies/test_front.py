@@ -60,9 +60,22 @@ def test_another_node_gets_a_proxy_of_its_own() -> None:
     run(work, Upstream(NODE))
 
 
+def test_a_node_whose_id_is_told_is_called_by_it() -> None:
+    """The first of its listeners; what is called so already keeps its name."""
+
+    async def work(front: Front) -> None:
+        for port, node_id in ((10, 2), (11, 2), (12, 1)):
+            front.book.address_for(CLIENT, OTHER.host, port, node_id)
+        assert set(front.proxies) == {"1", "2", f"{OTHER.host}:11", f"{OTHER.host}:12"}
+        assert front.proxies["2"].upstream == OTHER
+        assert [each.destination for each in front.proxies.values()] == list(front.proxies)
+
+    run(work, Upstream(NODE, name="1"))
+
+
 def test_a_proxy_made_over_the_api_is_the_one_that_is_told() -> None:
     async def work(front: Front) -> None:
-        made = await front.proxies.add(ProxySettings("mine", (OTHER.host, OTHER.port)))
+        made = await front.proxies.add(ProxySettings("mine", OTHER))
         assert front.book.address_for(CLIENT, *OTHER) == front.told_address(made)
         assert sorted(front.proxies) == sorted(["mine", str(NODE)])
 

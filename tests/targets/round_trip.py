@@ -23,7 +23,7 @@ from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
 
 T = TypeVar("T")
-TIMEOUT_MS = 30_000
+TIMEOUT_MS = 60_000
 PAUSE_S = 0.02
 ANSWER_MARGIN_MS = 5_000
 MAGIC_2_SINCE = "0.11"
@@ -31,6 +31,7 @@ NOT_YET = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ErrorCode.LEADER_NOT_AVAILABLE,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.NOT_ENOUGH_REPLICAS,  # nothing was appended
 }
 
 

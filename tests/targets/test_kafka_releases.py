@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.targets.artifacts import pinned_releases
-from harness.targets.errors import TargetError
+from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.kafka.broker_config import server_properties
 from harness.targets.kafka.eras import choose_mode, modes_of
 from harness.targets.kafka.plan import ClusterPlan, NodePlan
@@ -17,7 +17,8 @@ from harness.targets.kafka.release import (
     releases_between,
 )
 from harness.targets.kafka.target import KafkaTarget
-from harness.targets.target import Address
+from harness.targets.linked import LinkedKafka
+from harness.targets.target import RESTART_NODE, Address
 
 
 def test_releases_are_ordered_by_number() -> None:
@@ -73,6 +74,7 @@ def test_modes_and_the_usual_one(release: str, modes: list[str]) -> None:
         ("2.7.2", {"mode": "kraft"}, "has no KRaft mode: it began with 2.8"),
         ("3.9.2", {"mode": "raft"}, "unknown mode 'raft'; the modes are: zk, kraft"),
         ("3.9.2", {"nodes": 0}, "nodes=0: 1 to 99 brokers"),
+        ("2.8.2", {"mode": "kraft", "nodes": 3}, "2.8.2 with KRaft cannot .* take mode=zk"),
         ("3.9.2", {"heap": "lots"}, "bad heap 'lots': a number and one of k, m, g"),
         ("3.9.2", {"heap": "0m"}, "bad heap '0m'"),
         ("0.7.2", {}, "0.7.2 is older than 0.8.0"),
@@ -82,6 +84,16 @@ def test_modes_and_the_usual_one(release: str, modes: list[str]) -> None:
 def test_what_cannot_be_had(release: str, options: dict[str, object], says: str) -> None:
     with pytest.raises(TargetError, match=says):
         KafkaTarget(release, **options)  # type: ignore[arg-type]
+
+
+def test_nodes_that_cannot_read_their_metadata_log() -> None:
+    alone = KafkaTarget("2.8.2", mode="kraft")
+    with pytest.raises(MissingCapability, match="lacks the capability 'restart_node'"):
+        alone.restart_node(1)
+    with pytest.raises(TargetError, match="with KRaft cannot have a controller beside"):
+        LinkedKafka("2.8.2", mode="kraft", nodes=1)
+    for release, mode in [("2.8.2", "zk"), ("3.0.2", "kraft")]:
+        assert RESTART_NODE in KafkaTarget(release, mode=mode, nodes=3).capabilities
 
 
 def test_an_unpinned_release_is_told_at_the_start() -> None:
@@ -155,6 +167,13 @@ def test_a_cluster_has_listeners_for_brokers_where_they_have_names() -> None:
     old = properties("0.9.0.1", brokers=3)
     assert old["listeners"] == "PLAINTEXT://127.0.0.1:1000"
     assert "broker.rack" not in old
+
+
+@pytest.mark.parametrize(
+    ("release", "timeout_ms"), [("0.8.0", "6000"), ("0.8.2.2", "6000"), ("0.9.0.1", "1500")]
+)
+def test_a_session_whose_end_is_not_borne_is_longer(release: str, timeout_ms: str) -> None:
+    assert properties(release, brokers=3)["zookeeper.session.timeout.ms"] == timeout_ms
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from harness.targets.target import Target
 from tests.targets.round_trip import eventually
 
 STATE = "/brokers/topics/{}/partitions/0/state"
-ANSWER_TIMEOUT_MS = 5_000
+ANSWER_TIMEOUT_MS = 20_000  # a topic that is made by the question has been seen to take seven
 
 
 class WatchedPartition:

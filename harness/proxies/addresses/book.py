@@ -40,6 +40,7 @@ class AddressBook:
         self._limit = limit
         self._proxies: dict[tuple[str, Address], Address] = {}
         self._nodes: dict[Address, Address] = {}  # proxy -> the node behind it
+        self._ids: dict[Address, int] = {}  # of nodes with a proxy, where they were told
         self._own: set[tuple[str, Address]] = set()  # (view, proxy)
         self.counters: Counter[str] = Counter()
         """``made``, ``left_direct``, ``full``, ``failed`` (``last_error`` says why)."""
@@ -63,8 +64,11 @@ class AddressBook:
     def forget(self, proxy: Address) -> None:
         """This proxy is gone: for the node behind it one is made when it is next seen."""
         proxy = self.plain(proxy)
-        if self._nodes.pop(proxy, None) is None:
+        node = self._nodes.pop(proxy, None)
+        if node is None:
             return
+        if node not in self._nodes.values():
+            self._ids.pop(node, None)
         self._own = {(view, own) for view, own in self._own if own != proxy}
         self._proxies = {key: own for key, own in self._proxies.items() if own != proxy}
 
@@ -72,11 +76,18 @@ class AddressBook:
         """The node that a proxy leads to; None for an address that is no proxy's."""
         return self._nodes.get(self.plain(proxy))
 
-    def address_for(self, view: str, host: str, port: int) -> Address | None:
+    def id_of(self, node: Address) -> int | None:
+        """The id that stood beside this address when its proxy was, or is just being, made."""
+        return self._ids.get(self.plain(node))
+
+    def address_for(
+        self, view: str, host: str, port: int, node_id: int | None = None
+    ) -> Address | None:
         """Where ``view`` shall go instead; None: the address stays.
 
         It stays when it is none (no host, no port) and when it is a proxy of this view already.
-        When no proxy can or shall be made it is the node's own.
+        When no proxy can or shall be made it is the node's own. ``node_id``: who is there, if it
+        is told.
         """
         if not host or not 0 < port <= HIGHEST_PORT:
             return None
@@ -84,17 +95,19 @@ class AddressBook:
         if (view, shown) in self._own:
             return None
         node = self._nodes.get(shown, shown)
-        known = self._proxies.get((view, node)) or self._made(view, node)
+        known = self._proxies.get((view, node)) or self._made(view, node, node_id)
         if known is not None:
             return known
         return None if node == shown else node
 
-    def _made(self, view: str, node: Address) -> Address | None:
+    def _made(self, view: str, node: Address, node_id: int | None) -> Address | None:
         if self._make is None:
             return None
         if len(self._proxies) >= self._limit:
             self.counters["full"] += 1
             return None
+        if node_id is not None and node_id >= 0:
+            self._ids[node] = node_id
         try:
             proxy = self._make(view, node)
             if proxy is not None:
@@ -103,6 +116,9 @@ class AddressBook:
             self.counters["failed"] += 1
             self.last_error = error
             return None
+        finally:
+            if node not in self._nodes.values():
+                self._ids.pop(node, None)
         self.counters["left_direct" if proxy is None else "made"] += 1
         return None if proxy is None else self._proxies[view, node]
 

@@ -18,6 +18,7 @@ from harness.proxies.addresses.places import (
     OF_APPLICATIONS,
     REQUEST_INSIDE,
     is_metadata_log_reader,
+    is_node_id,
     is_pair,
 )
 from harness.proxies.addresses.walk import Way, long_length, null, over_tags, refuse
@@ -35,12 +36,16 @@ _LOOKED_AT = {
 """What is kept of fields beside records that may be those of the metadata log."""
 
 
+Header = tuple[type[Message], int]  # and its version
+
+
 @cache
-def way_through(cls: type[Message], version: int) -> Way:
-    """Over a whole message of this version."""
-    spec = cls.message_spec
+def way_through(cls: type[Message], version: int, header: Header | None = None) -> Way:
+    """Over a whole message of this version, and the header before it."""
     writer = _Writer(cls, version)
-    writer.struct(layout(spec, spec.root, version), 1, True)
+    for message, of_version in [*([header] if header else []), (cls, version)]:
+        spec = message.message_spec
+        writer.struct(layout(spec, spec.root, of_version), 1, True)
     return writer.made()
 
 
@@ -70,8 +75,9 @@ class _Writer:
 
     def struct(self, own: Layout, indent: int, of_nodes: bool) -> None:
         fixed_bytes, slots = 0, list(own.plain)
+        before, slot = None, None
         while slots:
-            slot = slots.pop(0)
+            before, slot = slot, slots.pop(0)
             is_address = of_nodes and bool(slots) and is_pair(slot, slots[0])
             kind = slot.field.kind
             if kind in _SIZES and not is_address and not self._is_looked_at(slot):
@@ -80,7 +86,7 @@ class _Writer:
             self.over(indent, fixed_bytes)
             fixed_bytes = 0
             if is_address:
-                self.address(slot, slots.pop(0), indent)
+                self.address(slot, slots.pop(0), indent, has_id=is_node_id(before))
             else:
                 self.value(slot, indent, of_nodes)
         self.over(indent, fixed_bytes)
@@ -184,12 +190,15 @@ class _Writer:
             writer._struct_of(slot, 1, of_nodes)
         return writer.made()
 
-    def address(self, first: Slot, second: Slot, indent: int) -> None:
+    def address(self, first: Slot, second: Slot, indent: int, *, has_id: bool) -> None:
         port_first = first.field.kind != "string"
         host, port = (second, first) if port_first else (first, second)
         form, size = FIXED_FORMATS[port.field.kind], _SIZES[port.field.kind]
         read_port = f"(port,) = {self.source.packer(form, 'unpack_from')}(data, at)"
         self.add(indent, "address_at = at")
+        if has_id:
+            packer = self.source.packer(FIXED_FORMATS["int32"], "unpack_from")
+            self.add(indent, f"(node_id,) = {packer}(data, at - {_SIZES['int32']})")
         if port_first:
             self.add(indent, read_port, f"at += {size}")
         self.counted(host, indent)
@@ -197,6 +206,7 @@ class _Writer:
         if not port_first:
             self.add(indent, read_port, f"at += {size}")
         where = f"address_at, at, host, port, {_name(host)}, {size}, {port_first}"
+        where += ", node_id" if has_id else ""
         self.add(indent, f"marks.append(NodeAddress({where}))")
 
     def records(self, slot: Slot, indent: int) -> None:

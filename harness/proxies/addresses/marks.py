@@ -27,7 +27,9 @@ class Edit(NamedTuple):
 class Asked(Protocol):
     """Who knows what stands in the place of what was found; None: it stays."""
 
-    def address(self, host: str, port: int) -> tuple[str, int] | None: ...
+    def address(
+        self, host: str, port: int, node_id: int | None = None
+    ) -> tuple[str, int] | None: ...
 
     def records(self, batches: bytes) -> bytes | None: ...
 
@@ -76,7 +78,7 @@ def spliced(data: bytes, edits: Sequence[Edit], start: int = 0, stop: int | None
 
 
 class NodeAddress(NamedTuple):
-    """A host and its port, next to each other."""
+    """A host and its port, next to each other; ``node_id``: whose, where that stands before."""
 
     start: int
     stop: int
@@ -85,9 +87,10 @@ class NodeAddress(NamedTuple):
     host_length: Length
     port_bytes: int
     port_first: bool
+    node_id: int | None = None
 
     def edits(self, data: bytes, asked: Asked) -> list[Edit]:  # noqa: ARG002
-        new = asked.address(self.host, self.port)
+        new = asked.address(self.host, self.port, self.node_id)
         if new is None or new == (self.host, self.port):
             return []
         host = new[0].encode()

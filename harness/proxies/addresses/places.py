@@ -18,6 +18,8 @@ from harness.codec.versions import VersionRange
 from harness.proxies.direction import Direction
 
 PORT_KINDS = frozenset({"int32", "uint16"})
+NODE_IDS = frozenset({"node_id", "broker_id", "id"})
+"""Whose address it is, where this stands right before it."""
 OF_APPLICATIONS = frozenset({"user_endpoint"})
 """Where a Streams application answers queries (KIP-1071): no node, and it knows itself by this."""
 
@@ -53,6 +55,11 @@ def _host_and_port(host: Slot, port: Slot) -> bool:
     before_host, host_word, _ = host.field.name.removesuffix("_name").rpartition("host")
     before_port, port_word, rest = port.field.name.rpartition("port")
     return bool(host_word and port_word) and not rest and before_host == before_port
+
+
+def is_node_id(slot: Slot | None) -> bool:
+    """Whether a field, right before an address, tells whose it is."""
+    return slot is not None and slot.field.kind == "int32" and slot.field.name in NODE_IDS
 
 
 def is_metadata_log_reader(name: str, version: int) -> bool:

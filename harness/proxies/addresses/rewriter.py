@@ -10,11 +10,11 @@ from harness.codec.apis import APIS
 from harness.codec.messages import RequestHeader, ResponseHeader, message_class, older_releases
 from harness.codec.structs import Message
 from harness.proxies.addresses.book import Address, AddressBook
-from harness.proxies.addresses.generate_walk import way_through
+from harness.proxies.addresses.generate_walk import Header, way_through
 from harness.proxies.addresses.marks import edits_of, spliced
 from harness.proxies.addresses.metadata_log import with_other_addresses
 from harness.proxies.addresses.places import known_frames
-from harness.proxies.addresses.walk import Unreadable, Way, one_after_the_other, walk
+from harness.proxies.addresses.walk import Unreadable, Way, walk
 from harness.proxies.counters import Kind
 from harness.proxies.direction import Direction
 from harness.proxies.rewriter import Rewriter
@@ -90,8 +90,8 @@ class _Asked:
     def __init__(self, rewriter: AddressRewriter, view: str) -> None:
         self.rewriter, self.book, self.view = rewriter, rewriter.book, view
 
-    def address(self, host: str, port: int) -> Address | None:
-        proxy = self.book.address_for(self.view, host, port)
+    def address(self, host: str, port: int, node_id: int | None = None) -> Address | None:
+        proxy = self.book.address_for(self.view, host, port, node_id)
         if proxy is not None:
             self.count("addresses")
         return proxy
@@ -109,23 +109,21 @@ class _Asked:
 @cache
 def _ways_of_request(api_key: int, version: int) -> tuple[Way, ...]:
     api = APIS[api_key]
-    header = way_through(RequestHeader, api.request_header_version(version))
+    header = RequestHeader, api.request_header_version(version)
     return _ways(f"{api.name}Request", version, header)
 
 
 @cache
 def _ways_of_response(api_key: int, version: int) -> tuple[Way, ...]:
     api = APIS[api_key]
-    header = way_through(ResponseHeader, api.response_header_version(version))
+    header = ResponseHeader, api.response_header_version(version)
     return _ways(f"{api.name}Response", version, header)
 
 
-def _ways(name: str, version: int, header: Way) -> tuple[Way, ...]:
+def _ways(name: str, version: int, header: Header) -> tuple[Way, ...]:
     """Through the layout of the newest release, and through older ones of the same version."""
     classes: list[type[Message]] = [message_class(name)]
     classes += [message_class(name, release) for release in older_releases(name)]
     return tuple(
-        one_after_the_other(header, way_through(cls, version))
-        for cls in classes
-        if version in cls.message_spec.valid
+        way_through(cls, version, header) for cls in classes if version in cls.message_spec.valid
     )

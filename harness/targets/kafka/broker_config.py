@@ -40,6 +40,8 @@ QUICK_CLUSTER = {
 }
 """For clusters: a dead or slow replica is noticed in seconds instead of half a minute."""
 
+_SESSION = "zookeeper.session.timeout.ms"
+
 REPLICATION = 3
 MIN_IN_SYNC = 2
 PROTOCOL = "PLAINTEXT"
@@ -115,6 +117,8 @@ def server_properties(node: NodeConfig) -> str:
         **_replication(node.brokers),
         **(QUICK_CLUSTER if node.brokers > 1 else {}),
     }
+    if not knows(node.release, Fact.OUTLIVES_SESSIONS):
+        properties[_SESSION] = SMALL_NODE[_SESSION]  # a pause must not end it
     if node.rack is not None and node.client is not None:
         properties["broker.rack"] = node.rack
     if not knows(node.release, Fact.TOPIC_DELETION):

@@ -33,6 +33,7 @@ class Fact(Enum):
     BROKERS_SHOWN = "Metadata shows the live brokers before there is a topic"
     API_VERSIONS = "answers ApiVersions"
     RACKS = "broker.rack"
+    OUTLIVES_SESSIONS = "registers anew when its ZooKeeper session has ended (KAFKA-1387)"
     TOPIC_DELETION = "topics can be deleted without a setting"
     SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"
@@ -49,6 +50,7 @@ _LISTENERS = (
 )
 _SINCE = {
     Fact.BROKERS_SHOWN: "0.9",
+    Fact.OUTLIVES_SESSIONS: "0.9",
     Fact.API_VERSIONS: "0.10.0",
     Fact.RACKS: "0.10.0",
     Fact.SNAPPY_IN_MODULES: "0.8.2",
@@ -58,6 +60,10 @@ _SINCE = {
     Fact.CONTROLLER_ADVERTISES: "3.9",
     Fact.LOG4J2: "4.0",
 }
+METADATA_UNREADABLE = frozenset({"2.8.2"})
+"""Their KRaft nodes read no record with an array from the metadata log, neither from another node
+nor at a second start: a limit that came with 2.8.2 (CVE-2022-34917) compares its length with
+``InputStream.available()``, which is 0 there. Only 2.8.2 got the limit and kept that reader."""
 LAST_ZK_LINE = "3.9"
 FIRST_WITHOUT_ZK = "4.0"
 
@@ -77,6 +83,11 @@ def listeners_of(release: str) -> Listeners:
 def knows(release: str, fact: Fact) -> bool:
     """Whether a release has it."""
     return _is_at_least(release, _SINCE[fact])
+
+
+def reads_metadata_log(release: str, mode: Mode) -> bool:
+    """Whether a node can learn from the metadata log, which is KRaft's, what others wrote."""
+    return mode is Mode.ZK or release not in METADATA_UNREADABLE
 
 
 def modes_of(release: str) -> list[Mode]:

@@ -112,10 +112,14 @@ class LinkedPlan(ClusterPlan):
         """As many for every broker as its era needs, and one for the controller or ZooKeeper."""
         return self.brokers * _DOORS[listeners_of(self.release)][0] + 1
 
+    @property
+    def _has_controller(self) -> bool:
+        return self.mode is Mode.KRAFT
+
     def nodes(self, folder: Path, addresses: Sequence[Address]) -> NodePlan:
         """As the parent's; the addresses in it that others are told lead to proxies."""
         at = addresses[-1]
-        separate = self.mode is Mode.KRAFT
+        separate = self._has_controller
         name = CONTROLLER_NAME if separate else ZOOKEEPER_NAME
         told = Quorum(Address(name, at.port), CONTROLLER_ID if separate else None)
         brokers = tuple(
@@ -170,7 +174,7 @@ class LinkedPlan(ClusterPlan):
             listen = Address(_own(source, BROKER_NAME), port)
             if listen != upstream:
                 links.append(PlannedLink(str(source), str(to.node_id), listen, upstream))
-        kraft = self.mode is Mode.KRAFT
+        kraft = self._has_controller
         destination = CONTROLLER if kraft else ZOOKEEPER
         name = CONTROLLER_NAME if kraft else ZOOKEEPER_NAME
         links.append(

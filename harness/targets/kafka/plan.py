@@ -8,7 +8,14 @@ from pathlib import Path
 
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, Quorum
-from harness.targets.kafka.eras import Fact, Listeners, Mode, knows, listeners_of
+from harness.targets.kafka.eras import (
+    Fact,
+    Listeners,
+    Mode,
+    knows,
+    listeners_of,
+    reads_metadata_log,
+)
 from harness.targets.target import Address
 
 CONTROLLER_ID = 100
@@ -39,9 +46,20 @@ class ClusterPlan:
     settings: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        """Raises TargetError: an impossible number of brokers."""
+        """Raises TargetError: a number of brokers that is impossible, or is with this release."""
         if not 1 <= self.brokers <= NODES_LIMIT:
             raise TargetError(f"nodes={self.brokers}: 1 to {NODES_LIMIT} brokers can be started")
+        if self._has_controller and not reads_metadata_log(self.release, self.mode):
+            raise TargetError(
+                f"Kafka {self.release} with KRaft cannot have a controller beside its broker, as "
+                "several brokers and links need: a bug of it stops whoever reads the metadata "
+                "log; take mode=zk, or another release"
+            )
+
+    @property
+    def _has_controller(self) -> bool:
+        """Whether there is a node that is a controller and no broker."""
+        return self.mode is Mode.KRAFT and self.brokers > 1
 
     @property
     def _has_internal(self) -> bool:
@@ -58,7 +76,7 @@ class ClusterPlan:
         if self.mode is Mode.ZK:
             quorum = Quorum(at)
         else:
-            quorum = Quorum(at, CONTROLLER_ID if self.brokers > 1 else 1)
+            quorum = Quorum(at, CONTROLLER_ID if self._has_controller else 1)
         internal = addresses[self.brokers + 1 :] if self._has_internal else ()
         brokers = [
             self._node(
@@ -70,8 +88,7 @@ class ClusterPlan:
             )
             for number in range(1, self.brokers + 1)
         ]
-        separate = quorum.node_id == CONTROLLER_ID
-        controller = self._node(folder, CONTROLLER_ID, quorum) if separate else None
+        controller = self._node(folder, CONTROLLER_ID, quorum) if self._has_controller else None
         return NodePlan(quorum, tuple(brokers), controller)
 
     def _node(

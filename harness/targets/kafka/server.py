@@ -17,6 +17,9 @@ STOP_TIMEOUT_MS = 60_000
 PORT_TAKEN = ("Address already in use", "java.net.BindException")
 JVM_BROKEN = ("Error occurred during initialization of VM", "A fatal error has been detected")
 GIVEN_UP = ("Fatal error during KafkaServer",)  # 0.8: ...KafkaServerStartable startup
+STUCK = ("I wrote this conflicted ephemeral node",)
+"""KAFKA-1387, before 0.9: it waits for its own registration to go, as its session ended at a bad
+moment of its start. Nothing of ours is registered there when it begins."""
 GIVEN_UP_LIMIT_MS = 3_000
 LOOK_INTERVAL_S = 1.0
 
@@ -27,6 +30,10 @@ class PortTaken(StartAgain):
 
 class ArchiveUnfit(StartAgain):
     """The JVM itself broke, with a class archive that is now discarded."""
+
+
+class Stuck(StartAgain):
+    """It waits for what never comes, by a bug of it that strikes by chance."""
 
 
 class JavaServer(ABC):
@@ -89,9 +96,12 @@ class JavaServer(ABC):
     def check_start(self) -> None:
         """Raises at once when waiting has become senseless.
 
-        PortTaken and ArchiveUnfit for what failed by chance, else TargetStartError.
+        PortTaken, ArchiveUnfit and Stuck for what failed by chance, else TargetStartError.
         """
-        if self.is_alive() and not self._has_given_up():
+        log = self._starting_log()
+        if any(words in log for words in STUCK):
+            raise Stuck(f"{self.called} waits for itself; its log is {self.log_path}")
+        if self.is_alive() and not self._has_given_up(log):
             return
         if self._answered:
             raise TargetStartError(self.ended())
@@ -103,16 +113,17 @@ class JavaServer(ABC):
             raise ArchiveUnfit(f"the JVM broke; the log is {self.log_path}")
         raise TargetStartError(self.ended("ended before it answered"))
 
-    def _has_given_up(self) -> bool:
-        """Whether its start failed and only its end is left, in which old releases can hang.
-
-        The log is looked at once a second.
-        """
+    def _starting_log(self) -> str:
+        """What it has printed, looked at once a second while it has not answered; else nothing."""
         now = time.monotonic()
         if self._child is None or self._answered or now < self._look_at:
-            return False
+            return ""
         self._look_at = now + LOOK_INTERVAL_S
-        if not any(words in self._child.log_text() for words in GIVEN_UP):
+        return self._child.log_text()
+
+    def _has_given_up(self, log: str) -> bool:
+        """Whether its start failed and only its end is left, in which old releases can hang."""
+        if self._child is None or not any(words in log for words in GIVEN_UP):
             return False
         if self._child.wait(GIVEN_UP_LIMIT_MS) is None:
             self._child.kill()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.targets.artifacts import fetch_release
 from harness.targets.kafka.cluster import KafkaCluster, Programs
-from harness.targets.kafka.eras import Mode, choose_mode, listeners_of
+from harness.targets.kafka.eras import Mode, choose_mode, listeners_of, reads_metadata_log
 from harness.targets.kafka.jvm import HEAP, Jvm, checked_heap, java_for
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.plan import ClusterPlan
@@ -41,7 +41,8 @@ class KafkaTarget(Target):
     ``SMALL_NODE`` and, with several brokers, ``QUICK_CLUSTER`` in
     :mod:`harness.targets.kafka.broker_config`, and that topics can be deleted before 1.0 too
     (``delete.topic.enable``), so that tests can clean up; ``settings`` by Kafka's names win.
-    All data is in a temporary folder and goes with the target.
+    All data is in a temporary folder and goes with the target. A node that cannot read its own
+    metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE.
     """
 
     implementation = "Apache Kafka"
@@ -80,6 +81,8 @@ class KafkaTarget(Target):
         self.release = release
         listeners_of(release)  # is it a release at all
         self.mode = choose_mode(release, mode)
+        if not reads_metadata_log(release, self.mode):
+            self.capabilities = self.capabilities - {RESTART_NODE}
         self.heap = checked_heap(heap)
         self.settings = dict(settings or {})
         self._plan = self._planned(nodes)
@@ -211,6 +214,7 @@ class KafkaTarget(Target):
         self._node(node).resume()
 
     def restart_node(self, node: int) -> None:
+        self.require(RESTART_NODE)
         self.address_of(node)
         assert self._cluster is not None
         self._cluster.restart(node)

@@ -132,3 +132,22 @@ def test_a_proxy_that_is_forgotten_is_made_again() -> None:
     assert book.address_for("3", *first) == ("127.0.0.1", 3), "it is an address like others"
     assert [node for _, node in asked] == [NODE, NODE, first]
     book.forget(("nobody", 1))
+
+
+def test_the_id_of_a_node_is_known_while_it_has_a_proxy() -> None:
+    made: list[int | None] = []
+
+    def make(view: str, node: Address) -> Address | None:
+        made.append(book.id_of(node))
+        return None if view == "1" else ("127.0.0.1", len(made))
+
+    book = AddressBook(make)
+    assert book.address_for("1", *NODE, 7) is None
+    assert book.id_of(NODE) is None, "it has no proxy"
+    proxy = book.address_for("client", *NODE, 7)
+    assert proxy is not None
+    book.address_for("client", *OTHER, -1)
+    assert made == [7, 7, None]
+    assert (book.id_of(NODE), book.id_of(OTHER)) == (7, None)
+    book.forget(proxy)
+    assert book.id_of(NODE) is None

@@ -27,6 +27,7 @@ from tests.proxies.addresses.leaves import addresses, leaves, without_addresses
 
 each = pytest.mark.parametrize(("direction", "key", "version"), TABLE)
 HOSTS, PORTS = ("host", "host_name", "v0_host"), ("port", "v0_port")
+IDS = {"node_id", "broker_id", "id"}
 
 
 def with_numbered_addresses(message: Message, version: int) -> Message:
@@ -67,6 +68,31 @@ def check(direction: Direction, message: Message, version: int) -> int:
 def test_addresses_are_those_of_the_proxies(direction: Direction, key: int, version: int) -> None:
     message = with_numbered_addresses(rich(class_of(direction, APIS[key]), version), version)
     assert check(direction, message, version) >= 1
+
+
+@each
+def test_the_id_beside_an_address_is_told(direction: Direction, key: int, version: int) -> None:
+    message = with_numbered_addresses(rich(class_of(direction, APIS[key]), version), version)
+    expected: dict[tuple[str, int], int | None] = {}
+    for number, own in enumerate(structs_of(message)):
+        names = {one.name for one in own.spec.fields if version in one.versions}
+        if names.isdisjoint(HOSTS):
+            continue
+        address = (f"node-{number}", 9000 + number)
+        expected[address] = None
+        for name in names & IDS:
+            setattr(own, name, number)
+            expected[address] = number
+    told: dict[tuple[str, int], int | None] = {}
+
+    def make(view: str, node: tuple[str, int]) -> tuple[str, int]:
+        told[node] = book.id_of(node)
+        return proxy_of(view, node)
+
+    book = AddressBook(make)
+    payload = payload_of(direction, message, version)
+    assert rewritten(AddressRewriter(book), direction, APIS[key], version, payload) is not None
+    assert told == expected
 
 
 @settings(QUICK, max_examples=300)

@@ -25,7 +25,7 @@ CHANGES = frozenset(
         "not_proxied", "released", "reset", "toxic_added", "toxic_removed", "toxic_updated",
     }
 )  # fmt: skip
-FIRST_ONLY = frozenset({"error", "fired", "not_proxied", "skipped"})
+FIRST_ONLY = frozenset({"error", "expired", "fired", "not_proxied", "skipped"})
 MOST_REMEMBERED = 1_000
 ROWS = 40
 LAST_CHANGES = 8

@@ -47,7 +47,7 @@ class ProxiedConnection:
         self.downstream = self._stream(DOWN, self.broker, self.client)
         self.requests: RequestWatch | None = None
         self.responses: ResponseWatch | None = None
-        self.is_connecting = False
+        self._was_dialled = self._is_dialling = False
         self._is_stopped = False
         if plan.is_framed:
             self._watch(plan.shared)
@@ -59,7 +59,7 @@ class ProxiedConnection:
     def _stream(self, direction: Direction, source: Side, destination: Side) -> Stream:
         plan = self._plan
         make = partial(plan.chain, self.place, direction, self.began_ms)
-        way = Way(destination, make, plan.now_ms)
+        way = Way(destination, make, plan.now_ms, plan.counters.of(direction))
         way.chain = make()
         stream = Stream(way, plan.shared.limits, plan.now_ms, source.pause)
         source.out, destination.into = stream, stream
@@ -74,7 +74,7 @@ class ProxiedConnection:
         self.requests = RequestWatch(
             self.upstream, counters.upstream, self.place, shared, unanswered, self.responses
         )
-        self.responses.send_upstream = self.requests.put
+        self.responses.requests = self.requests
         self.client.feed = self.requests.finder.feed
         self.broker.feed = self.responses.finder.feed
 
@@ -83,7 +83,7 @@ class ProxiedConnection:
         """All that waits here: in frames, steps, toxics and for the sockets."""
         total = self.upstream.held_bytes + self.downstream.held_bytes
         for watch in (self.requests, self.responses):
-            total += watch.finder.pending_bytes if watch else 0
+            total += watch.held_bytes if watch else 0
         for side in (self.client, self.broker):
             total += side.transport.get_write_buffer_size() if side.transport else 0
         return total
@@ -123,6 +123,9 @@ class ProxiedConnection:
     # -- what its sides tell ----------------------------------------------------------------------
 
     def made(self, side: Side) -> None:
+        if self._is_stopped:
+            side.abort()
+            return
         side.into.way.transport = side.transport
         side.into.run()
         side.into.way.turn()
@@ -146,9 +149,14 @@ class ProxiedConnection:
                 requests.act(steps)
 
     def _connect(self) -> None:
-        if not self.is_connecting:
-            self.is_connecting = True
+        if not self._was_dialled:
+            self._was_dialled = self._is_dialling = True
             self._plan.connect(self)
+
+    def dialled(self) -> None:
+        """The broker was reached, or it was not, or nobody tries any more."""
+        self._is_dialling = False
+        self._leave()
 
     def not_connected(self) -> None:
         """The upstream could not be reached."""
@@ -184,11 +192,16 @@ class ProxiedConnection:
                 self.ended(side)
             if side.out.way.is_over:
                 other.finish()
-        if self.client.transport is None and self.broker.transport is None:
-            for watch in (self.requests, self.responses):
-                if watch:
-                    watch.drop()
-            self._plan.gone(self)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Once there is no socket, and none is on its way."""
+        if self.client.transport or self.broker.transport or self._is_dialling:
+            return
+        for watch in (self.requests, self.responses):
+            if watch:
+                watch.drop()
+        self._plan.gone(self)
 
     def close(self) -> None:
         """Both sockets are closed by FIN."""

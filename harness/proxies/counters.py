@@ -33,13 +33,15 @@ class Tallies(dict[Kind, Tally]):
 
 @dataclass(slots=True)
 class Traffic:
-    """One direction. ``bytes`` came in, whatever became of them; frames only where they are found.
+    """One direction. ``bytes`` came in, whatever became of them, ``sent_bytes`` were given to the
+    socket it leads to, those of a fault's own making too; frames only where they are found.
 
     ``unparsed_bytes``: behind a length that cannot be; ``too_large``: frames that passed unread
     because they were larger than what is collected; ``cut_short``: streams that ended in a frame.
     """
 
     bytes: int = 0
+    sent_bytes: int = 0
     by_api: Tallies = field(default_factory=Tallies)
     lost_framing: int = 0
     unparsed_bytes: int = 0
@@ -57,6 +59,7 @@ class Traffic:
         ]
         return {
             "bytes": self.bytes,
+            "sent_bytes": self.sent_bytes,
             "frames": self.frames,
             "lost_framing": self.lost_framing,
             "unparsed_bytes": self.unparsed_bytes,

@@ -85,6 +85,11 @@ class FrameFinder(Generic[Claim]):
         return len(self._head) + self._held_bytes
 
     @property
+    def is_inside(self) -> bool:
+        """Whether the stream would end within a frame if it ended here."""
+        return bool(self.pending_bytes) or self._left not in (0, inf)
+
+    @property
     def is_between(self) -> bool:
         """Whether something else may go on now: no frame is on its way in part or held."""
         return self._left in (0, inf) and self._claim is None

@@ -12,9 +12,10 @@ class Limits:
     """Bytes, counts and times; all but the last two are for one connection.
 
     A direction holds at most ``held_bytes`` in steps and toxics and one read more, then reading
-    stops. A frame that somebody wants to see and that is larger than ``collected_bytes`` passes
-    unread; so does every frame while those of all connections together hold ``collected_in_all``.
-    A request longer than ``request_bytes`` is none: Kafka's own limit.
+    stops; each piece counts for 128 more than it has, so this is about the memory. A frame that
+    somebody wants to see and that is larger than ``collected_bytes`` passes unread; so does every
+    frame while those of all connections together hold ``collected_in_all``. A request longer than
+    ``request_bytes`` is none: Kafka's own limit.
     """
 
     request_bytes: int = 104_857_600

@@ -89,7 +89,7 @@ class Proxy:
             counters=self.counters,
             now_ms=self.now_ms,
             chain=self._chain,
-            connect=lambda connection: _keep(self._connecting, self._connect(connection)),
+            connect=self._dial,
             gone=self._gone,
             is_framed=count_frames or not (interceptor is None and rewriter is None),
         )
@@ -222,6 +222,10 @@ class Proxy:
                 self._gone(connection)
             raise
 
+    def _dial(self, connection: ProxiedConnection) -> None:
+        task = _keep(self._connecting, self._connect(connection))
+        task.add_done_callback(lambda _: connection.dialled())
+
     async def _connect(self, connection: ProxiedConnection) -> None:
         loop = asyncio.get_running_loop()
         tap, plain = self._tap, connection.broker
@@ -312,11 +316,12 @@ def _let_large_reads_be_cheap() -> None:
     bytes(1 << 20)
 
 
-def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:
+def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     """Start a task; it is in the set for as long as it runs."""
     task = asyncio.get_running_loop().create_task(work)
     tasks.add(task)
     task.add_done_callback(tasks.discard)
+    return task
 
 
 def _directions(direction: Direction | None) -> tuple[Direction, ...]:

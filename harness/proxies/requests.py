@@ -18,7 +18,7 @@ from harness.proxies.stream import Call, Stream
 from harness.proxies.unanswered import HEAD, OwnAnswer, Sent, Unanswered
 from harness.proxies.watching import FrameWatch, Shared
 
-WITHHELD = 16  # requests that a rule kept back, to know them when it sends them
+WITHHELD = 1000  # requests that a rule kept back, to know them when it sends them
 UNKNOWN_HEAD = (*UNKNOWN, None)
 _LENGTH = struct.Struct(">i")
 
@@ -44,6 +44,8 @@ class RequestWatch(FrameWatch):
         super().__init__(stream, traffic, place, shared)
         self._unanswered, self._responses = unanswered, responses
         self._withheld: dict[int, SeenRequest] = {}
+        self._withheld_bytes = 0
+        self._asked: SeenRequest | None = None  # what a rule is asked about and has not sent yet
         self.finder: FrameFinder[Claim] = FrameFinder(
             self, HEAD.size, longest=shared.limits.request_bytes
         )
@@ -76,9 +78,11 @@ class RequestWatch(FrameWatch):
         if course.is_shown or course.is_answer_shown:
             seen = SeenRequest(payload, ordinal, place=self.place)
         if seen and course.is_shown:
+            self._asked = seen
             steps = self.steps(self.shared.interceptor.request, seen)
+            is_sent, self._asked = self._asked is None, None
             if steps is not None:
-                self._act(steps, seen)
+                self._act(steps, seen, is_sent=is_sent)
                 return
         self._unanswered.expect(payload, 0, len(payload), ordinal, seen)
         for piece in pieces:
@@ -119,11 +123,12 @@ class RequestWatch(FrameWatch):
     def act(self, steps: Iterable[Step]) -> None:
         self._act(steps, None)
 
-    def _act(self, steps: Iterable[Step], seen: SeenRequest | None) -> None:
-        """``seen``: the request in whose place this is done."""
+    def _act(
+        self, steps: Iterable[Step], seen: SeenRequest | None, *, is_sent: bool = False
+    ) -> None:
+        """``seen``: the request in whose place this is done; ``is_sent``: with others, already."""
         out: list[Step | Call] = []
         sent: list[bytes] = []
-        is_sent = False
         for step in steps:
             if isinstance(step, Send):
                 sent.append(step.data)
@@ -140,15 +145,20 @@ class RequestWatch(FrameWatch):
         self.stream.do(out)
 
     def _send_back(self, step: SendBack) -> Call:
+        if self._responses.stream.way.is_over:  # nobody gets it any more
+            return Call(_nothing)
+        self.lean_on(self._responses)
+        data = step.data
         if not step.in_turn:
-            return Call(partial(self._responses.put, step.data))
+            return Call(partial(self._responses.put, data), len(data))
         own = self._unanswered.promise()
         self._responses.finder.interrupt = True
-        return Call(partial(self._give, own, step.data))
+        return Call(partial(self._give, own, data), len(data))
 
     def _give(self, own: OwnAnswer, data: bytes) -> None:
-        own.data = data
-        self._responses.own_is_given()
+        if not self._responses.stream.way.is_over:
+            self._unanswered.give(own, data)
+            self._responses.own_is_given()
 
     def _account(self, data: bytes, seen: SeenRequest | None) -> bool:
         """Expect answers to all frames in ``data``; returns whether ``seen`` is among them."""
@@ -169,17 +179,34 @@ class RequestWatch(FrameWatch):
         """Which request a frame with this correlation id is, sent in the place of ``seen``."""
         if seen is not None and identity == _correlation_id(seen.payload):
             return seen
-        return seen if identity is None else self._withheld.pop(identity, seen)
+        asked = self._asked
+        if asked is not None and identity == _correlation_id(asked.payload):
+            self._asked = None
+            return asked
+        if identity is None or identity not in self._withheld:
+            return seen
+        return self._let_go(identity)
 
     def _withhold(self, seen: SeenRequest) -> None:
         identity = _correlation_id(seen.payload)
         if identity is None:
             return
         held = self._withheld
+        if identity in held:
+            self._let_go(identity)
         held[identity] = seen
-        limit_bytes = self.shared.limits.kept_bytes
-        while len(held) > WITHHELD or sum(len(one.payload) for one in held.values()) > limit_bytes:
-            del held[next(iter(held))]
+        self._withheld_bytes += len(seen.payload)
+        while len(held) > WITHHELD or self._withheld_bytes > self.shared.limits.kept_bytes:
+            self._let_go(next(iter(held)))
+
+    def _let_go(self, identity: int) -> SeenRequest:
+        seen = self._withheld.pop(identity)
+        self._withheld_bytes -= len(seen.payload)
+        return seen
+
+
+def _nothing() -> None:
+    """Instead of an answer that leads nowhere."""
 
 
 def _correlation_id(payload: bytes) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
 from harness.codec.frame import LENGTH_BYTES, frame
@@ -39,7 +39,7 @@ class ResponseWatch(FrameWatch):
     ) -> None:
         super().__init__(stream, traffic, place, shared)
         self._unanswered = unanswered
-        self.send_upstream: Callable[[bytes], None] = lambda data: None  # noqa: ARG005
+        self.requests: FrameWatch  # of the same connection
         self.finder: FrameFinder[Claim] = FrameFinder(self, _CORRELATION_ID.size)
 
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
@@ -82,7 +82,8 @@ class ResponseWatch(FrameWatch):
         out: list[Step | Call] = []
         for step in steps:
             if isinstance(step, SendBack):
-                out.append(Call(partial(self.send_upstream, step.data)))
+                self.lean_on(self.requests)
+                out.append(Call(partial(self.requests.put, step.data), len(step.data)))
             else:
                 self.common(step, out)
         self.stream.do(out)
@@ -91,6 +92,15 @@ class ResponseWatch(FrameWatch):
         for data in self._unanswered.own_due():
             self.stream.do([Send(data)])
         super().between()
+
+    @property
+    def held_bytes(self) -> int:
+        return super().held_bytes + self._unanswered.own_bytes
+
+    def is_full(self) -> bool:
+        if self.stream.way.is_over:
+            return False
+        return super().is_full() or self._unanswered.own_bytes > self.shared.limits.held_bytes
 
     def wants_interrupt(self) -> bool:
         return self._unanswered.own_count > 0

@@ -67,7 +67,16 @@ class RunningProxies:
         return cast("T", self.wait_for(on_loop()))
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """The value of a coroutine that runs on the loop."""
+        """The value of a coroutine that runs on the loop.
+
+        Raises RuntimeError on the loop's own thread, which would wait for itself.
+        """
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError(
+                "this is the proxies' own thread, which cannot wait for itself: touch proxies "
+                "directly here (add_now in place of add), or call from another thread"
+            )
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=LIMIT_S)
 
     def stop(self) -> None:

@@ -141,7 +141,7 @@ class Side(asyncio.Protocol):
             return
         self._when_written = self._reset_now
         self.transport.set_write_buffer_limits(0)
-        self._timer = asyncio.get_running_loop().call_later(self._linger_s, self._reset_now)
+        self._after_lingering(self._reset_now)
 
     def abort(self) -> None:
         """Close without waiting for anybody to read."""
@@ -172,8 +172,14 @@ class Side(asyncio.Protocol):
             self.transport.close()
 
     def _linger(self, unsent_bytes: int) -> None:
+        self._after_lingering(self._linger_on, unsent_bytes)
+
+    def _after_lingering(self, act: Callable[..., None], *arguments: int) -> None:
+        """One thing at a time: a reset takes the place of a close."""
+        if self._timer:
+            self._timer.cancel()
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._linger_s, self._linger_on, unsent_bytes)
+        self._timer = loop.call_later(self._linger_s, act, *arguments)
 
     def _linger_on(self, unsent_bytes: int) -> None:
         if self.transport is None:

@@ -70,12 +70,20 @@ class Gate:
             tell()
 
 
+def _nobody() -> None:
+    """Who need not be told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Nothing behind this step goes on before the gate is open or so many milliseconds are over."""
+    """Nothing behind this step goes on before the gate is open or so many milliseconds are over.
+
+    ``expired`` is called when it was the time.
+    """
 
     gate: Gate
     at_most_ms: float = float("inf")
+    expired: Callable[[], object] = field(default=_nobody, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,12 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Both sockets are closed by RST, ``side`` only one of them: the one that this way leads to."""
+    """Both sockets are closed by RST, once what was sent before is written.
+
+    ``side``: only one, the broker's with ``UPSTREAM``, the client's with ``DOWNSTREAM``, in
+    whatever direction the step stands. The other stays open and is told nothing: what it sends is
+    read and lost, and it is closed when it ends.
+    """
 
     side: Direction | None = None
 

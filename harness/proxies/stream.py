@@ -17,6 +17,7 @@ from typing import Any
 from harness.proxies.direction import Direction
 from harness.proxies.limits import Limits
 from harness.proxies.step import Close, End, Hold, Reset, Send, Step, Wait
+from harness.proxies.toxics.chain import PIECE_COST_BYTES
 from harness.proxies.toxics.toxic import Mark
 from harness.proxies.way import Way
 
@@ -26,6 +27,7 @@ class Call:
     """A step of the engine's own: something is done when its turn has come."""
 
     act: Callable[[], None]
+    held_bytes: int = 0  # of what it will do something with
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,10 @@ NEVER_MS = float("inf")
 
 
 class Stream:
-    """Bounded by ``limits.held_bytes`` and one read more, as long as who reads heeds ``pause``."""
+    """Bounded by ``limits.held_bytes`` and one read more, as long as who reads heeds ``pause``.
+
+    Each piece costs more than its bytes, and counts so.
+    """
 
     def __init__(
         self, way: Way, limits: Limits, now_ms: Callable[[], float], pause: Callable[[bool], None]
@@ -51,16 +56,24 @@ class Stream:
         self.pass_on: Callable[[bytes], None] = self._wait_for_turn
         self.reset_side: Direction | None = None  # what a Reset on its way asked for
         self.receiver_is_slow = False
+        self.must_wait: Callable[[], bool] = _never  # for another reason than its own
+        self.regulated: Callable[[], None] = lambda: None  # perhaps there is more room now
         self.aside_bytes = 0  # of frames that stand aside
         self._queue: deque[Item] = deque()
         self._queued_bytes = 0
         self._waiting: Callable[[], None] | None = None  # ends the wait of the first step
-        self._is_running = False
-        self._is_paused = False
+        self._is_running = self._is_paused = self._is_telling = False
 
     @property
     def held_bytes(self) -> int:
         return self._queued_bytes + self.aside_bytes + self.way.held_bytes
+
+    @property
+    def is_full(self) -> bool:
+        """More than this should not be added to it."""
+        if self.way.is_over:
+            return False
+        return self.receiver_is_slow or self.held_bytes > self._limits.held_bytes
 
     def do(self, steps: Iterable[Step | Call]) -> None:
         """These stand behind all that waits here."""
@@ -104,11 +117,15 @@ class Stream:
         if pause is not self._is_paused:
             self._is_paused = pause
             self._pause(pause)
+        if not self._is_telling:
+            self._is_telling = True
+            self.regulated()
+            self._is_telling = False
 
     def _must_pause(self) -> bool:
         if self.way.is_over:
             return False  # what comes is not kept, but its end is to be seen
-        if self.receiver_is_slow or not self.way.is_open:
+        if self.receiver_is_slow or not self.way.is_open or self.must_wait():
             return True
         held_bytes, limit = self.held_bytes, self._limits.held_bytes
         return held_bytes > (limit // 2 if self._is_paused else limit)
@@ -123,17 +140,16 @@ class Stream:
         if isinstance(item, Wait) and item.from_arrival:
             item = Until(self._now_ms() + item.for_ms)
         self._queue.append(item)
-        self._queued_bytes += _size(item)
+        self._queued_bytes += _cost(item)
 
     def _take(self, item: Item) -> None:
+        self._queued_bytes -= _cost(item)
         if isinstance(item, bytes):
-            self._queued_bytes -= len(item)
             self.way.forward(item)
         else:
             _ACTS[type(item)](self, item)
 
     def _send(self, step: Send) -> None:
-        self._queued_bytes -= len(step.data)
         if step.data:
             self.way.forward(step.data)
 
@@ -157,9 +173,13 @@ class Stream:
         timer: asyncio.TimerHandle | None = None
         if step.at_most_ms != NEVER_MS:
             loop = asyncio.get_running_loop()
-            timer = loop.call_later(step.at_most_ms / 1000, self._go_on)
+            timer = loop.call_later(step.at_most_ms / 1000, self._hold_is_over, step)
         self._waiting = partial(_end_hold, step, timer, self._go_on)
         step.gate.when_open(self._go_on)
+
+    def _hold_is_over(self, step: Hold) -> None:
+        step.expired()
+        self._go_on()
 
     def _go_on(self) -> None:
         self._stop_waiting()
@@ -191,10 +211,16 @@ def _ignore(data: bytes) -> None:
     """For bytes that lead nowhere any more."""
 
 
-def _size(item: Item) -> int:
+def _never() -> bool:
+    return False
+
+
+def _cost(item: Item) -> int:
     if isinstance(item, bytes):
-        return len(item)
-    return len(item.data) if isinstance(item, Send) else 0
+        return PIECE_COST_BYTES + len(item)
+    if isinstance(item, Send):
+        return PIECE_COST_BYTES + len(item.data)
+    return PIECE_COST_BYTES + (item.held_bytes if isinstance(item, Call) else 0)
 
 
 _ACTS: dict[type, Callable[[Stream, Any], None]] = {

@@ -14,6 +14,7 @@ from harness.codec.structs import Message
 from harness.proxies.counters import Counters
 from harness.proxies.limits import Limits
 from harness.proxies.seen import NOWHERE, PRODUCE_KEY, Place, SeenRequest
+from harness.proxies.toxics.chain import PIECE_COST_BYTES
 
 HEAD = struct.Struct(">hhi")  # api key, version, correlation id
 _FLEXIBLE_PRODUCE = 9
@@ -88,24 +89,26 @@ def acks_of(data: bytes, at: int, stop: int, version: int) -> int | None:
 class OwnAnswer:
     """An answer that the broker does not give: its turn comes when those before were answered."""
 
-    __slots__ = ("data",)
+    __slots__ = ("data", "is_gone")
     correlation_id = None
     seen = None
     perhaps_silent = False
 
     def __init__(self) -> None:
         self.data: bytes | None = None  # None: not given yet
+        self.is_gone = False  # it waits no more: given on, or forgotten
 
 
 class Unanswered:
     """Answers come in the order of requests; a correlation id tells where one was not answered."""
 
-    __slots__ = ("_counters", "_kept_bytes", "_limits", "_queue", "own_count")
+    __slots__ = ("_counters", "_kept_bytes", "_limits", "_queue", "own_bytes", "own_count")
 
     def __init__(self, counters: Counters, limits: Limits) -> None:
         self._counters, self._limits = counters, limits
         self._queue: deque[Sent | OwnAnswer] = deque()
         self.own_count = 0  # of OwnAnswers that wait
+        self.own_bytes = 0  # that they cost
         self._kept_bytes = 0
 
     def __len__(self) -> int:
@@ -139,7 +142,10 @@ class Unanswered:
                 sent = sent._replace(seen=None)
             else:
                 self._kept_bytes += size
-        self._queue.append(sent)
+        self._append(sent)
+
+    def _append(self, one: Sent | OwnAnswer) -> None:
+        self._queue.append(one)
         if len(self._queue) > self._limits.unanswered:
             self._forget(self._queue.popleft())
             self._counters.forgotten += 1
@@ -154,9 +160,16 @@ class Unanswered:
     def promise(self) -> OwnAnswer:
         """An answer will be given here."""
         own = OwnAnswer()
-        self._queue.append(own)
         self.own_count += 1
+        self.own_bytes += PIECE_COST_BYTES
+        self._append(own)
         return own
+
+    def give(self, own: OwnAnswer, data: bytes) -> None:
+        """This is what was promised; it stays until its turn has come."""
+        if not own.is_gone:
+            own.data = data
+            self.own_bytes += len(data)
 
     def own_due(self, *, all_of_them: bool = False) -> list[bytes]:
         """The own answers whose turn has come, in order; they are taken out."""
@@ -167,7 +180,7 @@ class Unanswered:
             if own.data is None and not all_of_them:
                 break
             self._queue.popleft()
-            self.own_count -= 1
+            self._leaves(own)
             due.append(own.data or b"")
         return due
 
@@ -211,7 +224,12 @@ class Unanswered:
         if isinstance(sent, Sent):
             self._taken(sent)
         else:
-            self.own_count -= 1
+            self._leaves(sent)
+
+    def _leaves(self, own: OwnAnswer) -> None:
+        own.is_gone = True
+        self.own_count -= 1
+        self.own_bytes -= PIECE_COST_BYTES + len(own.data or b"")
 
     def _taken(self, sent: Sent) -> Sent:
         if sent.seen is not None:

@@ -20,6 +20,7 @@ from harness.proxies.rewriter import Rewriter
 from harness.proxies.seen import Place
 from harness.proxies.step import Aside, Send, Step
 from harness.proxies.stream import Call, Stream
+from harness.proxies.toxics.chain import PIECE_COST_BYTES
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,6 +58,8 @@ class FrameWatch:
         self.ordinal = 0
         self.courses = Courses(self.direction, traffic.by_api, shared.interceptor, shared.rewriter)
         self._acts: list[Callable[[], None]] = []  # to be done between frames
+        self._acts_bytes = 0  # that wait there
+        self._leans = False
         self._collected_bytes = 0
         self._asides = Asides(self._released)
 
@@ -66,18 +69,36 @@ class FrameWatch:
 
     def put(self, data: bytes) -> None:
         """Bytes of somebody else's, between frames."""
-        self.when_between(lambda: self.act([Send(data)]))
+        self.when_between(lambda: self.act([Send(data)]), len(data))
 
-    def when_between(self, act: Callable[[], None]) -> None:
+    @property
+    def held_bytes(self) -> int:
+        """What waits here before it comes to the stream."""
+        return self.finder.pending_bytes + self._acts_bytes
+
+    def is_full(self) -> bool:
+        """Whether somebody who adds to this direction should wait."""
+        return self.stream.is_full or self._acts_bytes > self.shared.limits.held_bytes
+
+    def lean_on(self, other: FrameWatch) -> None:
+        """What is sent back there must not pile up: while it is full nothing more is read here."""
+        if not self._leans:
+            self._leans = True
+            self.stream.must_wait = other.is_full
+            other.stream.regulated = self.stream.regulate
+
+    def when_between(self, act: Callable[[], None], held_bytes: int) -> None:
         """At once, or as soon as the frame that is passing has passed."""
         if self.finder.is_between:
             act()
         else:
             self._acts.append(act)
+            self._acts_bytes += PIECE_COST_BYTES + held_bytes
             self.finder.interrupt = True
 
     def between(self) -> None:
         acts, self._acts = self._acts, []
+        self._acts_bytes = 0
         self.finder.interrupt = self.wants_interrupt()
         for act in acts:
             act()
@@ -104,7 +125,7 @@ class FrameWatch:
 
     def flush(self) -> None:
         """The sender has ended: what is unfinished goes on, and who stood aside."""
-        if self.finder.pending_bytes:
+        if self.finder.is_inside:
             self.traffic.cut_short += 1
         self.finder.end()
         self.between()
@@ -129,7 +150,8 @@ class FrameWatch:
 
     def _released(self, aside: Aside) -> None:
         self.stream.aside_bytes -= aside.held_bytes
-        self.when_between(lambda: self._go_on(aside))
+        self.when_between(lambda: self._go_on(aside), aside.held_bytes)
+        self.stream.regulate()  # the frame that is passing may have been stopped by what stood here
 
     def _go_on(self, aside: Aside) -> None:
         steps = self.steps(lambda aside: aside.steps(), aside)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from harness.proxies.counters import Traffic
 from harness.proxies.toxics.chain import Chain, Change
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.toxic import NEVER_MS, Mark, Piece
@@ -29,8 +30,11 @@ class Way:
         marks: Marks,
         new_chain: Callable[[], Chain | None],
         now_ms: Callable[[], float],
+        traffic: Traffic,
     ) -> None:
+        """``traffic``: where it counts what it gave to the transport."""
         self._marks, self._new_chain, self._now_ms = marks, new_chain, now_ms
+        self._traffic = traffic
         self.changed: Callable[[], None] = lambda: None  # less may be held, or it is free again
         self.transport: asyncio.Transport | None = None
         self.chain: Chain | None = None
@@ -48,11 +52,12 @@ class Way:
         """What writes bytes with nothing in between; None while there is something."""
         if self.transport is None or not self.is_open or self.chain is not None:
             return None
-        return self.transport.write
+        return self._write
 
     @property
     def held_bytes(self) -> int:
-        return self.chain.held_bytes if self.chain else 0
+        """The memory that toxics hold, about: a piece costs more than its bytes."""
+        return self.chain.held_cost_bytes if self.chain else 0
 
     def forward(self, piece: Piece) -> None:
         """Only while it is open."""
@@ -100,13 +105,17 @@ class Way:
             self._timer.cancel()
             self._timer = None
 
+    def _write(self, data: bytes) -> None:
+        self._traffic.sent_bytes += len(data)
+        self.transport.write(data)  # type: ignore[union-attr]  # who asks for it knows
+
     def _emit(self, piece: Piece) -> None:
         if self.is_over:
             return
         if isinstance(piece, bytes):
             assert self.transport is not None
             if not self.transport.is_closing():  # lost, which the loop tells on its next turn
-                self.transport.write(piece)
+                self._write(piece)
         elif piece is Mark.END:
             self.finish()
             self._marks.reached_end()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-INSTRUMENTED = ["harness.codec", "harness.capture"]
+INSTRUMENTED = ["harness.codec", "harness.capture", "harness.proxies"]
 MUTATED_SHARE = 0.5
 atheris: Any = import_module("atheris")
 _compile: Callable[..., Any] = builtins.compile

@@ -9,7 +9,7 @@ import pytest
 
 from harness.codec.interpreter_decode import Reader
 from harness.codec.records.columns import BadRecord
-from tests.fuzz.corpus import seed_inputs
+from tests.fuzz.corpus import failed_inputs, seed_inputs
 from tests.fuzz.targets import load_target
 
 
@@ -20,6 +20,10 @@ def _text_lost(reader: Reader, length: int) -> str:
 
 def _untyped(*_: Any, **__: Any) -> Any:
     raise IndexError("index out of range")
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    pass
 
 
 def _always_bad(*_: Any, **__: Any) -> Any:
@@ -37,6 +41,15 @@ PLANTED: list[tuple[str, str, Callable[..., Any], str | None]] = [
     ("decompress", "tests.fuzz.targets.decompress.decompress", lambda *_: bytes(1 << 21), None),
     ("transcode", "tests.fuzz.targets.transcode.transcode_line", lambda _: b"{}\n", None),
     ("capture", "harness.capture.connection.Connection.feed", _untyped, "index out of range"),
+    ("proxies", "harness.proxies.frames.FrameFinder._collect", _untyped, "index out of range"),
+    ("proxies", "harness.proxies.rules.rule_set.FrameView", _untyped, "index out of range"),
+    ("proxies", "harness.proxies.frames.FrameFinder.end", _nothing, None),
+    ("proxies", "harness.proxies.stream.Stream._must_pause", lambda _: False, None),
+    ("proxies", "harness.proxies.requests.RequestWatch.lean_on", _nothing, "are held"),
+    ("proxies", "harness.proxies.asides.Asides.drop", _nothing, "timers are left"),
+    ("proxies", "harness.proxies.watching.FrameWatch._pass_unparsed", _nothing, None),
+    ("proxies", "harness.proxies.responses.frame", lambda payload: bytes(4) + payload, " is "),
+    ("proxies", "harness.proxies.connection.ProxiedConnection.told_end", _nothing, "stays open"),
 ]
 
 
@@ -57,5 +70,5 @@ def test_a_planted_fault_is_noticed(
 
 
 def _check_all(name: str, check: Callable[[bytes], None]) -> None:
-    for _, data in seed_inputs(name):
+    for _, data in (*seed_inputs(name), *failed_inputs(name)):
         check(data)

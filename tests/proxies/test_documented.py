@@ -12,6 +12,7 @@ from harness.commands.proxy import TOKEN_VARIABLE, proxy_command
 from harness.proxies import partitions
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.kafka_api import KafkaApi
+from harness.proxies.control.metrics_api import MetricsApi
 from harness.proxies.control.proxies import Proxies
 from harness.proxies.control.rules_api import RulesApi
 from harness.proxies.control.toxiproxy_api import ToxiproxyApi
@@ -50,6 +51,7 @@ def test_every_path() -> None:
     apis = (
         ToxiproxyApi(proxies, "2"),
         KafkaApi(proxies, EventLog()),
+        MetricsApi(proxies, None),
         RulesApi(RuleSet(now_ms=lambda: 0.0)),
     )
     there = {re.sub(r"\{\w+\}", "*", route.path) for api in apis for route in api.routes()}

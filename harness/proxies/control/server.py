@@ -8,6 +8,7 @@ from harness.proxies.address import Address
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.guard import require_safe
 from harness.proxies.control.kafka_api import KafkaApi
+from harness.proxies.control.metrics_api import MetricsApi
 from harness.proxies.control.proxies import Proxies
 from harness.proxies.control.requests import BODY_BYTES, refusing
 from harness.proxies.control.rules_api import RulesApi
@@ -42,6 +43,7 @@ class ControlServer:
         app = web.Application(middlewares=[refusing(token)], client_max_size=BODY_BYTES)
         app.add_routes(ToxiproxyApi(proxies, version).routes())
         app.add_routes(KafkaApi(proxies, log or EventLog()).routes())
+        app.add_routes(MetricsApi(proxies, rules).routes())
         if rules is not None:
             app.add_routes(RulesApi(rules).routes())
         self._runner = web.AppRunner(

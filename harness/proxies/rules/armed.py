@@ -68,14 +68,20 @@ class ArmedRule:
             return frame.ordinal >= wanted
         return self._frames.next(frame.place) > wanted
 
-    def act(self, frame: FrameView, steps: Sequence[Step]) -> list[Step]:
-        """What becomes of the frame, of which ``steps`` are left. Raises Skip."""
+    def act(
+        self, frame: FrameView, steps: Sequence[Step], expired: Callable[[], object]
+    ) -> list[Step]:
+        """What becomes of the frame, of which ``steps`` are left. Raises Skip.
+
+        ``expired`` is called when it was held until its time was over.
+        """
         occasion = Occasion(
             frame,
             partial(self._drawn, frame),
             self._memory.setdefault((frame.place, frame.direction), {}),
             self._gate,
             self.counts.skip,
+            partial(self._expired, expired),
         )
         made: list[Step] = []
         try:
@@ -88,6 +94,10 @@ class ArmedRule:
         self.counts.fired += 1
         self.counts.touched.append(Touch.of(frame, self._now_ms()))
         return made
+
+    def _expired(self, tell: Callable[[], object]) -> None:
+        self.counts.expired += 1
+        tell()
 
     def _drawn(self, frame: FrameView, n: int) -> float:
         place = frame.place

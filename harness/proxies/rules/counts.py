@@ -37,7 +37,8 @@ class Touch:
 class Counts:
     """``seen`` are all frames of its direction that were shown; ``outside`` those that would match,
     but at a time when the rule is not at work; ``matched`` the others; ``skipped`` those that were
-    taken, but nothing was done, by reason. ``touched`` are the last of the fired. ``nearest`` is
+    taken, but nothing was done, by reason; ``expired`` those of the fired that were held until
+    their time was over. ``touched`` are the last of the fired. ``nearest`` is
     the miss that was nearest.
     """
 
@@ -45,6 +46,7 @@ class Counts:
     outside: int = 0
     matched: int = 0
     fired: int = 0
+    expired: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     touched: deque[Touch] = field(default_factory=lambda: deque(maxlen=MOST_TOUCHED))
     nearest: str | None = None
@@ -59,6 +61,7 @@ class Counts:
             "outside": self.outside,
             "matched": self.matched,
             "fired": self.fired,
+            "expired": self.expired,
             "skipped": dict(self.skipped),
             "touched": [asdict(touch) for touch in self.touched],
             "nearest": self.nearest,
@@ -71,6 +74,8 @@ class Counts:
         said = [f"{self.seen} frames seen, {self.matched} matched, {self.fired} fired"]
         if self.outside:
             said.append(f"{self.outside} would match, but at a time when it is not at work")
+        if self.expired:
+            said.append(f"{self.expired} held until their time was over")
         said += [f"{count} skipped: {why}" for why, count in self.skipped.most_common()]
         if not self.matched and self.nearest:
             said.append(f"the nearest miss: {self.nearest}")

@@ -196,7 +196,8 @@ class RuleSet(Interceptor):
                 self._tell("skipped", rule_id, seen, reason=reason)
                 continue
             try:
-                made = armed.act(seen, steps if steps is not None else [Send(frame(seen.payload))])
+                left = steps if steps is not None else [Send(frame(seen.payload))]
+                made = armed.act(seen, left, partial(self._tell, "expired", rule_id, seen))
             except Skip as skip:
                 self._tell("skipped", rule_id, seen, reason=str(skip))
                 continue

@@ -21,6 +21,7 @@ SHARES = {
     "data": 2,
     "transcode": 2,
     "capture": 2,
+    "proxies": 3,
 }
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import gc
 import socket
+import struct
 import time
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +29,9 @@ from harness.proxies.step import (
     Step,
     Wait,
 )
+from harness.proxies.toxics.black_hole import BlackHole
+from harness.proxies.toxics.chain import PIECE_COST_BYTES
+from harness.proxies.toxics.half_open import HalfOpen
 from harness.proxies.toxics.latency import Latency
 from harness.proxies.toxics.timeout import Timeout
 from tests.proxies.ends import read, read_to_end
@@ -172,7 +178,9 @@ def test_while_something_is_held_no_more_is_read_than_allowed() -> None:
         ends.client.settimeout(0.3)
         with pytest.raises(TimeoutError):
             ends.client.sendall(metadata(1) * 1_000_000)
-        assert 0 < ends.held_bytes() <= 50_000 + 2 * 256 * 1024
+        most_read = 2 * 256 * 1024
+        cost = most_read + PIECE_COST_BYTES * most_read // len(metadata(1))
+        assert 0 < ends.held_bytes() <= 50_000 + cost
         ends.net.call(gate.open)
         arrives(ends, metadata(1) * 1000)
 
@@ -236,14 +244,26 @@ def test_reset_is_seen_as_a_reset_on_both_sides_behind_what_was_sent() -> None:
         until(lambda: not ends.proxy.connections, "the connection is gone")
 
 
+@pytest.mark.parametrize("where", list(Direction))
 @pytest.mark.parametrize("side", list(Direction))
-def test_reset_of_one_side_leaves_the_other_open(side: Direction) -> None:
-    with proxied(interceptor=nth([Reset(side)])) as ends:
+def test_reset_of_one_side_leaves_the_other_open(side: Direction, where: Direction) -> None:
+    """Whatever frame it is done for; what the other sends leads nowhere."""
+    steps: list[Step] = [Reset(side)]
+    asking = Asking()
+    if where is UP:
+        asking.on_request = lambda _: steps
+    else:
+        asking.on_response = lambda _: steps
+    with proxied(interceptor=asking) as ends:
         ends.client.sendall(metadata(1))
+        if where is DOWN:
+            arrives(ends, metadata(1))
+            ends.broker.sendall(answer(1))
         gone, left = (ends.broker, ends.client) if side is UP else (ends.client, ends.broker)
         assert is_reset(gone)
         assert is_silent(left)
         left.sendall(metadata(2))
+        assert is_silent(left)
         left.shutdown(socket.SHUT_WR)
         assert read_to_end(left) == b""
         until(lambda: not ends.proxy.connections, "the connection is gone")
@@ -348,6 +368,57 @@ def test_all_connections_are_reset() -> None:
             ends.net.call(ends.proxy.reset_connections)
             assert all(is_reset(sock) for sock in (client, broker, ends.client, ends.broker))
         until(lambda: not ends.proxy.connections, "they are gone")
+
+
+@pytest.mark.parametrize("end", ["reset", "toxic removed", "all reset"])
+def test_a_connection_that_was_half_open_is_released(end: str) -> None:
+    with proxied() as ends:
+        ends.net.call(ends.proxy.toxics.add, HalfOpen(), DOWN, name="half")
+        ends.client.sendall(b"x")
+        assert read(ends.broker, 1) == b"x"
+        connection = weakref.ref(ends.proxy.connections[0])
+        reset_by_peer(ends.broker)
+        assert is_silent(ends.client)
+        assert ends.proxy.connections
+        if end == "reset":
+            reset_by_peer(ends.client)
+        elif end == "all reset":
+            ends.net.call(ends.proxy.reset_connections)
+        else:
+            ends.net.call(ends.proxy.toxics.remove, "half")
+            assert read_to_end(ends.client) == b""
+            ends.client.shutdown(socket.SHUT_WR)
+        until(lambda: not ends.proxy.connections, "it is gone")
+        until(lambda: gc.collect() >= 0 and connection() is None, "nobody keeps it")
+
+
+def reset_by_peer(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+def test_many_small_pieces_in_a_toxic_stop_the_reading() -> None:
+    """Each costs far more than its byte."""
+    with proxied(limits=Limits(held_bytes=100_000)) as ends:
+        ends.net.call(ends.proxy.toxics.add, BlackHole(), UP)
+        ends.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream = ends.proxy.connections[0].upstream
+        count = 0
+        while not ends.net.call(lambda: stream._is_paused):
+            ends.client.sendall(b"x")
+            count += 1
+            assert count < 100_000
+        chain = stream.way.chain
+        assert chain is not None
+        assert 0 < ends.net.call(lambda: chain.held_bytes) < 5_000
+        assert 100_000 < ends.held_bytes() < 101_000
+
+
+def test_a_call_from_the_proxies_own_thread_is_refused_at_once() -> None:
+    with proxied() as ends:
+        for call in (lambda: ends.net.call(ends.proxy.cut), lambda: ends.net.add(ends.proxy)):
+            with pytest.raises(RuntimeError, match="own thread, which cannot wait for itself"):
+                ends.net.call(call)
 
 
 def test_toxics_come_and_go_under_way_and_are_told() -> None:

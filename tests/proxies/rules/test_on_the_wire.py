@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from harness.codec.frame import frame
 from harness.codec.header import decode_response
 from harness.codec.messages import MetadataRequest, ProduceResponse
+from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
+from harness.proxies.requests import WITHHELD
 from harness.proxies.rules import Rule, RuleSet, requests, responses
+from harness.proxies.rules.actions.reorder import LARGEST
+from harness.proxies.rules.toml_form import read_rules_text
 from harness.proxies.running import RunningProxies
 from tests.proxies.ends import LIMIT_S, read, read_to_end
-from tests.proxies.rules.traffic import Stream, metadata, produce, produced, response
+from tests.proxies.rules.traffic import Clock, Stream, metadata, produce, produced, response
 
 
 def now_ms() -> float:
@@ -48,8 +54,8 @@ class Wire:
 
 
 @contextmanager
-def wired(*rules: Rule, seed: int = 0) -> Iterator[Wire]:
-    rule_set = RuleSet(*rules, seed=seed, now_ms=now_ms)
+def wired(*rules: Rule, seed: int = 0, clock: Callable[[], float] = now_ms) -> Iterator[Wire]:
+    rule_set = RuleSet(*rules, seed=seed, now_ms=clock)
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         listener.settimeout(LIMIT_S)
@@ -157,6 +163,59 @@ def test_a_held_answer_comes_when_it_is_released() -> None:
         assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
 
 
+def test_a_held_answer_whose_time_is_over_is_told() -> None:
+    asked, answers = pairs(1)
+    with wired(responses().named("held").hold(at_most_ms=1)) as wire:
+        wire.running.call(setattr, wire.rules, "tell", (events := list[Event]()).append)
+        wire.ask(*asked)
+        read(wire.broker, len(asked[0]) + 4)
+        wire.answer(*answers)
+        assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
+        counts = wire.rules.counts("held")
+        assert (counts.fired, counts.expired) == (1, 1)
+        assert "1 held until their time was over" in counts.in_words()
+    assert [(event.what, event.rule, event.frame) for event in events] == [
+        ("fired", "held", 0),
+        ("expired", "held", 0),
+    ]
+
+
+def test_a_held_answer_that_is_released_is_not_told_as_late() -> None:
+    asked, answers = pairs(1)
+    with wired(responses().named("held").hold(at_most_ms=60_000)) as wire:
+        wire.ask(*asked)
+        read(wire.broker, len(asked[0]) + 4)
+        wire.answer(*answers)
+        wire.until(lambda: wire.rules.counts("held").fired == 1)
+        wire.running.call(wire.rules.release, "held")
+        assert payloads(read(wire.client, len(answers[0]) + 4)) == answers
+        assert wire.rules.counts("held").expired == 0
+
+
+@pytest.mark.parametrize("window", [17, LARGEST])
+def test_requests_of_a_large_window_are_known_again(window: int) -> None:
+    """A rule about answers sees what was asked, however many others were collected with it."""
+    asked, answers = pairs(window)
+    collect = requests().named("w").first(window).reorder(window, at_most_ms=60_000)
+    known = responses().request_field("acks", -1).named("known").watch()
+    with wired(collect, known, seed=3) as wire:
+        sender = threading.Thread(target=wire.ask, args=asked)
+        sender.start()
+        came = payloads(read(wire.broker, sum(len(one) + 4 for one in asked)))
+        sender.join()
+        assert came != asked
+        by_id = dict(zip(asked, answers, strict=True))
+        sender = threading.Thread(target=wire.answer, args=[by_id[one] for one in came])
+        sender.start()
+        read(wire.client, sum(len(one) + 4 for one in answers))
+        sender.join()
+        assert wire.rules.counts("known").fired == window
+
+
+def test_as_many_requests_are_kept_as_a_window_may_have() -> None:
+    assert WITHHELD >= LARGEST
+
+
 def test_a_cut_answer_is_followed_by_a_reset() -> None:
     asked, answers = pairs(1)
     with wired(responses("Produce").truncate(9, then="reset")) as wire:
@@ -165,6 +224,41 @@ def test_a_cut_answer_is_followed_by_a_reset() -> None:
         wire.answer(*answers)
         with pytest.raises(ConnectionResetError):
             read_to_end(wire.client)
+
+
+def documented_end() -> str:
+    """The line of docs/proxy.md for what works and then dies."""
+    text = (Path(__file__).parents[3] / "docs/proxy.md").read_text("utf-8")
+    return text.split("works and then\ndies")[1].split("```toml\n")[1].split("```")[0]
+
+
+def passes(wire: Wire, asked: bytes) -> bool:
+    """Whether the broker gets it; else both sides are reset."""
+    wire.ask(asked)
+    try:
+        return payloads(read(wire.broker, len(asked) + 4)) == [asked]
+    except ConnectionResetError:
+        with pytest.raises(ConnectionResetError):
+            read_to_end(wire.client)
+        return False
+
+
+def test_a_link_works_and_then_dies() -> None:
+    asked, _ = pairs(3)
+    clock = Clock()
+    with wired(*read_rules_text(documented_end()).rules, clock=clock) as wire:
+        assert passes(wire, asked[0])
+        clock.now = 4999
+        assert passes(wire, asked[1])
+        clock.now = 5000
+        assert not passes(wire, asked[2])
+
+
+def test_a_connection_works_for_so_many_frames_and_then_dies() -> None:
+    asked, _ = pairs(3)
+    words = documented_end().replace("after_ms = 5000", 'after_frames = 2, per = "connection"')
+    with wired(*read_rules_text(words).rules) as wire:
+        assert [passes(wire, one) for one in asked] == [True, True, False]
 
 
 def test_rules_can_be_armed_while_frames_pass() -> None:

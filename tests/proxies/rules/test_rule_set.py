@@ -163,6 +163,7 @@ def test_every_firing_is_told_and_remembered() -> None:
         "outside": 0,
         "matched": 1,
         "fired": 1,
+        "expired": 0,
         "skipped": {},
         "touched": [
             {

@@ -29,6 +29,7 @@ class Occasion:
     memory: dict[str, Any]
     gate: Callable[[str | None, float], Gate]
     note: Callable[[str], None] = lambda _: None  # that it was skipped after all, and why
+    expired: Callable[[], object] = lambda: None  # that it is let go because its time is over
 
 
 class Action:

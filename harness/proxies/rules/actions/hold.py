@@ -29,4 +29,4 @@ class Hold(Action):
 
     def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:
         gate = occasion.gate(self.until, self.at_most_ms)
-        return [HoldStep(gate, self.at_most_ms), Send(data)]
+        return [HoldStep(gate, self.at_most_ms, occasion.expired), Send(data)]

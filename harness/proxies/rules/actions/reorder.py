@@ -10,6 +10,7 @@ from harness.proxies.rules.actions.action import Action, Occasion, setting
 from harness.proxies.rules.values import integer, milliseconds
 from harness.proxies.step import Aside, Gate, Send, Step
 
+LARGEST = 1000  # frames; as many requests are known again when they go on
 AT_MOST_BYTES = 8 * 1024 * 1024
 
 
@@ -38,7 +39,7 @@ class Reorder(Action):
     name = "reorder"
     short = "window"
     keeps = True
-    window: int = setting(integer(2, 1000))
+    window: int = setting(integer(2, LARGEST))
     at_most_ms: float = setting(milliseconds, 1000.0)
 
     def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:

@@ -106,9 +106,23 @@ class FrameFinder(Generic[Claim]):
         elif self._head:
             data, self._head = self._head + data, b""
             self._walk(data, 0, 0)
-        else:
+        elif left or not self._is_one_frame(data):
             self._left = 0
             self._walk(data, 0, int(left))
+        else:  # most frames come alone
+            claim = self._watch.begins(data, LENGTH_BYTES, len(data) - LENGTH_BYTES)
+            if claim is None:
+                self._watch.passes(data)
+            else:
+                self._watch.found(claim, data[LENGTH_BYTES:], (data,))
+            if self.interrupt:
+                self._watch.between()
+
+    def _is_one_frame(self, data: bytes) -> bool:
+        length = len(data) - LENGTH_BYTES
+        if self.interrupt or not self._head_bytes <= length <= self._longest:
+            return False
+        return data.startswith(length.to_bytes(LENGTH_BYTES, "big"))
 
     def end(self) -> None:
         """The stream has ended: what was held passes."""

@@ -16,10 +16,13 @@ class Interceptor:
     returns None the frame goes on as it came, byte for byte.
     """
 
+    wishes: object = None
+    """Another object whenever ``wants`` or ``is_idle`` may answer differently from now on."""
+
     def wants(self, direction: Direction, api_key: int, version: int) -> bool:  # noqa: ARG002
         """Whether frames of this API are shown at all; others go on before they are complete.
 
-        Asked for every frame, so it must be quick. Of a response: the API of its request.
+        Of a response: the API of its request.
         """
         return False
 

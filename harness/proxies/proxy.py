@@ -8,7 +8,7 @@ import socket
 from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from harness.proxies import dice
 from harness.proxies.address import Address
@@ -27,7 +27,7 @@ from harness.proxies.toxics.collection import ToxicCollection
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.watching import Shared
 
-A = TypeVar("A")
+P = ParamSpec("P")
 T = TypeVar("T")
 BACKLOG = 1024
 AT_ONCE = 64  # accepted before others get their turn
@@ -134,6 +134,7 @@ class Proxy:
         """The same for who is on the loop and cannot wait: between two frames, say."""
         if self._listener:
             return
+        _let_large_reads_be_cheap()
         host, port = self.listen
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -291,9 +292,9 @@ class Proxy:
                   rule=named.name, detail={"toxic": named.toxic.type})
         )  # fmt: skip
 
-    def _guarded(self, call: Callable[[A], T], argument: A, /) -> T | None:
+    def _guarded(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
-            return call(argument)
+            return call(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  # a rule is somebody else's code
             self.counters.errors += 1
             self.errors.append(error)
@@ -302,6 +303,13 @@ class Proxy:
 
     def _tell(self, what: str, direction: Direction | None = None, **detail: object) -> None:
         self._tell_event(Event(self.now_ms(), what, self.link, direction=direction, detail=detail))
+
+
+def _let_large_reads_be_cheap() -> None:
+    """asyncio reads into 256 KiB each time. The C library (glibc) maps such a block from the system
+    and gives it back, which takes longer than the read, until a larger one was freed once.
+    """
+    bytes(1 << 20)
 
 
 def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:

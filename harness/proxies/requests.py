@@ -5,36 +5,32 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
 
 from harness.codec.frame import LENGTH_BYTES, frame
-from harness.proxies.counters import Traffic
+from harness.proxies.counters import UNKNOWN, Traffic
+from harness.proxies.courses import Course
 from harness.proxies.direction import Direction
 from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.responses import ResponseWatch
-from harness.proxies.seen import Place, SeenRequest
+from harness.proxies.seen import PRODUCE_KEY, Place, SeenRequest
 from harness.proxies.step import Send, SendBack, Step
 from harness.proxies.stream import Call, Stream
-from harness.proxies.unanswered import HEAD, OwnAnswer, Unanswered
+from harness.proxies.unanswered import HEAD, OwnAnswer, Sent, Unanswered
 from harness.proxies.watching import FrameWatch, Shared
 
-UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 WITHHELD = 16  # requests that a rule kept back, to know them when it sends them
-_KIND = struct.Struct(">hh")
+UNKNOWN_HEAD = (*UNKNOWN, None)
 _LENGTH = struct.Struct(">i")
 
 
-class Claim(NamedTuple):
-    """Why a request is collected."""
-
-    ordinal: int
-    is_shown: bool  # to the interceptor
-    is_answer_shown: bool
-    is_touched: bool  # by the rewriter
+Claim = tuple[int, Course]
+"""A request that is collected: its ordinal, and why."""
 
 
 class RequestWatch(FrameWatch):
     """Finds requests; what is sent in their place is expected to be answered."""
+
+    direction = Direction.UPSTREAM
 
     def __init__(
         self,
@@ -55,52 +51,43 @@ class RequestWatch(FrameWatch):
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
         ordinal = self.ordinal
         self.ordinal = ordinal + 1
-        if length < HEAD.size:
-            key = version = -1
-        else:
-            key, version = _KIND.unpack_from(data, at)
-        tally = self._tallies[key, version]
-        tally.frames += 1
-        tally.frame_bytes += length + LENGTH_BYTES
-        claim = self._claim(ordinal, key, version)
-        if claim is not None:
+        is_known = length >= HEAD.size
+        key, version, identity = HEAD.unpack_from(data, at) if is_known else UNKNOWN_HEAD
+        course = self.courses.of((key, version))
+        course.tally.frames += 1
+        course.tally.frame_bytes += length + LENGTH_BYTES
+        if course.is_collected:
             if length + LENGTH_BYTES <= self.shared.limits.collected_bytes:
-                return claim
+                return ordinal, course
             self.traffic.too_large += 1
-        self._unanswered.expect(data, at, at + length, ordinal)
-        return None
-
-    def _claim(self, ordinal: int, key: int, version: int) -> Claim | None:
-        interceptor = self.shared.interceptor
-        shown = answer_shown = False
-        if not interceptor.is_idle:
-            shown = interceptor.wants(UP, key, version)
-            answer_shown = interceptor.wants(DOWN, key, version)
-        touched = self.shared.rewriter.touches(UP, key, version)
-        if shown or answer_shown or touched:
-            return Claim(ordinal, shown, answer_shown, touched)
+        if key == PRODUCE_KEY:  # perhaps it is not answered
+            self._unanswered.expect(data, at, at + length, ordinal)
+        else:
+            self._unanswered.add(Sent(identity, key, version, ordinal))
         return None
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
-        seen = SeenRequest(payload, claim.ordinal, place=self.place)
-        if claim.is_touched:
-            other = self.shared.guarded(self.shared.rewriter.request, seen)
+        ordinal, course = claim
+        if course.is_touched:
+            other = self.shared.guarded(self.shared.rewriter.request, payload, self.place)
             if other is not None:
                 payload, pieces = other, (frame(other),)
-                seen = SeenRequest(other, claim.ordinal, place=self.place)
-        steps = self.steps(self.shared.interceptor.request, seen) if claim.is_shown else None
-        if steps is None:
-            kept = seen if claim.is_shown or claim.is_answer_shown else None
-            self._unanswered.expect(payload, 0, len(payload), claim.ordinal, kept)
-            for piece in pieces:
-                self.stream.pass_on(piece)
-        else:
-            self._act(steps, seen)
+        seen = None
+        if course.is_shown or course.is_answer_shown:
+            seen = SeenRequest(payload, ordinal, place=self.place)
+        if seen and course.is_shown:
+            steps = self.steps(self.shared.interceptor.request, seen)
+            if steps is not None:
+                self._act(steps, seen)
+                return
+        self._unanswered.expect(payload, 0, len(payload), ordinal, seen)
+        for piece in pieces:
+            self.stream.pass_on(piece)
 
     def unread(self, claim: Claim, data: bytes) -> None:
         self.traffic.too_large += 1
         (length,) = _LENGTH.unpack_from(data)
-        self._unanswered.expect(data, LENGTH_BYTES, LENGTH_BYTES + length, claim.ordinal)
+        self._unanswered.expect(data, LENGTH_BYTES, LENGTH_BYTES + length, claim[0])
 
     def refused(self, length: int, rest: bytes) -> None:
         interceptor = self.shared.interceptor

@@ -8,6 +8,7 @@ from functools import partial
 
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.proxies.counters import UNKNOWN, Traffic
+from harness.proxies.courses import Course
 from harness.proxies.direction import Direction
 from harness.proxies.frames import FrameFinder, Pieces
 from harness.proxies.seen import Place, SeenResponse
@@ -16,16 +17,17 @@ from harness.proxies.stream import Call, Stream
 from harness.proxies.unanswered import Sent, Unanswered
 from harness.proxies.watching import FrameWatch, Shared
 
-DOWN = Direction.DOWNSTREAM
 _CORRELATION_ID = struct.Struct(">i")
 
 
-Claim = tuple[int, Sent, bool, bool]
-"""Why a response is collected: its ordinal, its request, whether it is shown and rewritten."""
+Claim = tuple[int, Sent, Course]
+"""A response that is collected: its ordinal, its request, and why."""
 
 
 class ResponseWatch(FrameWatch):
     """Finds responses; they come in the order of requests."""
+
+    direction = Direction.DOWNSTREAM
 
     def __init__(
         self,
@@ -47,36 +49,31 @@ class ResponseWatch(FrameWatch):
         if length >= _CORRELATION_ID.size:
             (correlation_id,) = _CORRELATION_ID.unpack_from(data, at)
         sent = self._unanswered.answered(correlation_id)
-        tally = self._tallies[sent[1:3] if sent else UNKNOWN]
-        tally.frames += 1
-        tally.frame_bytes += length + LENGTH_BYTES
-        claim = self._claim(ordinal, sent) if sent else None
-        if claim is not None and length + LENGTH_BYTES > self.shared.limits.collected_bytes:
+        course = self.courses.of(sent[1:3] if sent else UNKNOWN)
+        course.tally.frames += 1
+        course.tally.frame_bytes += length + LENGTH_BYTES
+        if sent is None or not course.is_collected:
+            return None
+        if length + LENGTH_BYTES > self.shared.limits.collected_bytes:
             self.traffic.too_large += 1
             return None
-        return claim
-
-    def _claim(self, ordinal: int, sent: Sent) -> Claim | None:
-        key, version = sent.api_key, sent.version
-        interceptor = self.shared.interceptor
-        shown = not interceptor.is_idle and interceptor.wants(DOWN, key, version)
-        touched = self.shared.rewriter.touches(DOWN, key, version)
-        return (ordinal, sent, shown, touched) if shown or touched else None
+        return ordinal, sent, course
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
-        ordinal, sent, is_shown, is_touched = claim
-        request = sent.request(self.place)
-        seen = SeenResponse(payload, request, ordinal)
-        if is_touched:
-            other = self.shared.guarded(self.shared.rewriter.response, seen)
+        ordinal, sent, course = claim
+        if course.is_touched:
+            rewriter, kind = self.shared.rewriter, sent[1:3]
+            other = self.shared.guarded(rewriter.response, payload, kind, self.place)
             if other is not None:
-                pieces, seen = (frame(other),), SeenResponse(other, request, ordinal)
-        steps = self.steps(self.shared.interceptor.response, seen) if is_shown else None
-        if steps is None:
-            for piece in pieces:
-                self.stream.pass_on(piece)
-        else:
-            self.act(steps)
+                payload, pieces = other, (frame(other),)
+        if course.is_shown:
+            seen = SeenResponse(payload, sent.request(self.place), ordinal)
+            steps = self.steps(self.shared.interceptor.response, seen)
+            if steps is not None:
+                self.act(steps)
+                return
+        for piece in pieces:
+            self.stream.pass_on(piece)
 
     def unread(self, claim: Claim, data: bytes) -> None:  # noqa: ARG002
         self.traffic.too_large += 1

@@ -182,7 +182,7 @@ class Unanswered:
         if isinstance(sent, OwnAnswer):  # its time has not come, and nobody else was asked
             self._queue.appendleft(sent)
             return None
-        return self._taken(sent)
+        return sent if sent.seen is None else self._taken(sent)
 
     def _step_over(self, correlation_id: int | None) -> None:
         """Bring the request with this id to the front, or leave the one whose turn it is.

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, get_args
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar, get_args
 
 from harness.proxies.asides import Asides
 from harness.proxies.counters import Traffic
+from harness.proxies.courses import Courses
+from harness.proxies.direction import Direction
 from harness.proxies.frames import FrameFinder
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.limits import LIMITS, Limits
@@ -19,7 +21,7 @@ from harness.proxies.seen import Place
 from harness.proxies.step import Aside, Send, Step
 from harness.proxies.stream import Call, Stream
 
-A = TypeVar("A")
+P = ParamSpec("P")
 T = TypeVar("T")
 Steps = Sequence[Step]
 _KINDS = get_args(Step)
@@ -28,7 +30,7 @@ _KINDS = get_args(Step)
 class Guarded(Protocol):
     """Calls somebody else's code: what it raises is told, and None is returned."""
 
-    def __call__(self, call: Callable[[A], T], argument: A, /) -> T | None: ...
+    def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None: ...
 
 
 @dataclass(slots=True)
@@ -47,11 +49,13 @@ class FrameWatch:
 
     finder: FrameFinder[Any]
 
+    direction: ClassVar[Direction]
+
     def __init__(self, stream: Stream, traffic: Traffic, place: Place, shared: Shared) -> None:
         self.stream, self.traffic, self.place, self.shared = stream, traffic, place, shared
         self.passes: Callable[[bytes], None] = self._pass
         self.ordinal = 0
-        self._tallies = traffic.by_api
+        self.courses = Courses(self.direction, traffic.by_api, shared.interceptor, shared.rewriter)
         self._acts: list[Callable[[], None]] = []  # to be done between frames
         self._collected_bytes = 0
         self._asides = Asides(self._released)

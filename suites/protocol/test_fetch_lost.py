@@ -1,22 +1,38 @@
-"""FETCH: answers that are lost on their way to the consumer, and the debugging consumer."""
+"""FETCH: answers that are lost on their way, fetches that are cut or whose client goes away.
+
+And the debugging consumer.
+"""
 
 from __future__ import annotations
+
+import time
 
 import pytest
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ConnectionClosed
-from harness.client.requests import fetch_partition, fetch_request, fetch_topic
+from harness.client.requests import (
+    READ_MIN_BYTES,
+    READ_WAIT_MS,
+    fetch_partition,
+    fetch_request,
+    fetch_topic,
+)
 from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
 from harness.faults import Faults, responses
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
+from suites.protocol.cut_requests import cuts, send_cut
 from suites.protocol.expect import expect_error
-from suites.protocol.fetch_session import fetch_session
+from suites.protocol.fetch_session import CREATE_EPOCH, fetch_session
 from suites.protocol.fetching import VALUES, entry_of, log_of_nine, partition_of, values_of
 from suites.protocol.kept_topics import KeptTopics
 
+PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
+QUIET_MS = 30  # long enough for a broker that answers too early to be seen
+CUT, GONE = "FETCH-030", "FETCH-007 gone"
 DEBUG_REPLICA = -2
 IN_REPLICA_STATE = 15  # KIP-903: from this version on the replica id is a tagged field
 
@@ -45,6 +61,123 @@ def test_an_epoch_whose_answer_was_lost_is_not_asked_twice(
                 answer = session.ask(wanted)
                 expect_error(answer.error_code, ErrorCode.NONE, "the next epoch")
                 assert values_of(partition_of(answer)) == [b"while lost"]
+
+
+@judges("FETCH-030")
+@at_versions("Fetch", "7-12", "13+")
+def test_half_a_fetch_does_not_use_up_its_epoch(
+    broker: BrokerUnderTest, faults: Faults, api_version: int
+) -> None:
+    """An incremental fetch is cut, here and there, then comes whole at the same epoch."""
+    topic = broker.create_topic()
+    wanted = [fetch_topic(topic, api_version, [fetch_partition(0)])]
+    with fetch_session(broker, api_version, wanted) as session:
+        append(broker, topic, batch_of(b"not yet fetched"))
+        request = session.next_request(wanted)
+        with requirement("FETCH-030"), faults.path() as path:
+            send_cut(broker, path, request, api_version, CUT, cuts(request, api_version, CUT))
+            answer = broker.connect(CUT, through=path.address).ask(request, api_version)
+            expect_error(answer.error_code, ErrorCode.NONE, "whole at last")
+            assert values_of(partition_of(answer)) == [b"not yet fetched"]
+
+
+@judges("FETCH-030")
+@at_versions("Fetch", "7-12", "13+")
+def test_a_session_goes_on_while_a_fetch_waits_for_nobody(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """A fetch of the session waits for data when its connection is reset. Its epoch is used up,
+    by it or by who asks for it again first; the next one is served at once, and the one behind it
+    has what was appended.
+    """
+    topic = broker.create_topic()
+    wait_ms = int(broker.scaled_ms(PATIENCE_MS))
+    wanted = [fetch_topic(topic, api_version, [fetch_partition(0)])]
+    with fetch_session(broker, api_version, wanted) as session:
+        waiting = broker.connect()
+        lost = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
+        waiting.send(lost, api_version)
+        waiting.expect_silence(for_ms=QUIET_MS)
+        waiting.reset()
+        lost.max_wait_ms, lost.min_bytes = READ_WAIT_MS, READ_MIN_BYTES
+        with requirement("FETCH-030"):
+            started = time.monotonic()
+            again = broker.ask(lost, api_version)
+            if again.error_code != ErrorCode.NONE:
+                expect_error(again.error_code, ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+                             "the epoch of the fetch that waits")  # fmt: skip
+            expect_error(session.ask().error_code, ErrorCode.NONE, "the next epoch")
+            took_ms = (time.monotonic() - started) * 1000
+            assert took_ms < wait_ms / 2, (
+                f"answered after {took_ms:.0f} ms, a fetch that waits for nobody has {wait_ms}"
+            )
+            append(broker, topic, batch_of(b"while nobody waited"))
+            answer = session.ask(wanted)
+            expect_error(answer.error_code, ErrorCode.NONE, "the epoch behind it")
+            assert values_of(partition_of(answer)) == [b"while nobody waited"]
+
+
+@judges("FETCH-027")
+@at_versions("Fetch", "7-12", "13+")
+def test_a_session_begins_anew_where_an_answer_was_lost(
+    broker: BrokerUnderTest, faults: Faults, api_version: int
+) -> None:
+    """As consumers do: epoch 0 with the old id. The answer is full, what was lost and the idle
+    partition in it, and its session can be used (KIP-227).
+    """
+    topic = broker.create_topic(partitions=2)
+    wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
+    with fetch_session(broker, api_version, wanted) as session:
+        append(broker, topic, batch_of(b"while lost"))
+        lost = session.next_request()
+        with faults.path(responses("Fetch").first().close()) as path:
+            with pytest.raises(ConnectionClosed):
+                broker.connect(through=path.address).ask(lost, api_version)
+            path.expect_fired()
+        with requirement("FETCH-027"):
+            anew = fetch_request(wanted)
+            anew.session_id, anew.session_epoch = session.id, CREATE_EPOCH
+            answer = broker.ask(anew, api_version)
+            expect_error(answer.error_code, ErrorCode.NONE, "epoch 0 of the old session")
+            named = sorted(p.partition_index for t in answer.responses for p in t.partitions)
+            assert named == [0, 1], f"the answer that begins anew names partitions {named}"
+            assert values_of(partition_of(answer)) == [b"while lost"]
+            session.id, session.next_epoch = answer.session_id, 1
+            if answer.session_id:
+                expect_error(session.ask().error_code, ErrorCode.NONE, "the new session")
+
+
+@judges("FETCH-007")
+@at_versions("Fetch", "0-3", "4+")
+def test_who_went_away_takes_no_wake_up(broker: BrokerUnderTest, api_version: int) -> None:
+    """Three fetches wait and their clients go, one by a reset; a fourth stays: an append ends its
+    wait all the same, well before max_wait_ms.
+    """
+    topic = broker.create_topic()
+    wait_ms = int(broker.scaled_ms(2 * PATIENCE_MS))
+    request = fetch_request(
+        [entry_of(topic, api_version, {0: 0})], max_wait_ms=wait_ms, min_bytes=1
+    )
+    going = [broker.connect(GONE) for _ in range(3)]
+    staying = broker.connect("FETCH-007")
+    for connection in going:
+        connection.send(request, api_version)
+    going[-1].expect_silence(for_ms=QUIET_MS)
+    with requirement("FETCH-007"):
+        started = time.monotonic()
+        staying.send(request, api_version)
+        staying.expect_silence(for_ms=QUIET_MS)
+        going[0].reset()
+        for connection in going[1:]:
+            connection.close()
+        append(broker, topic, batch_of(b"for who stays"))
+        answer = staying.receive()
+        took_ms = (time.monotonic() - started) * 1000
+        assert isinstance(answer, FetchResponse)
+        told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+        assert took_ms < 0.45 * wait_ms, told
+        values = values_of(partition_of(answer))
+        assert values == [b"for who stays"], f"{told}, with {values}"
 
 
 @judges("FETCH-020")

@@ -1,44 +1,33 @@
-"""IDEM: answers that are lost on their way to the producer."""
+"""IDEM: answers that are lost on their way to the producer, or late."""
 
 from __future__ import annotations
 
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
-from harness.client.only import only
-from harness.client.requests import produce_request
+from harness.client.requests import Topic
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import InitProducerIdRequest, ProduceResponse
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.frame import frame
+from harness.codec.header import encode_request
+from harness.codec.messages import ProduceRequest
 from harness.conformance.checks import requirement
-from harness.faults import Faults, responses
+from harness.faults import Faults, requests, responses
 from harness.marks import at_versions, judges
-from suites.protocol.appended import now_ms
-from suites.protocol.expect import expect_error
+from suites.protocol.idempotent import expect_taken, new_producer
 from suites.protocol.partition_log import keys_and_values, stored_batches
 
 VALUES = [b"first", b"second"]
-NO_TIMEOUT_MS = 2**31 - 1
-NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
+IN_FLIGHT = [b"%d in flight" % number for number in range(5)]  # as many as a producer may have
+LOST_AT = 3
+PATIENCE_MS = 5_000
 
 
-def _idempotent(broker: BrokerUnderTest) -> tuple[int, int]:
-    """A producer id and its epoch, as soon as there are any to be had."""
-
-    def made() -> tuple[int, int] | None:
-        request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=NO_TIMEOUT_MS)
-        answer = broker.ask(request)
-        if answer.error_code in NOT_YET:
-            return None
-        expect_error(answer.error_code, ErrorCode.NONE, "InitProducerId")
-        return answer.producer_id, answer.producer_epoch
-
-    return broker.eventually(made, "there are producer ids")
-
-
-def _answer(response: ProduceResponse) -> ProduceResponse.PartitionProduceResponse:
-    return only(only(response.responses, "topic").partition_responses, "partition")
+def _expect_stored(broker: BrokerUnderTest, topic: Topic, values: list[bytes]) -> None:
+    stored = [value for _, value in keys_and_values(stored_batches(broker, topic))]
+    assert stored == values, f"the log holds {stored}, expected each value once"
 
 
 @judges("IDEM-017")
@@ -51,19 +40,89 @@ def test_a_retry_after_a_lost_answer_is_stored_once(
 
     How a repeated batch is acknowledged, IDEM-005 says; here it may be called a duplicate too.
     """
-    topic = broker.create_topic()
-    producer_id, epoch = _idempotent(broker)
+    topic, producer = broker.create_topic(), new_producer(broker)
     rule = getattr(responses("Produce").nth(1, 3), lost)("before")
     with requirement("IDEM-017"), faults.path(rule) as path:
         for sequence, value in enumerate(VALUES):
-            batch = RecordBatch([Record(value)], base_timestamp=now_ms(), producer_id=producer_id,
-                                producer_epoch=epoch, base_sequence=sequence)  # fmt: skip
-            request = produce_request(topic, encode_batch(batch), api_version)
+            request = producer.request(topic, api_version, sequence, value)
             with pytest.raises(ConnectionClosed):
                 broker.connect(through=path.address).ask(request, api_version)
-            retried = _answer(broker.connect(through=path.address).ask(request, api_version))
-            if retried.error_code != ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
-                expect_error(retried.error_code, ErrorCode.NONE, f"the retry of batch {sequence}")
+            retried = broker.connect(through=path.address).ask(request, api_version)
+            expect_taken(retried, f"the retry of batch {sequence}")
         path.expect_fired(at_least=len(VALUES))
-        stored = [value for _, value in keys_and_values(stored_batches(broker, topic))]
-        assert stored == VALUES, f"the log holds {stored}, expected each value once"
+        _expect_stored(broker, topic, VALUES)
+
+
+@judges("IDEM-017")
+@at_versions("Produce", "3-8", "9-12", "13+")
+@pytest.mark.parametrize("lost", ["close", "reset"])
+def test_all_that_was_in_flight_is_stored_once(
+    broker: BrokerUnderTest, faults: Faults, api_version: int, lost: str
+) -> None:
+    """Five batches are sent at once, and no answer comes: the connection ends at the third. All
+    are sent again, those that were appended and those that perhaps were not.
+
+    A broker that remembers fewer (0.11: the last one) calls older ones out of order, see IDEM-006.
+    """
+    topic, producer = broker.create_topic(), new_producer(broker)
+    sent = [producer.request(topic, api_version, *each) for each in enumerate(IN_FLIGHT)]
+    unheard = responses("Produce").first(LOST_AT - 1).drop()
+    end = getattr(responses("Produce").nth(LOST_AT), lost)("before")
+    with requirement("IDEM-017"):
+        with faults.path(unheard, end) as path:
+            connection = broker.connect(through=path.address)
+            _send_at_once(connection, sent, api_version)
+            connection.expect_closed()
+            path.expect_fired()
+        again = broker.connect()
+        _send_at_once(again, sent, api_version)
+        for sequence in range(len(sent)):
+            forgotten = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+            expect_taken(again.receive(), f"the retry of batch {sequence}", forgotten)
+        _expect_stored(broker, topic, IN_FLIGHT)
+
+
+@judges("IDEM-017")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_a_retry_behind_its_original_is_stored_once(
+    broker: BrokerUnderTest, api_version: int
+) -> None:
+    """On the same connection, while the answer to the original is still to come."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    request = producer.request(topic, api_version, 0, VALUES[0])
+    connection = broker.connect()
+    with requirement("IDEM-017"):
+        _send_at_once(connection, [request] * 3, api_version)
+        for copy in ("the original", "the first retry", "the second retry"):
+            expect_taken(connection.receive(), copy)
+        _expect_stored(broker, topic, VALUES[:1])
+
+
+@judges("IDEM-017")
+@at_versions("Produce", "3-8", "9-12", "13+")
+def test_an_original_that_comes_with_its_retry_is_stored_once(
+    broker: BrokerUnderTest, faults: Faults, api_version: int
+) -> None:
+    """The original is held up on its way until the retry is there, on another connection."""
+    topic, producer = broker.create_topic(), new_producer(broker)
+    request = producer.request(topic, api_version, 0, VALUES[0])
+    retry = requests("Produce").nth(2).named("the retry").watch()
+    original = requests("Produce").nth(1).hold(until=retry, at_most_ms=PATIENCE_MS)
+    with requirement("IDEM-017"), faults.path(retry, original) as path:
+        connections = [broker.connect(through=path.address) for _ in range(2)]
+        for connection in connections:
+            connection.send(request, api_version)
+        for connection, copy in zip(connections, ("the original", "the retry"), strict=True):
+            expect_taken(connection.receive(), copy)
+        path.expect_fired()
+        _expect_stored(broker, topic, VALUES[:1])
+
+
+def _send_at_once(connection: Connection, sent: list[ProduceRequest], version: int) -> None:
+    """All in one write."""
+    api = api_named("Produce")
+    data = b""
+    for correlation_id, request in enumerate(sent):
+        data += frame(encode_request(request, version, correlation_id))
+        connection.expect_answer(api, version, correlation_id)
+    connection.send_bytes(data)

@@ -7,10 +7,12 @@ from tests.defects import (
     conn,
     conn_cut,
     conn_requests,
+    conn_stream,
     coord,
     enc,
     enc_plain,
     fetch,
+    fetch_lost,
     fetch_sessions,
     idem,
     listo,
@@ -20,6 +22,7 @@ from tests.defects import (
     prod_stored,
     topic,
     topic_later,
+    topic_lost,
 )
 from tests.defects.defect import Defect
 
@@ -28,10 +31,12 @@ ALL_DEFECTS: list[Defect] = [
     *conn.DEFECTS,
     *conn_cut.DEFECTS,
     *conn_requests.DEFECTS,
+    *conn_stream.DEFECTS,
     *coord.DEFECTS,
     *enc.DEFECTS,
     *enc_plain.DEFECTS,
     *fetch.DEFECTS,
+    *fetch_lost.DEFECTS,
     *fetch_sessions.DEFECTS,
     *idem.DEFECTS,
     *listo.DEFECTS,
@@ -41,4 +46,5 @@ ALL_DEFECTS: list[Defect] = [
     *prod_stored.DEFECTS,
     *topic.DEFECTS,
     *topic_later.DEFECTS,
+    *topic_lost.DEFECTS,
 ]

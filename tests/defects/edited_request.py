@@ -14,6 +14,12 @@ from tests.defects.defect import Defect, rule
 M = TypeVar("M", bound=Message)
 
 
+def with_body(seen: SeenRequest, message: Message) -> bytes:
+    """The request's header with this body."""
+    _, start = decode_request_header(seen.payload)
+    return seen.payload[:start] + encode(message, seen.version)
+
+
 def takes(
     requirement: str, reason: str, request_type: type[M], versions: range | None = None
 ) -> Callable[[Callable[[M], None]], Defect]:
@@ -30,9 +36,8 @@ def takes(
                     return seen.payload
                 if versions is not None and seen.version not in versions:
                     return seen.payload
-                _, start = decode_request_header(seen.payload)
                 edit(message)
-                return seen.payload[:start] + encode(message, seen.version)
+                return with_body(seen, message)
 
         EditRequests.__name__, EditRequests.__doc__ = edit.__name__, edit.__doc__
         return rule(requirement, reason, EditRequests)

@@ -2,28 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.codec.messages import ProduceRequest
-from harness.codec.records import RecordBatch, decode_batches, encode_batch
-from tests.defects.edited_request import takes
+from harness.codec.records import BatchHeader, RecordBatch, decode_batches, encode_batch
+from harness.proxies import FrameRule, SeenRequest
+from tests.defects.defect import rule
+from tests.defects.edited_request import takes, with_body
 
 FIRST_WITH_BATCHES = 3
+Batch = tuple[int, int]
+"""Producer id and sequence."""
 
 
 def _anonymous(batch: RecordBatch) -> RecordBatch:
     return replace(batch, producer_id=-1, producer_epoch=-1, base_sequence=-1, crc=None)
 
 
-@takes(
-    "IDEM-017", r"the log holds \[b'first', b'first'", ProduceRequest, range(FIRST_WITH_BATCHES, 99)
-)
-def producers_are_not_remembered(message: ProduceRequest) -> None:
-    """Batches are stored without looking at who sent them as what."""
+def _forget_the_producer(message: ProduceRequest) -> None:
     for topic in message.topic_data:
         for partition in topic.partition_data:
             batches = decode_batches(bytes(partition.records or b""))
             partition.records = b"".join(encode_batch(_anonymous(batch)) for batch in batches)
 
 
-DEFECTS = [producers_are_not_remembered]
+@takes(
+    "IDEM-017",
+    r"the log holds \[b'(first|0 in flight)', ",
+    ProduceRequest,
+    range(FIRST_WITH_BATCHES, 99),
+)
+def producers_are_not_remembered(message: ProduceRequest) -> None:
+    """Batches are stored without looking at who sent them as what."""
+    _forget_the_producer(message)
+
+
+class _StoresSomeAgain(FrameRule):
+    """Batches for which ``forgets`` is true are stored without looking at who sent them."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        batch = _batch(seen)
+        if batch is None or not self.forgets(batch):
+            return seen.payload
+        assert isinstance(seen.message, ProduceRequest)
+        _forget_the_producer(seen.message)
+        return with_body(seen, seen.message)
+
+    def forgets(self, batch: Batch) -> bool:
+        raise NotImplementedError
+
+
+def _batch(seen: SeenRequest) -> Batch | None:
+    """Of a producer with an id, None of all else."""
+    request = seen.message
+    if not isinstance(request, ProduceRequest) or seen.version < FIRST_WITH_BATCHES:
+        return None
+    (topic,) = request.topic_data
+    header = BatchHeader.read(bytes(topic.partition_data[0].records or b""))
+    return (header.producer_id, header.base_sequence) if header.producer_id >= 0 else None
+
+
+class OnlyTheLastBatchIsRemembered(_StoresSomeAgain):
+    """A batch from before the last one of its producer is stored again."""
+
+    def __init__(self) -> None:
+        self.last: dict[int, int] = {}
+
+    def forgets(self, batch: Batch) -> bool:
+        producer, sequence = batch
+        last = self.last[producer] = max(sequence, self.last.get(producer, sequence))
+        return sequence < last
+
+
+class CopiesInFlightAreBothStored(_StoresSomeAgain):
+    """A batch is known only once it is acknowledged."""
+
+    def __init__(self) -> None:
+        self.in_flight: set[Batch] = set()
+
+    def forgets(self, batch: Batch) -> bool:
+        if batch in self.in_flight:
+            return True
+        self.in_flight.add(batch)
+        return False
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        batch = _batch(seen)
+        if batch is not None:
+            self.in_flight.discard(batch)
+        return [payload]
+
+
+DEFECTS = [
+    producers_are_not_remembered,
+    rule("IDEM-017", r"the log holds \[b'0 in flight', ", OnlyTheLastBatchIsRemembered),
+    rule("IDEM-017", r"the log holds \[b'(first|0 in flight)', ", CopiesInFlightAreBothStored),
+]

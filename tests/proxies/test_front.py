@@ -75,7 +75,7 @@ def test_a_node_whose_id_is_told_is_called_by_it() -> None:
 
 def test_a_proxy_made_over_the_api_is_the_one_that_is_told() -> None:
     async def work(front: Front) -> None:
-        made = await front.proxies.add(ProxySettings("mine", (OTHER.host, OTHER.port)))
+        made = await front.proxies.add(ProxySettings("mine", OTHER))
         assert front.book.address_for(CLIENT, *OTHER) == front.told_address(made)
         assert sorted(front.proxies) == sorted(["mine", str(NODE)])
 

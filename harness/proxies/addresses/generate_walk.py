@@ -36,12 +36,16 @@ _LOOKED_AT = {
 """What is kept of fields beside records that may be those of the metadata log."""
 
 
+Header = tuple[type[Message], int]  # and its version
+
+
 @cache
-def way_through(cls: type[Message], version: int) -> Way:
-    """Over a whole message of this version."""
-    spec = cls.message_spec
+def way_through(cls: type[Message], version: int, header: Header | None = None) -> Way:
+    """Over a whole message of this version, and the header before it."""
     writer = _Writer(cls, version)
-    writer.struct(layout(spec, spec.root, version), 1, True)
+    for message, of_version in [*([header] if header else []), (cls, version)]:
+        spec = message.message_spec
+        writer.struct(layout(spec, spec.root, of_version), 1, True)
     return writer.made()
 
 

@@ -6,18 +6,19 @@ import struct
 from collections import Counter
 from functools import cache
 
-from harness.codec.apis import APIS, Api
+from harness.codec.apis import APIS
 from harness.codec.messages import RequestHeader, ResponseHeader, message_class, older_releases
 from harness.codec.structs import Message
 from harness.proxies.addresses.book import Address, AddressBook
-from harness.proxies.addresses.generate_walk import way_through
+from harness.proxies.addresses.generate_walk import Header, way_through
 from harness.proxies.addresses.marks import edits_of, spliced
 from harness.proxies.addresses.metadata_log import with_other_addresses
 from harness.proxies.addresses.places import known_frames
-from harness.proxies.addresses.walk import Unreadable, Way, one_after_the_other, walk
+from harness.proxies.addresses.walk import Unreadable, Way, walk
+from harness.proxies.counters import Kind
 from harness.proxies.direction import Direction
 from harness.proxies.rewriter import Rewriter
-from harness.proxies.seen import SeenRequest, SeenResponse
+from harness.proxies.seen import Place
 
 _KEY_AND_VERSION = struct.Struct(">hh")
 
@@ -50,37 +51,44 @@ class AddressRewriter(Rewriter):
             return False
         return known
 
-    def request(self, seen: SeenRequest) -> bytes | None:
+    def request(self, payload: bytes, place: Place) -> bytes | None:
         """The request as the link's destination shall see it; None: as it came."""
-        return _Rewriting(self, seen.place.destination).request(seen.payload)
+        return self.request_for(payload, place.destination)
 
-    def response(self, seen: SeenResponse) -> bytes | None:
-        """The response as the link's source shall see it; None: as it came."""
-        if seen.request.api is None:
+    def request_for(self, payload: bytes, view: str) -> bytes | None:
+        """A request as a view shall see it, wherever it stands."""
+        if len(payload) < _KEY_AND_VERSION.size:
             return None
-        ways = _ways_of_response(seen.request.api, seen.request.version)
-        return _Rewriting(self, seen.place.source).frame(seen.payload, ways)
+        key, version = _KEY_AND_VERSION.unpack_from(payload)
+        if not self._requests.get((key, version)):
+            return None
+        return self.frame(payload, _ways_of_request(key, version), view)
 
+    def response(self, payload: bytes, kind: Kind, place: Place) -> bytes | None:
+        """The response as the link's source shall see it; None: as it came."""
+        return self.frame(payload, _ways_of_response(*kind), place.source)
 
-class _Rewriting:
-    """One frame on its way to a view."""
-
-    def __init__(self, rewriter: AddressRewriter, view: str) -> None:
-        self.book, self.counters, self.view = rewriter.book, rewriter.counters, view
-
-    def frame(self, payload: bytes, ways: tuple[Way, ...]) -> bytes | None:
+    def frame(self, payload: bytes, ways: tuple[Way, ...], view: str) -> bytes | None:
+        """By the first way that leads through it."""
         for way in ways:
             try:
                 marks = walk(way, payload, 0, len(payload))
             except Unreadable:
                 continue
-            edits = edits_of(marks, payload, self)
+            edits = edits_of(marks, payload, _Asked(self, view)) if marks else ()
             if not edits:
                 return None
-            self.count("rewritten")
+            self.counters["rewritten"] += 1
             return spliced(payload, edits)
-        self.count("unreadable")
+        self.counters["unreadable"] += 1
         return None
+
+
+class _Asked:
+    """What stands in the place of what was found, in frames for one view."""
+
+    def __init__(self, rewriter: AddressRewriter, view: str) -> None:
+        self.rewriter, self.book, self.view = rewriter, rewriter.book, view
 
     def address(self, host: str, port: int, node_id: int | None = None) -> Address | None:
         proxy = self.book.address_for(self.view, host, port, node_id)
@@ -92,35 +100,30 @@ class _Rewriting:
         return with_other_addresses(batches, self)
 
     def request(self, payload: bytes) -> bytes | None:
-        if len(payload) < _KEY_AND_VERSION.size:
-            return None
-        key, version = _KEY_AND_VERSION.unpack_from(payload)
-        if not known_frames(Direction.UPSTREAM).get((key, version)):
-            return None
-        return self.frame(payload, _ways_of_request(APIS[key], version))
+        return self.rewriter.request_for(payload, self.view)
 
     def count(self, reason: str) -> None:
-        self.counters[reason] += 1
+        self.rewriter.counters[reason] += 1
 
 
 @cache
-def _ways_of_request(api: Api, version: int) -> tuple[Way, ...]:
-    header = way_through(RequestHeader, api.request_header_version(version))
+def _ways_of_request(api_key: int, version: int) -> tuple[Way, ...]:
+    api = APIS[api_key]
+    header = RequestHeader, api.request_header_version(version)
     return _ways(f"{api.name}Request", version, header)
 
 
 @cache
-def _ways_of_response(api: Api, version: int) -> tuple[Way, ...]:
-    header = way_through(ResponseHeader, api.response_header_version(version))
+def _ways_of_response(api_key: int, version: int) -> tuple[Way, ...]:
+    api = APIS[api_key]
+    header = ResponseHeader, api.response_header_version(version)
     return _ways(f"{api.name}Response", version, header)
 
 
-def _ways(name: str, version: int, header: Way) -> tuple[Way, ...]:
+def _ways(name: str, version: int, header: Header) -> tuple[Way, ...]:
     """Through the layout of the newest release, and through older ones of the same version."""
     classes: list[type[Message]] = [message_class(name)]
     classes += [message_class(name, release) for release in older_releases(name)]
     return tuple(
-        one_after_the_other(header, way_through(cls, version))
-        for cls in classes
-        if version in cls.message_spec.valid
+        way_through(cls, version, header) for cls in classes if version in cls.message_spec.valid
     )

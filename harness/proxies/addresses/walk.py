@@ -29,11 +29,6 @@ def walk(way: Way, data: bytes, start: int, stop: int) -> list[Mark]:
     return marks
 
 
-def one_after_the_other(first: Way, second: Way) -> Way:
-    """A header and its message, say."""
-    return lambda data, at, end, marks: second(data, first(data, at, end, marks), end, marks)
-
-
 def long_length(data: bytes, at: int) -> tuple[int, int]:
     """(length, where the bytes begin) of a compact length of more than one byte."""
     value, at = decode_uvarint(data, at)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-Address = tuple[str, int]
+from harness.proxies.address import Address
+
 LAST_PORT = 65_535
 _HOST_PORT = re.compile(r"(?:\[(?P<literal>[^\s\[\]]*)\]|(?P<name>[^\s:\[\]/]*)):(?P<port>\d{1,5})")
 
@@ -17,10 +18,4 @@ def parse_address(text: object, *, first_port: int) -> Address:
     port = int(match["port"])
     if not first_port <= port <= LAST_PORT:
         raise ValueError(f"has a port from {first_port} to {LAST_PORT}, not {port}")
-    return match["literal"] or match["name"] or "", port
-
-
-def address_text(address: Address) -> str:
-    """The same in text."""
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return Address(match["literal"] or match["name"] or "", port)

@@ -7,7 +7,6 @@ from typing import Any
 
 from aiohttp import web
 
-from harness.proxies.control.address_text import address_text
 from harness.proxies.control.errors import BadBody, NoSuchPath
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.proxies import Controlled, Proxies
@@ -21,8 +20,8 @@ def link_json(proxy: Controlled) -> dict[str, Any]:
     return {
         "name": proxy.name,
         "link": f"{proxy.source}->{proxy.destination}",
-        "listen": address_text(proxy.listen),
-        "upstream": address_text(proxy.upstream),
+        "listen": str(proxy.listen),
+        "upstream": str(proxy.upstream),
         "enabled": proxy.enabled,
         "cut": sorted(proxy.cut_directions),
         "counters": proxy.counters.to_json(),

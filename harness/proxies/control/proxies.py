@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from harness.proxies.control.address_text import Address, address_text
+from harness.proxies.address import Address
 from harness.proxies.control.errors import BadBody, CannotListen, NoSuchProxy, ProxyExists
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.direction import Direction
@@ -198,7 +198,7 @@ class Proxies(Mapping[str, Controlled]):
         try:
             await (proxy.enable() if proxy in self._started else proxy.start())
         except OSError as error:
-            raise CannotListen(f"{address_text(proxy.listen)}: {error}") from None
+            raise CannotListen(f"{proxy.listen!s}: {error}") from None
         self._started.add(proxy)
 
     async def _differs(self, proxy: Controlled, settings: ProxySettings) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from harness.proxies.control.address_text import Address
+from harness.proxies.address import Address
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.guard import require_safe
 from harness.proxies.control.kafka_api import KafkaApi
@@ -14,7 +14,7 @@ from harness.proxies.control.rules_api import RulesApi
 from harness.proxies.control.toxiproxy_api import ToxiproxyApi
 from harness.proxies.rules.rule_set import RuleSet
 
-DEFAULT_LISTEN: Address = ("127.0.0.1", 8474)  # toxiproxy's port
+DEFAULT_LISTEN = Address("127.0.0.1", 8474)  # toxiproxy's port
 SPOKEN_VERSION = "2.12.0"  # of toxiproxy, whose API this is
 SHUTDOWN_S = 1
 
@@ -58,7 +58,7 @@ class ControlServer:
             await self._runner.cleanup()
             raise
         host, port, *_ = self._runner.addresses[0]
-        self.address = (host, port)
+        self.address = Address(host, port)
         return self.address
 
     async def stop(self) -> None:

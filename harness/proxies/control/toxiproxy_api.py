@@ -7,7 +7,6 @@ from typing import Any
 
 from aiohttp import web
 
-from harness.proxies.control.address_text import address_text
 from harness.proxies.control.errors import BadBody, as_refused
 from harness.proxies.control.proxies import Controlled, Proxies
 from harness.proxies.control.proxy_settings import ProxySettings
@@ -17,8 +16,8 @@ from harness.proxies.control.requests import answer, body, done
 def proxy_json(proxy: Controlled) -> dict[str, Any]:
     return {
         "name": proxy.name,
-        "listen": address_text(proxy.listen),
-        "upstream": address_text(proxy.upstream),
+        "listen": str(proxy.listen),
+        "upstream": str(proxy.upstream),
         "enabled": proxy.enabled,
         "toxics": proxy.toxics.to_json(),
     }

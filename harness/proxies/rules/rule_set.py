@@ -119,7 +119,7 @@ class RuleSet(Interceptor):
         up = _wanted(self.rules, Direction.UPSTREAM)
         # Who looks at a response also asks its request.
         both = None if up is None or down is None else up | down
-        self._wanted = {Direction.UPSTREAM: both, Direction.DOWNSTREAM: down}
+        self.wishes = self._wanted = {Direction.UPSTREAM: both, Direction.DOWNSTREAM: down}
 
     # -- what they did -----------------------------------------------------------------------------
 

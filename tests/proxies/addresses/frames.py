@@ -12,7 +12,7 @@ from harness.codec.structs import Message, Struct
 from harness.proxies.addresses import Address, AddressBook, AddressRewriter
 from harness.proxies.addresses.places import What, holders
 from harness.proxies.direction import Direction
-from harness.proxies.seen import Place, SeenRequest, SeenResponse
+from harness.proxies.seen import Place
 
 PLACE = Place("one", "two", 0)
 VIEWS = {Direction.UPSTREAM: "two", Direction.DOWNSTREAM: "one"}
@@ -62,9 +62,8 @@ def rewritten(
     if not by.touches(direction, api.key, version):
         return None
     if direction is Direction.UPSTREAM:
-        return by.request(SeenRequest(payload, place=PLACE))
-    request = SeenRequest(encode_request(api.request(), version, 7), place=PLACE)
-    return by.response(SeenResponse(payload, request))
+        return by.request(payload, PLACE)
+    return by.response(payload, (api.key, version), PLACE)
 
 
 def structs_of(own: Any) -> Iterator[Struct]:

@@ -14,10 +14,9 @@ from harness.codec.header import decode_request_header, encode_request
 from harness.codec.messages import AddRaftVoterRequest, EnvelopeRequest, message_class
 from harness.proxies.addresses import Address, AddressRewriter
 from harness.proxies.direction import Direction
-from harness.proxies.seen import SeenRequest, SeenResponse
+from harness.proxies.seen import SeenRequest
 from tests.capture.recorded import FILES, follow, messages, segments
 from tests.proxies.addresses.frames import (
-    PLACE,
     VIEWS,
     body_start,
     payload_of,
@@ -125,12 +124,4 @@ def test_an_envelope_without_an_address(inside: bytes) -> None:
     by = rewriter()
     payload = payload_of(Direction.UPSTREAM, EnvelopeRequest(request_data=inside), 0)
     assert rewritten(by, Direction.UPSTREAM, APIS[58], 0, payload) is None
-    assert by.counters == {}
-
-
-def test_an_answer_to_what_nobody_knows_stays() -> None:
-    by = rewriter()
-    unknown = SeenRequest(b"\x7f\xff\0\0\0\0\0\7\0\0", place=PLACE)
-    assert by.response(SeenResponse(b"\0\0\0\7", unknown)) is None
-    assert by.request(unknown) is None
     assert by.counters == {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.proxies.address import Address
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.proxies import Proxies
 from harness.proxies.control.proxy_settings import ProxySettings
@@ -26,12 +27,12 @@ class TestWhoMayUseIt:
     @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "example.org"])
     def test_another_address_needs_a_token(self, host: str) -> None:
         with pytest.raises(ValueError, match="could be used from other machines"):
-            ControlServer(no_proxies(), listen=(host, 0))
-        ControlServer(no_proxies(), listen=(host, 0), token="secret")
+            ControlServer(no_proxies(), listen=Address(host, 0))
+        ControlServer(no_proxies(), listen=Address(host, 0), token="secret")
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
     def test_this_machine_needs_none(self, host: str) -> None:
-        ControlServer(no_proxies(), listen=(host, 0))
+        ControlServer(no_proxies(), listen=Address(host, 0))
 
     @pytest.mark.parametrize("token", ["", "a\nb", "ü"])
     def test_a_token_that_no_header_can_carry_is_refused(self, token: str) -> None:
@@ -222,7 +223,7 @@ class TestJournal:
 
 def test_one_that_was_made_elsewhere_is_shown_and_stopped() -> None:
     with Control() as control:
-        proxy = plain(ProxySettings("two", ("127.0.0.1", 9)), None)
+        proxy = plain(ProxySettings("two", Address("127.0.0.1", 9)), None)
         control.wait_for(proxy.start())
         control.call(control.proxies.adopt, proxy)
         assert list(control.http.get("/proxies").json()) == ["two"]

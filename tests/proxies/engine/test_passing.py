@@ -119,7 +119,7 @@ def test_what_is_too_large_passes_unread_and_is_counted() -> None:
 def test_a_slow_receiver_stops_the_sender_whatever_holds() -> None:
     limits = Limits(held_bytes=100_000)
     with proxied(receive_bytes=16 * 1024, limits=limits, interceptor=Interceptor()) as ends:
-        total = 8_000_000
+        total = 64_000_000  # more than sockets in between can be made to take
         sender = in_background(ends.broker, [answer(1, bytes(9_992))] * (total // 10_000), end=True)
         most = 0
         for _ in range(50):

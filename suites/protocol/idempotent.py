@@ -1,0 +1,57 @@
+"""An idempotent producer (KIP-98): its id, and batches with sequence numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
+from harness.client.requests import Topic, produce_request
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import InitProducerIdRequest, ProduceRequest, ProduceResponse
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.structs import Message
+from suites.protocol.appended import now_ms
+from suites.protocol.expect import expect_error
+
+NO_TIMEOUT_MS = 2**31 - 1
+NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """Its id and epoch, as the broker gave them."""
+
+    id: int
+    epoch: int
+
+    def request(self, topic: Topic, version: int, sequence: int, value: bytes) -> ProduceRequest:
+        """Append a batch of one record with this sequence number."""
+        batch = RecordBatch([Record(value)], base_timestamp=now_ms(), producer_id=self.id,
+                            producer_epoch=self.epoch, base_sequence=sequence)  # fmt: skip
+        return produce_request(topic, encode_batch(batch), version)
+
+
+def new_producer(broker: BrokerUnderTest) -> Producer:
+    """A producer id and its epoch, as soon as there are any to be had."""
+
+    def made() -> Producer | None:
+        request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=NO_TIMEOUT_MS)
+        answer = broker.ask(request)
+        if answer.error_code in NOT_YET:
+            return None
+        expect_error(answer.error_code, ErrorCode.NONE, "InitProducerId")
+        return Producer(answer.producer_id, answer.producer_epoch)
+
+    return broker.eventually(made, "there are producer ids")
+
+
+def expect_taken(answer: Message, where: str, *others: ErrorCode) -> None:
+    """The batch is acknowledged, or called a duplicate: which of both, IDEM-005 says.
+
+    ``others`` are good too.
+    """
+    assert isinstance(answer, ProduceResponse)
+    code = only(only(answer.responses, "topic").partition_responses, "partition").error_code
+    if code not in (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, *others):
+        expect_error(code, ErrorCode.NONE, where)

@@ -1,0 +1,64 @@
+"""TOPIC: requests whose answer is lost, and that are sent again as they were."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import DEFAULT_TIMEOUT_MS
+from harness.client.errors import ConnectionClosed
+from harness.client.only import only
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import CreatePartitionsRequest, CreateTopicsRequest
+from harness.codec.structs import Message, Request
+from harness.conformance.checks import requirement
+from harness.faults import Faults, responses
+from harness.marks import at_versions, judges
+from suites.protocol.expect import expect_error
+from suites.protocol.topic_admin import creatable, described
+
+
+def _lose_the_answer(
+    broker: BrokerUnderTest, faults: Faults, request: Request[Message], version: int
+) -> None:
+    """Send the request; its answer is there, but the connection ends before it comes."""
+    with faults.path(responses().first().close()) as path:
+        with pytest.raises(ConnectionClosed):
+            broker.connect(through=path.address).ask(request, version)
+        path.expect_fired()
+
+
+@judges("TOPIC-006")
+@at_versions("CreateTopics")
+def test_a_creation_whose_answer_was_lost_is_not_repeated(
+    broker: BrokerUnderTest, faults: Faults, api_version: int
+) -> None:
+    """The topic is there, and who asks again to the byte is told so."""
+    name = broker.unique_topic()
+    broker.delete_later(name)
+    request = CreateTopicsRequest(topics=[creatable(name, 2)], timeout_ms=DEFAULT_TIMEOUT_MS)
+    _lose_the_answer(broker, faults, request, api_version)
+    with requirement("TOPIC-006"):
+        again = broker.connect().ask(request, api_version)
+        code = only(again.topics, "topic").error_code
+        expect_error(code, ErrorCode.TOPIC_ALREADY_EXISTS, "the retry")
+        count = len(described(broker, name, partitions=2).partitions)
+        assert count == 2, f"{count} partitions, asked for were 2"
+
+
+@judges("TOPIC-025")
+@at_versions("CreatePartitions")
+def test_a_growth_whose_answer_was_lost_is_not_repeated(
+    broker: BrokerUnderTest, faults: Faults, api_version: int
+) -> None:
+    """The partitions are there, and who asks again to the byte is told that it is no growth."""
+    name = broker.create_topic().name
+    entry = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=3, assignments=None)
+    request = CreatePartitionsRequest(topics=[entry], timeout_ms=DEFAULT_TIMEOUT_MS)
+    _lose_the_answer(broker, faults, request, api_version)
+    with requirement("TOPIC-025"):
+        again = broker.connect().ask(request, api_version)
+        code = only(again.results, "topic").error_code
+        expect_error(code, ErrorCode.INVALID_PARTITIONS, "the retry")
+        count = len(described(broker, name, partitions=3).partitions)
+        assert count == 3, f"{count} partitions after a retry, asked for were 3"

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from aiohttp import web
 
 from harness.codec.apis import APIS
-from harness.proxies.control.address_text import address_text
 from harness.proxies.control.exposition import CONTENT_TYPE, COUNTER, GAUGE, Family, as_text
 from harness.proxies.control.proxies import Controlled, Proxies
 from harness.proxies.counters import Traffic
@@ -63,9 +62,9 @@ def _bytes(proxies: Iterable[Controlled]) -> Iterator[Family]:
         for direction, traffic in _traffic(proxy):
             labels: Labels = {
                 "direction": direction,
-                "listener": address_text(proxy.listen),
+                "listener": str(proxy.listen),
                 "proxy": proxy.name,
-                "upstream": address_text(proxy.upstream),
+                "upstream": str(proxy.upstream),
             }
             came.add(labels, traffic.bytes)
             sent.add(labels, traffic.sent_bytes)

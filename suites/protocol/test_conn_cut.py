@@ -114,18 +114,17 @@ def test_half_a_batch_does_not_use_up_its_sequence(
 
 
 @judges("CONN-004")
-@at_versions("Produce", "0-2", "3-8", "9-12", "13+")
 def test_a_pipeline_that_is_cut_leaves_its_beginning(
-    broker: BrokerUnderTest, faults: Faults, api_version: int
+    broker: BrokerUnderTest, faults: Faults
 ) -> None:
     """Eight batches are sent at once, and the connection is cut at the fourth answer: what the log
     holds are the first of them in the order sent, four at least.
     """
-    topic = broker.create_topic()
+    topic, version = broker.create_topic(), broker.version("Produce")
     frames = [
         encode_request(
-            produce_request(topic, batch_of(value, version=api_version), api_version),
-            api_version,
+            produce_request(topic, batch_of(value, version=version), version),
+            version,
             number,
             "CONN-004",
         )

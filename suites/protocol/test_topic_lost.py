@@ -8,12 +8,13 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import DEFAULT_TIMEOUT_MS
 from harness.client.errors import ConnectionClosed
 from harness.client.only import only
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreatePartitionsRequest, CreateTopicsRequest
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
 from harness.faults import Faults, responses
-from harness.marks import at_versions, judges
+from harness.marks import judges
 from suites.protocol.expect import expect_error
 from suites.protocol.topic_admin import creatable, described
 
@@ -29,17 +30,18 @@ def _lose_the_answer(
 
 
 @judges("TOPIC-006")
-@at_versions("CreateTopics")
 def test_a_creation_whose_answer_was_lost_is_not_repeated(
-    broker: BrokerUnderTest, faults: Faults, api_version: int
+    broker: BrokerUnderTest, faults: Faults
 ) -> None:
     """The topic is there, and who asks again to the byte is told so."""
+    version = broker.version("CreateTopics")
     name = broker.unique_topic()
     broker.delete_later(name)
     request = CreateTopicsRequest(topics=[creatable(name, 2)], timeout_ms=DEFAULT_TIMEOUT_MS)
-    _lose_the_answer(broker, faults, request, api_version)
-    with requirement("TOPIC-006"):
-        again = broker.connect().ask(request, api_version)
+    _lose_the_answer(broker, faults, request, version)
+    key = api_named("CreateTopics").key
+    with requirement("TOPIC-006", api_key=key, api_version=version):
+        again = broker.connect().ask(request, version)
         code = only(again.topics, "topic").error_code
         expect_error(code, ErrorCode.TOPIC_ALREADY_EXISTS, "the retry")
         count = len(described(broker, name, partitions=2).partitions)
@@ -47,17 +49,18 @@ def test_a_creation_whose_answer_was_lost_is_not_repeated(
 
 
 @judges("TOPIC-025")
-@at_versions("CreatePartitions")
 def test_a_growth_whose_answer_was_lost_is_not_repeated(
-    broker: BrokerUnderTest, faults: Faults, api_version: int
+    broker: BrokerUnderTest, faults: Faults
 ) -> None:
     """The partitions are there, and who asks again to the byte is told that it is no growth."""
+    version = broker.version("CreatePartitions")
     name = broker.create_topic().name
     entry = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=3, assignments=None)
     request = CreatePartitionsRequest(topics=[entry], timeout_ms=DEFAULT_TIMEOUT_MS)
-    _lose_the_answer(broker, faults, request, api_version)
-    with requirement("TOPIC-025"):
-        again = broker.connect().ask(request, api_version)
+    _lose_the_answer(broker, faults, request, version)
+    key = api_named("CreatePartitions").key
+    with requirement("TOPIC-025", api_key=key, api_version=version):
+        again = broker.connect().ask(request, version)
         code = only(again.results, "topic").error_code
         expect_error(code, ErrorCode.INVALID_PARTITIONS, "the retry")
         count = len(described(broker, name, partitions=3).partitions)

@@ -1,5 +1,7 @@
 """Who does not hear whom, by the name of the partition."""
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,3 +112,11 @@ def test_what_cannot_be(make: object, says: str) -> None:
     assert callable(make)
     with pytest.raises(PartitionError, match=says):
         make()
+
+
+@pytest.mark.parametrize(("count", "answered"), [(3, 0), (4, 8), (5, 10)])
+def test_links_of_a_ring_that_still_have_answers(count: int, answered: int) -> None:
+    """Of three nodes each pair hears one way only."""
+    links = set(permutations(map(str, range(count)), 2))
+    cut = {(half.source, half.destination) for half in ring(range(count)).half_links}
+    assert len(links - cut) == answered

@@ -95,7 +95,9 @@ def test_clients_meet_the_proxies_alone() -> None:
             assert (shown.host, shown.port) == second
             assert running.signalled(signal.SIGTERM) == 0
             assert sum(len(up) for up, _ in told.seen.values()) > 1000
-    assert re.search(rf"{advertised}: \d+ connections, \d+ requests", "\n".join(running.lines))
+    assert re.search(
+        rf"{advertised} \(1\): \d+ connections, \d+ requests", "\n".join(running.lines)
+    )
 
 
 def test_a_rule_a_toxic_and_a_clean_stop(broker: Address, tmp_path: Path) -> None:

@@ -70,8 +70,16 @@ class Talk:
         if leader is None:
             return None
         error = self.append(topic, value, leader)
+        if error is ErrorCode.REQUEST_TIMED_OUT:
+            self._await_value(topic, value, ask)
+            return True
         assert error in NOT_YET or error is ErrorCode.NONE, error
         return True if error is ErrorCode.NONE else None
+
+    def _await_value(self, topic: str, value: bytes, ask: Address) -> None:
+        """It was appended, and nobody knows whether it is replicated: it is once it is read."""
+        what = f"{value!r}, whose write was not confirmed, is read from {topic}"
+        eventually(lambda: value in (self.values(topic, ask) or ()) or None, what)
 
     def append(
         self, topic: str, value: bytes, leader: Address, timeout_ms: int = 10_000

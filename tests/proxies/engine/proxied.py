@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import threading
 import time
@@ -19,6 +20,7 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.proxies.seen import Place, SeenRequest, SeenResponse
 from harness.proxies.step import Step
+from tests.proxies.ends import read
 
 LIMIT_S = 10
 Answer = Callable[[Any], Sequence[Step] | None]
@@ -132,3 +134,23 @@ def until(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"not within {LIMIT_S} s: {what}"
         threading.Event().wait(0.005)
+
+
+def arrives(ends: Ends, *frames: bytes) -> None:
+    whole = b"".join(frames)
+    assert read(ends.broker, len(whole)) == whole
+
+
+def returns(ends: Ends, *frames: bytes) -> None:
+    whole = b"".join(frames)
+    assert read(ends.client, len(whole)) == whole
+
+
+def is_reset(sock: socket.socket) -> bool:
+    """Whether it ended by RST, whatever came before."""
+    try:
+        while sock.recv(65536):
+            pass
+    except ConnectionResetError as error:
+        return error.errno == errno.ECONNRESET
+    return False

@@ -1,0 +1,171 @@
+"""What is done to a whole link: cuts, toxics, resets, its end."""
+
+from __future__ import annotations
+
+import gc
+import socket
+import struct
+import weakref
+
+import pytest
+
+from harness.proxies.direction import Direction
+from harness.proxies.event import Event
+from harness.proxies.limits import Limits
+from harness.proxies.toxics.black_hole import BlackHole
+from harness.proxies.toxics.half_open import HalfOpen
+from harness.proxies.toxics.latency import Latency
+from harness.proxies.toxics.timeout import Timeout
+from tests.proxies.ends import read, read_to_end
+from tests.proxies.engine.proxied import (
+    is_reset,
+    is_silent,
+    proxied,
+    until,
+)
+
+UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
+
+
+@pytest.mark.parametrize("direction", [None, *Direction])
+def test_a_cut_loses_nothing(direction: Direction | None) -> None:
+    with proxied() as ends:
+        ends.client.sendall(b"one")
+        assert read(ends.broker, 3) == b"one"
+        ends.net.call(ends.proxy.cut, direction)
+        ends.client.sendall(b"two")
+        ends.broker.sendall(b"back")
+        ends.client.shutdown(socket.SHUT_WR)
+        for sock, way, data in ((ends.broker, UP, b"two"), (ends.client, DOWN, b"back")):
+            if direction in (None, way):
+                assert is_silent(sock)
+            else:
+                assert read(sock, len(data)) == data
+        ends.net.call(ends.proxy.heal)
+        if direction in (None, UP):
+            assert read_to_end(ends.broker) == b"two"
+        if direction in (None, DOWN):
+            assert read(ends.client, 4) == b"back"
+
+
+def test_a_new_connection_over_a_cut_link_is_silent_until_it_is_healed() -> None:
+    with proxied() as ends:
+        ends.net.call(ends.proxy.cut)
+        with socket.create_connection(ends.proxy.listen, 10) as client:
+            client.sendall(b"hello")
+            assert is_silent(client)
+            ends.net.call(ends.proxy.heal)
+            broker = ends.listener.accept()[0]
+            with broker:
+                broker.settimeout(10)
+                assert read(broker, 5) == b"hello"
+
+
+def test_what_a_toxic_holds_survives_a_cut() -> None:
+    with proxied() as ends:
+        ends.net.call(ends.proxy.toxics.add, Latency(latency=100), UP)
+        ends.client.sendall(b"late")
+        ends.net.call(ends.proxy.cut)
+        assert is_silent(ends.broker, 0.25)
+        ends.net.call(ends.proxy.heal)
+        assert read(ends.broker, 4) == b"late"
+
+
+def test_disabled_refuses_and_enabled_is_at_the_same_port() -> None:
+    with proxied() as ends:
+        address = ends.proxy.listen
+        ends.net.wait_for(ends.proxy.disable())
+        assert not ends.proxy.enabled
+        assert read_to_end(ends.client) == b""
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, 10)
+        ends.net.wait_for(ends.proxy.enable())
+        assert ends.proxy.listen == address
+        client, broker = ends.another()
+        with client, broker:
+            client.sendall(b"again")
+            assert read(broker, 5) == b"again"
+
+
+def test_all_connections_are_reset() -> None:
+    with proxied() as ends:
+        client, broker = ends.another()
+        with client, broker:
+            ends.net.call(ends.proxy.reset_connections)
+            assert all(is_reset(sock) for sock in (client, broker, ends.client, ends.broker))
+        until(lambda: not ends.proxy.connections, "they are gone")
+
+
+@pytest.mark.parametrize("end", ["reset", "toxic removed", "all reset"])
+def test_a_connection_that_was_half_open_is_released(end: str) -> None:
+    with proxied() as ends:
+        ends.net.call(ends.proxy.toxics.add, HalfOpen(), DOWN, name="half")
+        ends.client.sendall(b"x")
+        assert read(ends.broker, 1) == b"x"
+        connection = weakref.ref(ends.proxy.connections[0])
+        reset_by_peer(ends.broker)
+        assert is_silent(ends.client)
+        assert ends.proxy.connections
+        if end == "reset":
+            reset_by_peer(ends.client)
+        elif end == "all reset":
+            ends.net.call(ends.proxy.reset_connections)
+        else:
+            ends.net.call(ends.proxy.toxics.remove, "half")
+            assert read_to_end(ends.client) == b""
+            ends.client.shutdown(socket.SHUT_WR)
+        until(lambda: not ends.proxy.connections, "it is gone")
+        until(lambda: gc.collect() >= 0 and connection() is None, "nobody keeps it")
+
+
+def reset_by_peer(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+def test_many_small_pieces_in_a_toxic_stop_the_reading() -> None:
+    """Each costs far more than its byte."""
+    with proxied(limits=Limits(held_bytes=100_000)) as ends:
+        ends.net.call(ends.proxy.toxics.add, BlackHole(), UP)
+        ends.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream = ends.proxy.connections[0].upstream
+        count = 0
+        while not ends.net.call(lambda: stream._is_paused):
+            ends.client.sendall(b"x")
+            count += 1
+            assert count < 100_000
+        chain = stream.way.chain
+        assert chain is not None
+        assert 0 < ends.net.call(lambda: chain.held_bytes) < 5_000
+        assert 100_000 < ends.held_bytes() < 101_000
+
+
+def test_a_call_from_the_proxies_own_thread_is_refused_at_once() -> None:
+    with proxied() as ends:
+        for call in (lambda: ends.net.call(ends.proxy.cut), lambda: ends.net.add(ends.proxy)):
+            with pytest.raises(RuntimeError, match="own thread, which cannot wait for itself"):
+                ends.net.call(call)
+
+
+def test_toxics_come_and_go_under_way_and_are_told() -> None:
+    events: list[Event] = []
+    with proxied(tell=events.append) as ends:
+        ends.net.call(ends.proxy.toxics.add, Timeout(timeout=0), DOWN, name="hole")
+        ends.broker.sendall(b"swallowed")
+        assert is_silent(ends.client)
+        ends.net.call(ends.proxy.toxics.remove, "hole")
+        ends.broker.sendall(b"and on")
+        assert read_to_end_or(ends.client, b"and on")
+        assert [event.what for event in events] == ["toxic_added", "fired", "toxic_removed"]
+        until(lambda: ends.proxy.connections[0].downstream.way.chain is None, "a plain pipe again")
+
+
+def read_to_end_or(sock: socket.socket, end: bytes) -> bool:
+    """Whether what comes ends like this."""
+    data = b""
+    while not data.endswith(end):
+        piece = sock.recv(65536)
+        if not piece:
+            return False
+        data += piece
+    return True

@@ -95,7 +95,7 @@ def test_a_session_goes_on_while_a_fetch_waits_for_nobody(
     wanted = [fetch_topic(topic, api_version, [fetch_partition(0)])]
     with fetch_session(broker, api_version, wanted) as session:
         waiting = broker.connect()
-        lost = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
+        lost = session.next_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
         waiting.send(lost, api_version)
         waiting.expect_silence(for_ms=QUIET_MS)
         waiting.reset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_response
+from harness.codec.header import decode_response, encode_response
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.codec.records import Message as OldMessage
 from harness.codec.records import encode_message, split_batches
@@ -97,7 +97,7 @@ class ReadingConsumes(FrameRule):
 
 
 class OneReaderTakesAll(FrameRule):
-    """A position that one named client has read is empty for the others, as in a queue."""
+    """A position that one such client has read is empty for the others, as in a queue."""
 
     def __init__(self) -> None:
         self.readers: dict[str, str] = {}
@@ -105,8 +105,8 @@ class OneReaderTakesAll(FrameRule):
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         if not isinstance(seen.message, FetchRequest) or seen.header is None:
             return [payload]
-        name = seen.header.client_id or DEFAULT_CLIENT_ID
-        if name == DEFAULT_CLIENT_ID:
+        name = seen.header.client_id or ""
+        if not name.startswith("reader-"):
             return [payload]
         first = self.readers.setdefault(f"{seen.version} {seen.message!r}", name)
         return [payload if first == name else _without_records(seen, payload)]

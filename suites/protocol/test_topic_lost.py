@@ -55,7 +55,7 @@ def test_a_growth_whose_answer_was_lost_is_not_repeated(
     """The partitions are there, and who asks again to the byte is told that it is no growth."""
     version = broker.version("CreatePartitions")
     name = broker.create_topic().name
-    entry = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=3, assignments=None)
+    entry = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=4, assignments=None)
     request = CreatePartitionsRequest(topics=[entry], timeout_ms=DEFAULT_TIMEOUT_MS)
     _lose_the_answer(broker, faults, request, version)
     key = api_named("CreatePartitions").key
@@ -63,5 +63,5 @@ def test_a_growth_whose_answer_was_lost_is_not_repeated(
         again = broker.connect().ask(request, version)
         code = only(again.results, "topic").error_code
         expect_error(code, ErrorCode.INVALID_PARTITIONS, "the retry")
-        count = len(described(broker, name, partitions=3).partitions)
-        assert count == 3, f"{count} partitions after a retry, asked for were 3"
+        count = len(described(broker, name, partitions=4).partitions)
+        assert count == 4, f"{count} partitions after a retry, asked for were 4"

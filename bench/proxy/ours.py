@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 
-import uvloop
-
 from harness.proxies.addresses.book import AddressBook
 from harness.proxies.addresses.rewriter import AddressRewriter
 from harness.proxies.direction import Direction
@@ -51,4 +49,4 @@ async def main(way: str, port: int) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(main(sys.argv[1], int(sys.argv[2])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2])))

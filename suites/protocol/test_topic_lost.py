@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import DEFAULT_TIMEOUT_MS
-from harness.client.errors import ConnectionClosed
 from harness.client.only import only
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreatePartitionsRequest, CreateTopicsRequest
-from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
-from harness.faults import Faults, responses
+from harness.faults import Faults
 from harness.marks import judges
 from suites.protocol.expect import expect_error
+from suites.protocol.lost_answers import lose_the_answer
 from suites.protocol.topic_admin import creatable, described
-
-
-def _lose_the_answer(
-    broker: BrokerUnderTest, faults: Faults, request: Request[Message], version: int
-) -> None:
-    """Send the request; its answer is there, but the connection ends before it comes."""
-    with faults.path(responses().first().close()) as path:
-        with pytest.raises(ConnectionClosed):
-            broker.connect(through=path.address).ask(request, version)
-        path.expect_fired()
 
 
 @judges("TOPIC-006")
@@ -38,7 +25,7 @@ def test_a_creation_whose_answer_was_lost_is_not_repeated(
     name = broker.unique_topic()
     broker.delete_later(name)
     request = CreateTopicsRequest(topics=[creatable(name, 2)], timeout_ms=DEFAULT_TIMEOUT_MS)
-    _lose_the_answer(broker, faults, request, version)
+    lose_the_answer(broker, faults, request, version)
     key = api_named("CreateTopics").key
     with requirement("TOPIC-006", api_key=key, api_version=version):
         again = broker.connect().ask(request, version)
@@ -57,7 +44,7 @@ def test_a_growth_whose_answer_was_lost_is_not_repeated(
     name = broker.create_topic().name
     entry = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=4, assignments=None)
     request = CreatePartitionsRequest(topics=[entry], timeout_ms=DEFAULT_TIMEOUT_MS)
-    _lose_the_answer(broker, faults, request, version)
+    lose_the_answer(broker, faults, request, version)
     key = api_named("CreatePartitions").key
     with requirement("TOPIC-025", api_key=key, api_version=version):
         again = broker.connect().ask(request, version)

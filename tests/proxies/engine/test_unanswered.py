@@ -6,10 +6,13 @@ import pytest
 
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest, ProduceRequest
-from harness.proxies.counters import Counters
+from harness.proxies.addresses import AddressBook, AddressRewriter
+from harness.proxies.counters import UNKNOWN, Counters
 from harness.proxies.limits import Limits
 from harness.proxies.seen import SeenRequest
 from harness.proxies.unanswered import Sent, Unanswered, acks_of
+from tests.proxies.ends import read
+from tests.proxies.engine.proxied import answer, proxied
 
 
 def unanswered(**limits: int) -> Unanswered:
@@ -107,3 +110,13 @@ def test_an_own_answer_waits_for_its_turn() -> None:
     assert requests.own_due() == [b"mine"]
     assert requests.own_count == 0
     assert requests.answered(2) == sent(2)
+
+
+def test_an_answer_that_nobody_asked_for_is_no_unknown_api() -> None:
+    rewriter = AddressRewriter(AddressBook())
+    with proxied(rewriter=rewriter) as ends:
+        ends.broker.sendall(answer(1))
+        assert read(ends.client, len(answer(1))) == answer(1)
+        assert ends.proxy.counters.unasked == 1
+        assert ends.proxy.counters.downstream.by_api[UNKNOWN].frames == 1
+    assert rewriter.counters == {}

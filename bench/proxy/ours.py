@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
+import uvloop
+
 from harness.proxies.addresses.book import AddressBook
 from harness.proxies.addresses.rewriter import AddressRewriter
 from harness.proxies.direction import Direction
@@ -49,4 +51,4 @@ async def main(way: str, port: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+    uvloop.run(main(sys.argv[1], int(sys.argv[2])))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+import uvloop
 
 from harness.commands.proxy_display import Display, Lines, LiveTable, is_screen
 from harness.proxies.address import Address
@@ -154,7 +155,7 @@ def proxy_command(
     )
     if rewrites and not advertise:
         _require_reachable(wanted.upstreams)
-    if not asyncio.run(_serve(wanted)):
+    if not uvloop.run(_serve(wanted)):
         os._exit(0)  # Python would wait for who does not read what we print
 
 

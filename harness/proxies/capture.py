@@ -15,7 +15,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, cast
 
 from harness.capture.file_forms import FileForm, Pcap, Pcapng
 from harness.capture.segment import Endpoint
@@ -177,7 +177,7 @@ class _TappedSide(asyncio.Protocol):
         self._we_accepted = we_accepted
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        transport = cast("asyncio.Transport", transport)
         ours, theirs = map(transport.get_extra_info, ("sockname", "peername"))
         self._us = endpoint(*ours[:2])
         # A peer that is gone already has no name.

@@ -6,9 +6,9 @@ import asyncio
 import errno
 import socket
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from harness.proxies import dice
 from harness.proxies.address import Address
@@ -75,7 +75,7 @@ class Proxy:
         self._open: dict[int, ProxiedConnection] = {}
         self._cut: set[Direction] = set()
         self._accepting: set[asyncio.Task[None]] = set()
-        self._connecting: set[asyncio.Task[None]] = set()
+        self._connecting: dict[asyncio.Task[None], ProxiedConnection] = {}
         self._listener: socket.socket | None = None
         self._is_accepting = False
         shared = Shared(
@@ -147,7 +147,9 @@ class Proxy:
         self._stop_listening()
         await asyncio.gather(*self._accepting, return_exceptions=True)
         while self._connecting or self._open:
-            tasks = list(self._connecting)
+            # One that has its socket already ends by itself: uvloop would lose it.
+            dials = self._connecting.items()
+            tasks = [task for task, one in dials if one.broker.transport is None]
             for task in tasks:
                 task.cancel()
             for connection in self.connections:
@@ -177,12 +179,13 @@ class Proxy:
         if self._listener and not self._is_accepting:
             self._is_accepting = True
             loop = asyncio.get_running_loop()
-            loop.add_reader(self._listener, self._accept, self._listener)
+            # By number: uvloop keeps a socket that it was given open after its close.
+            loop.add_reader(self._listener.fileno(), self._accept, self._listener)
 
     def _accept_off(self) -> None:
         if self._listener and self._is_accepting:
             self._is_accepting = False
-            asyncio.get_running_loop().remove_reader(self._listener)
+            asyncio.get_running_loop().remove_reader(self._listener.fileno())
 
     def _accept(self, listener: socket.socket) -> None:
         # Not asyncio's server: it loses sockets that it was just accepting when it is closed.
@@ -201,7 +204,9 @@ class Proxy:
                 asyncio.get_running_loop().call_later(RETRY_S, self._accept_on)
                 return
             accepted.setblocking(False)
-            _keep(self._accepting, self._begin(accepted))
+            task = asyncio.get_running_loop().create_task(self._begin(accepted))
+            self._accepting.add(task)
+            task.add_done_callback(self._accepting.discard)
 
     async def _begin(self, accepted: socket.socket) -> None:
         counters = self.counters
@@ -223,8 +228,12 @@ class Proxy:
             raise
 
     def _dial(self, connection: ProxiedConnection) -> None:
-        task = _keep(self._connecting, self._connect(connection))
-        task.add_done_callback(lambda _: connection.dialled())
+        task = asyncio.get_running_loop().create_task(self._connect(connection))
+        self._connecting[task] = connection
+        task.add_done_callback(self._dialled)
+
+    def _dialled(self, task: asyncio.Task[None]) -> None:
+        self._connecting.pop(task).dialled()
 
     async def _connect(self, connection: ProxiedConnection) -> None:
         loop = asyncio.get_running_loop()
@@ -314,14 +323,6 @@ def _let_large_reads_be_cheap() -> None:
     and gives it back, which takes longer than the read, until a larger one was freed once.
     """
     bytes(1 << 20)
-
-
-def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Start a task; it is in the set for as long as it runs."""
-    task = asyncio.get_running_loop().create_task(work)
-    tasks.add(task)
-    task.add_done_callback(tasks.discard)
-    return task
 
 
 def _directions(direction: Direction | None) -> tuple[Direction, ...]:

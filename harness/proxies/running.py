@@ -9,6 +9,8 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
+import uvloop
+
 from harness.proxies.address import Address
 from harness.proxies.proxy import Proxy
 
@@ -22,7 +24,7 @@ class RunningProxies:
 
     def __init__(self) -> None:
         self.proxies: list[Proxy] = []
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxies", daemon=True)
 
     def __enter__(self) -> Self:

@@ -7,7 +7,7 @@ import contextlib
 import socket
 import struct
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, cast
 
 from harness.proxies.counters import Traffic
 from harness.proxies.stream import Stream
@@ -49,7 +49,7 @@ class Side(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        transport = cast("asyncio.Transport", transport)
         self.transport = transport
         self._owner.made(self)
         if self._is_resetting:

@@ -46,6 +46,7 @@ class RequestWatch(FrameWatch):
         self._withheld: dict[int, SeenRequest] = {}
         self._withheld_bytes = 0
         self._asked: SeenRequest | None = None  # what a rule is asked about and has not sent yet
+        self._has_ended = False  # the client: what is incomplete remains so
         self.finder: FrameFinder[Claim] = FrameFinder(
             self, HEAD.size, longest=shared.limits.request_bytes
         )
@@ -108,6 +109,7 @@ class RequestWatch(FrameWatch):
 
     def end(self) -> None:
         """The client has ended."""
+        self._has_ended = True
         if not self.shared.interceptor.is_idle and self.finder.pending_bytes:
             self.passes = self._cut
         self.flush()
@@ -168,6 +170,8 @@ class RequestWatch(FrameWatch):
             if length < 0:
                 break
             at += LENGTH_BYTES
+            if self._has_ended and length > len(data) - at:  # half a request asks nothing
+                break
             about = self._about(_correlation_id(data[at : at + HEAD.size]), seen)
             is_there = is_there or about is seen
             ordinal = about.ordinal if about else self.ordinal

@@ -147,7 +147,7 @@ GREW = r"requests that were cut: refused, yet the log grew"
 DEFECTS = [
     rule("CONN-004", r"answered; stored is \[b'0 of a pipeline', b'2", LosesOneOfAPipeline),
     rule("CONN-022", rf"^{GREW}", CompletesWhatWasCut),
-    rule("CONN-022", rf"partition 0 of {GREW}", AppendsPartitionsBeforeTheCut),
+    rule("CONN-022", rf"partition \d of {GREW}", AppendsPartitionsBeforeTheCut),
     rule("CONN-022", r"was created: its error is", CreatesTopicsBeforeTheCut),
     rule("CONN-022", r"was deleted by half a request", DeletesTopicsBeforeTheCut),
     rule("CONN-022", r"bytes came where the connection had to be closed", AnswersWhatWasCut),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 import pytest
 
+from harness.codec.frame import LENGTH_BYTES
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest, ProduceRequest
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.counters import UNKNOWN, Counters
 from harness.proxies.limits import Limits
-from harness.proxies.seen import SeenRequest
+from harness.proxies.seen import Place, SeenRequest
+from harness.proxies.step import Send, Step
 from harness.proxies.unanswered import Sent, Unanswered, acks_of
 from tests.proxies.ends import read
-from tests.proxies.engine.proxied import answer, proxied
+from tests.proxies.engine.proxied import Asking, answer, arrives, metadata, proxied
 
 
 def unanswered(**limits: int) -> Unanswered:
@@ -120,3 +126,29 @@ def test_an_answer_that_nobody_asked_for_is_no_unknown_api() -> None:
         assert ends.proxy.counters.unasked == 1
         assert ends.proxy.counters.downstream.by_api[UNKNOWN].frames == 1
     assert rewriter.counters == {}
+
+
+@dataclass
+class Ended(Asking):
+    """Passes on what was cut, and remembers what the broker ended instead of answering."""
+
+    unanswered: list[SeenRequest] = field(default_factory=list)
+
+    def cut(self, place: Place, rest: bytes) -> Sequence[Step]:
+        return [Send(rest)]
+
+    def ended(self, unanswered: SeenRequest) -> Sequence[Step] | None:
+        self.unanswered.append(unanswered)
+        return None
+
+
+@pytest.mark.parametrize("cut_at_byte", [LENGTH_BYTES, 7, 20])
+def test_half_a_request_leaves_no_answer_to_wait_for(cut_at_byte: int) -> None:
+    ended = Ended()
+    with proxied(interceptor=ended) as ends:
+        ends.client.sendall(metadata(1)[:cut_at_byte])
+        ends.client.shutdown(socket.SHUT_WR)
+        arrives(ends, metadata(1)[:cut_at_byte])
+        ends.broker.close()
+        assert ends.client.recv(1) == b""
+    assert not ended.unanswered

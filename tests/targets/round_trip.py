@@ -44,10 +44,6 @@ def eventually(ask: Callable[[], T | None], what: str) -> T:
     return answer
 
 
-class NotConfirmed(AssertionError):
-    """A record that was appended is not replicated."""
-
-
 class Talk:
     """Produce and fetch on partition 0 of topics that the broker makes by itself."""
 
@@ -83,10 +79,7 @@ class Talk:
     def _await_value(self, topic: str, value: bytes, ask: Address) -> None:
         """It was appended, and nobody knows whether it is replicated: it is once it is read."""
         what = f"{value!r}, whose write was not confirmed, is read from {topic}"
-        try:
-            eventually(lambda: value in (self.values(topic, ask) or ()) or None, what)
-        except AssertionError as error:
-            raise NotConfirmed(str(error)) from error
+        eventually(lambda: value in (self.values(topic, ask) or ()) or None, what)
 
     def append(
         self, topic: str, value: bytes, leader: Address, timeout_ms: int = 10_000

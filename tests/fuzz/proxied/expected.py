@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 
 from harness.codec.frame import frame
@@ -214,10 +215,13 @@ def _check_same(play: Play, side: MemoryTransport, came: bytes) -> None:
 def _check_rewritten(play: Play, side: MemoryTransport, came: bytes, longest: int) -> None:
     """Frame by frame as it was, or as the rewriter makes it of this frame; the rest as it was."""
     found = read_frames(bytes(side.delivered) + side.unread, longest)
-    makes = _requests_made if side is play.client else _responses_made
+    if side is play.client:
+        makes = partial(_requests_made, play)
+    else:
+        makes = partial(_responses_made, play, _kinds_asked(play))
     at = 0
     for one in found.frames:
-        others = [one, *makes(play, one[_LENGTH.size :])]
+        others = [one, *makes(one[_LENGTH.size :])]
         passed = next((other for other in others if came.startswith(other, at)), None)
         if passed is None:
             assert _is_disturbed(play), f"{one.hex()} is {came[at : at + len(one)].hex()}"
@@ -239,13 +243,18 @@ def _requests_made(play: Play, payload: bytes) -> Iterator[bytes]:
             yield frame(made)
 
 
-def _responses_made(play: Play, payload: bytes) -> Iterator[bytes]:
+def _kinds_asked(play: Play) -> set[tuple[int, int]]:
+    """API key and version of each request, also of one that ends too early."""
+    asked = read_frames(bytes(play.client.delivered), play.limits.request_bytes)
+    heads = {one[4:8] for one in (*asked.frames, asked.rest) if len(one) >= 12}
+    return {_KIND.unpack(head) for head in heads}
+
+
+def _responses_made(play: Play, kinds: Set[tuple[int, int]], payload: bytes) -> Iterator[bytes]:
     """As an answer to any of the requests."""
     if play.rewriter is None:
         return
-    asked = read_frames(bytes(play.client.delivered), play.limits.request_bytes)
-    for kind in {one[4:8] for one in (*asked.frames, asked.rest) if len(one) >= 12}:
-        key, version = _KIND.unpack(kind)
+    for key, version in kinds:
         if play.rewriter.touches(DOWN, key, version):
             made = play.rewriter.response(payload, (key, version), play.connection.place)
             if made is not None:

@@ -126,11 +126,12 @@ class ProxiedConnection:
         if self._is_stopped:
             side.abort()
             return
+        nobody_waits = side.into.way.is_over  # the client went before its broker was reached
         side.into.way.transport = side.transport
         side.into.run()
         side.into.way.turn()
         if side is self.broker:
-            if self.upstream.way.is_over:  # the client did not wait
+            if nobody_waits:
                 side.finish()
             return
         # Not at once: before Python 3.11.5 asyncio begins to read after connection_made even if

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
@@ -17,11 +18,12 @@ from harness.codec.messages import (
 from harness.codec.records import BatchHeader
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
-from tests.defects.defect import edited, rule
+from tests.defects.defect import edited, error_answer, rule
 from tests.defects.edited_request import with_body
 from tests.defects.one_client import is_from
 
 CLIENT, HALF_CLOSING = "CONN-022", "CONN-022 half closed"
+OWN_ID = 0x43555400  # of no other request
 
 
 class CompletesWhatWasCut(FrameRule):
@@ -98,10 +100,16 @@ class DeletesTopicsBeforeTheCut(_DoesWhatCameWhole):
 class AnswersWhatWasCut(FrameRule):
     """Half a request is answered, where its client can hear it."""
 
+    # Another request in its place, so that there is something to answer.
+    ASKS = frame(encode_request(ApiVersionsRequest(), 0, OWN_ID))
+
     def on_cut(self, rest: bytes) -> bytes:
-        # Another request, so that the broker itself answers.
-        asks = frame(encode_request(ApiVersionsRequest(), 0, 1))
-        return asks if HALF_CLOSING.encode() in rest else rest
+        return self.ASKS if HALF_CLOSING.encode() in rest else rest
+
+    def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
+        # Behind the client's end the broker may close instead of answering.
+        is_ours = seen.payload[4:8] == struct.pack(">i", OWN_ID)
+        return [error_answer(seen)] if is_ours else []
 
 
 class HalfABatchUsesUpItsSequence(FrameRule):

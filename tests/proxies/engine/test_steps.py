@@ -201,6 +201,14 @@ def test_end_is_an_end_in_one_direction() -> None:
         assert read_to_end(ends.client) == b""
 
 
+def test_an_end_before_the_broker_is_reached_is_one_in_one_direction_too() -> None:
+    asking = Asking(on_open=lambda place: [Send(metadata(1)), End()])
+    with proxied(interceptor=asking) as ends:
+        assert read_to_end(ends.broker) == metadata(1)
+        ends.broker.sendall(answer(1))
+        returns(ends, answer(1))
+
+
 def test_close_is_a_clean_end_even_when_more_was_sent() -> None:
     steps: list[Step] = [SendBack(answer(1, bytes(300_000))), Close()]
     with proxied(interceptor=nth(steps)) as ends:

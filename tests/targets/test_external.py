@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -28,9 +28,10 @@ def listener(answer: bytes | None) -> Iterator[Address]:
                 return
             held.append(connection)
             if answer is not None:
-                connection.recv(4096)
-                connection.sendall(answer)
-                connection.shutdown(socket.SHUT_RDWR)
+                with suppress(OSError):  # who asked may be gone
+                    connection.recv(4096)
+                    connection.sendall(answer)
+                    connection.shutdown(socket.SHUT_RDWR)
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=serve)

@@ -9,6 +9,7 @@ import pytest
 
 from harness.targets.download import download_all
 from harness.targets.pinned_file import DownloadError
+from tests.judging.awaiting import await_that
 from tests.targets.kinds import ROOT
 from tests.targets.repository import CONTENT, PATH, Behaviour, download, repository
 
@@ -188,11 +189,11 @@ def test_a_killed_downloader_is_continued(tmp_path: Path) -> None:
     behaviour = Behaviour(stall_after_bytes=100_000, stalls=1)
     with repository(behaviour) as base:
         first = subprocess.Popen([sys.executable, "-c", SCRIPT, base, str(tmp_path)], cwd=ROOT)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and not (part.exists() and part.stat().st_size):
-            time.sleep(0.01)
-        first.kill()
-        first.wait()
+        try:
+            await_that(lambda: part.exists() and part.stat().st_size, "it does not begin")
+        finally:
+            first.kill()
+            first.wait()
         have = part.stat().st_size
         download_all([download(base, tmp_path)])
     assert have > 0

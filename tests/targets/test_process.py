@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import psutil
 import pytest
 
 from harness.targets.errors import TargetError, TargetStartError
-from harness.targets.process import ChildProcess, Deadline, reserve_log
+from harness.targets.process import ChildProcess, reserve_log
 from tests.judging.awaiting import await_that
 from tests.targets.kinds import ROOT
 
@@ -73,9 +72,7 @@ def test_terminate_is_polite(tmp_path: Path) -> None:
         "time.sleep(600)\n"
     )
     child = python(code, tmp_path / "a.log")
-    deadline = Deadline(15_000)
-    while "up" not in child.log_text() and deadline.left_ms():
-        time.sleep(0.01)
+    await_that(lambda: "up" in child.log_text(), "it does not start")
     assert child.terminate(15_000) == 9
 
 

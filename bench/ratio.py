@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
 ROUNDS = 40
 ROUND_S = 0.01  # long for the clock, short for whatever else the machine does
@@ -28,6 +29,18 @@ def ratio(case: Case) -> float:
         for side, work in enumerate((case.ours, case.theirs)):
             best[side] = min(best[side], _seconds(work, repeats))
     return best[0] / best[1]
+
+
+def median_ratio(ours: Callable[[], float], theirs: Callable[[], float], rounds: int) -> float:
+    """Of what the two give, ours by theirs: the median over the rounds.
+
+    Who goes first changes from round to round; one round before them warms up.
+    """
+    found = []
+    for number in range(rounds + 1):
+        given = {one: one() for one in ((ours, theirs) if number % 2 else (theirs, ours))}
+        found.append(given[ours] / given[theirs])
+    return median(found[1:])
 
 
 def _seconds(work: Callable[[], object], repeats: int) -> float:

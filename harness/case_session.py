@@ -19,8 +19,8 @@ from harness.client.wire_coverage import WireCount, WireCoverage
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import begin_case, finish_case, with_evidence
-from harness.conformance.dated import by_date
-from harness.conformance.outcome import Inconclusive, NotSupported
+from harness.conformance.dated import APACHE_KAFKA, by_date
+from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from harness.faults import Faults
@@ -33,6 +33,9 @@ from harness.targets.zookeeper_topics import ZookeeperTopics
 
 NOT_ANSWERED = "the broker did not answer before this test began"
 """The reason of what was not judged because the broker had gone."""
+
+JUDGES_NO_BROKER = "it judges no broker, but what we do by document: --target by-document"
+"""The reason of what a broker cannot be asked."""
 
 _LOG_TAIL_BYTES = 8_000
 _TELL_EVERY_S = 5.0
@@ -66,6 +69,7 @@ class CaseSession:
     api_version: int | None
     broker: SharedBroker
     wire: WireCoverage
+    offline: bool = False  # asks no broker
     attempt: int = 1
     asked: int = 1  # how often so far: each time with names of its own
     died: bool = False  # the broker, under this test
@@ -81,7 +85,10 @@ class CaseSession:
         return self.node_id.removeprefix("suites/")
 
     def begin(self) -> None:
-        """Open the case; raises NotSupported or Inconclusive when there is no point in running."""
+        """Open the case.
+
+        Raises NotSupported, NotApplicable or Inconclusive when there is no point in running.
+        """
         begin_case(
             self.case,
             self.requirements,
@@ -89,6 +96,10 @@ class CaseSession:
             api_version=self.api_version,
             attempt=self.attempt,
         )
+        if self.offline:
+            if self.context.info.is_broker:
+                raise NotApplicable("offline", JUDGES_NO_BROKER)
+            return
         if self.api is not None:
             self._expect_served(self.api, self.api_version)
         if self.shared_broker().is_alive():
@@ -164,6 +175,7 @@ class CaseSession:
             observer=self.wire.see,
             topic_maker=None if zookeeper is None else ZookeeperTopics(zookeeper),
             grants=None if own else grants_of(info),
+            greases=self.context.greases,
         )
         self.brokers.append(door)
         return door
@@ -200,8 +212,8 @@ class CaseSession:
         info = self.context.info
         return by_date(
             records,
-            implementation=info.implementation,
-            release=info.release,
+            implementation=APACHE_KAFKA if info.like else info.implementation,
+            release=info.like or info.release,
             catalogue=load_catalogue(),
             undecided=isinstance(error, Inconclusive),
         )
@@ -244,6 +256,7 @@ class CaseSession:
     def repeat_command(self) -> str:
         """The command that runs just this case again."""
         options = f"--target {shlex.quote(self.context.info.spec)} --seed {self.context.seed}"
+        options += " --grease" if self.context.greases else ""
         if is_bundled():  # pytest would not find the suites inside the wheel
             return f"kafka-conformance run --case {shlex.quote(self.case)} {options} --out results"
         return f"pytest {shlex.quote(self.node_id)} {options}"

@@ -25,3 +25,9 @@ TimeMs = NewType("TimeMs", int)
 
 FetchSessionId = NewType("FetchSessionId", int)
 """Names an incremental fetch session (KIP-227); 0 stands for "no session"."""
+
+GroupId = NewType("GroupId", str)
+"""Names a group of consumers, or of others that share work."""
+
+MemberId = NewType("MemberId", str)
+"""Names a member to its group's coordinator, which gives it out; "" stands for "not yet"."""

@@ -60,6 +60,14 @@ def own_broker(**settings: str) -> Callable[[F], F]:
     return pytest.mark.own_broker(named)
 
 
+def offline() -> Callable[[F], F]:
+    """The test asks no broker: it judges functions of ours that follow a document.
+
+    The target by-document runs these tests and no others; elsewhere they are not_applicable.
+    """
+    return pytest.mark.offline()
+
+
 def released_versions(api: Api, versions: VersionRange) -> list[int]:
     """The released versions of ``api`` within ``versions``."""
     within = api.valid_versions & versions

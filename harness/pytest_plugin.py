@@ -6,7 +6,6 @@ hands what it learnt to the workers; records travel back on the test reports.
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,13 +15,13 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from harness.case_parameters import api_of, parametrize
+from harness.case_selection import chosen, is_offline, judged, problems_of
 from harness.case_session import CaseSession, WireTelling
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.client.grants import NotGranted
 from harness.codec import DecodeError
 from harness.codec.records.errors import RecordsError
-from harness.conformance.catalogue import load_catalogue
 from harness.conformance.outcome import (
     register_broker_fault,
     register_missing_capability,
@@ -103,6 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "at_versions(api, versions): run at every released version in the range",
         "at_every_version(safeties): run for each API of these safeties, at each version",
         "own_broker(settings): the test needs a broker of its own",
+        "offline(): the test asks no broker",
         "discarded_broker(): the test needs a broker that may come to harm",
     ):
         config.addinivalue_line("markers", line)
@@ -131,7 +131,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     run_dir = Path(config.getoption("out")).absolute() / "runs" / run_id
     try:
         target = _new_target(config, spec, run_dir)
-        run = RunSession(target, run_dir, run_id, config.getoption("seed"))
+        seed, greases = config.getoption("seed"), config.getoption("grease")
+        run = RunSession(target, run_dir, run_id, seed, greases=greases)
         config.stash[_SESSION] = run
         config.stash[_CONTEXT] = run.start()
         config.pluginmanager.register(_Recording(run))
@@ -214,36 +215,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not _active(config):
         return
-    catalogue = load_catalogue()
-    problems = []
-    for item in items:
-        ids = _judged(item)
-        if not ids:
-            problems.append(f"{item.nodeid} does not say which requirement it judges")
-        problems += [
-            f"{item.nodeid} judges {name}, which is not in the catalogue"
-            for name in ids
-            if name not in catalogue.requirements
-        ]
+    problems = problems_of(items)
     if problems:
         raise pytest.UsageError("\n".join(problems))
-    _select(config, items)
-
-
-def _select(config: pytest.Config, items: list[pytest.Item]) -> None:
-    globs = config.getoption("requirement")
-    if not globs:
-        return
-    kept = [i for i in items if any(fnmatch.fnmatch(r, g) for r in _judged(i) for g in globs)]
-    if not kept:
-        raise pytest.UsageError(f"no test judges a requirement that matches {' '.join(globs)}")
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
-
-
-def _judged(item: pytest.Item) -> tuple[str, ...]:
-    mark = item.get_closest_marker("judges")
-    return tuple(mark.args) if mark else ()
+    context = config.stash.get(_CONTEXT, None)
+    kept = chosen(items, config.getoption("requirement"), context.info if context else None)
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist tells the controller, who reads the plan
@@ -253,7 +232,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if context is None or (not _is_worker(config) and config.pluginmanager.hasplugin("dsession")):
         return
     cases = [
-        PlannedCase(case=item.nodeid.removeprefix(f"{SUITES}/"), requirements=_judged(item))
+        PlannedCase(case=item.nodeid.removeprefix(f"{SUITES}/"), requirements=judged(item))
         for item in session.items
     ]
     if _is_worker(config):
@@ -300,11 +279,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     case = CaseSession(
         context,
         item.nodeid,
-        _judged(item),
+        judged(item),
         api,
         version,
         _shared_broker(item.config, context),
         item.config.stash.setdefault(_TOLD, WireTelling()).coverage,
+        is_offline(item),
         item.stash.get(_ATTEMPT, 1),
         asked,
     )

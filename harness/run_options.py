@@ -19,6 +19,8 @@ def add_options(group: pytest.OptionGroup) -> None:
     group.addoption("--seed", type=int, default=0, help="seed of every random draw")
     group.addoption("--versions", choices=("all", "ends"), default="all",
                     help="run at each version of a range, or only at both ends")  # fmt: skip
+    group.addoption("--grease", action="store_true",
+                    help="put unknown tagged fields into every flexible request")  # fmt: skip
     group.addoption("--retries", type=int, default=0, metavar="N",
                     help="run a case that failed up to N times more; every attempt is kept, and "
                     "the worst one counts")  # fmt: skip

@@ -44,18 +44,18 @@ class WorkerContext:
     run_dir: Path
     seed: int
     nonce: str  # makes names that no other run on the same broker has, whatever its id
+    greases: bool = False
 
     def to_json(self) -> str:
         """For the worker input."""
-        return json.dumps(
-            [self.info.to_json(), self.run_id, str(self.run_dir), self.seed, self.nonce]
-        )
+        run = [self.run_id, str(self.run_dir), self.seed, self.nonce, self.greases]
+        return json.dumps([self.info.to_json(), *run])
 
     @classmethod
     def from_json(cls, text: str) -> WorkerContext:
         """The same again."""
-        info, run_id, run_dir, seed, nonce = json.loads(text)
-        return cls(TargetInfo.from_json(info), run_id, Path(run_dir), seed, nonce)
+        info, run_id, run_dir, *more = json.loads(text)
+        return cls(TargetInfo.from_json(info), run_id, Path(run_dir), *more)
 
     def plan_file(self, worker: str) -> Path:
         """Where a worker leaves its plan for the controller, who does not collect."""
@@ -65,8 +65,11 @@ class WorkerContext:
 class RunSession:
     """Owns the target and the journal of a run, from the first line to the last."""
 
-    def __init__(self, target: Target, run_dir: Path, run_id: str, seed: int) -> None:
+    def __init__(
+        self, target: Target, run_dir: Path, run_id: str, seed: int, *, greases: bool = False
+    ) -> None:
         self.target, self.run_dir, self.run_id, self.seed = target, run_dir, run_id, seed
+        self.greases = greases
         self._writer: JournalWriter | None = None
         self._wire: WireWriter | None = None
         self._faults: FaultWriter | None = None
@@ -93,11 +96,14 @@ class RunSession:
                 capabilities=tuple(sorted(info.capabilities)),
                 api_versions=info.api_versions,
                 versions_source=info.versions_source,
+                greases=self.greases,
                 started_at=_now(),
             )
         )
         self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
-        self.context = WorkerContext(info, self.run_id, self.run_dir, self.seed, new_nonce())
+        self.context = WorkerContext(
+            info, self.run_id, self.run_dir, self.seed, new_nonce(), self.greases
+        )
         return self.context
 
     def plan(self, cases: Sequence[PlannedCase]) -> None:

@@ -9,23 +9,36 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
+
+from tests.defects.ended import ENDED, ENDED_SEEN_ON
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 OUT = "results/ci"
+LOGS = ROOT / "results" / "ci-logs"
+"""What each part printed, a file a part."""
+TOLD_AGAIN_LINES = 40
 OTHERS = ("librdkafka-mock", "noida-db")
 KFAKE = "kfake"
 SAMPLE = ("kafka:0.8.2.2", "kafka:0.10.2.2", "kafka:2.8.2")
+LIKE = ("0.10.2.2", "2.8.2")
+"""Of the sample, those that the built-in broker can be like."""
 """Of the releases of docs/archaeology.md: a layout, a format and a mode that 4.4.0 has not."""
 FAILURES_ARE_KNOWN = {"releases", "others", KFAKE}
 """Their runs exit 1; the gate says whether that is as it should be."""
-NEEDED_PROGRAMS = {KFAKE: "go"}
+NEEDED_PROGRAMS = {KFAKE: "go", "clients": "go"}
 """What a part cannot do without: it is not run where that is missing, which CI does not accept."""
 NOT_RUN = "not run"
+BESIDE = ("containers", "clients", "others", KFAKE, "differential", "groups")
+"""They mostly wait, so they run one after the other beside what follows ``tests``."""
 CONTAINERS = "tests/targets/containers"  # in one process: each has a Docker daemon of its own
+CLIENTS = "tests/clients"
 PYTEST = ["pytest", "-p", "no:cacheprovider"]
 
 
@@ -50,29 +63,47 @@ PARTS: dict[str, list[list[str]]] = {
         ["lint-imports"],
     ],
     "types": [["mypy", "harness", "reports", "suites", "tests", "bench"]],
-    "tests": [[*PYTEST, "tests", "-n", "2", f"--ignore={CONTAINERS}"]],
+    "tests": [
+        [*PYTEST, "tests", "-n", "2", f"--ignore={CONTAINERS}", f"--ignore={CLIENTS}"],
+    ],
     "containers": [[*PYTEST, CONTAINERS]],
+    "clients": [["python", "-P", "-m", "tests.clients"], [*PYTEST, CLIENTS, "-n", "2"]],
     "fuzz": [["python", "-m", "tests.fuzz", "--minutes", "1"]],
     "suites": [
-        [*PYTEST, "suites", "--target", "reference", "-n", "2", "--random-order", "--out", OUT],
+        [*PYTEST, "suites", "--target", "reference", "-n", "2", "--random-order",
+         "--grease", "--out", OUT],
     ],
     "kafka": [
-        ["kafka-conformance", "run", "--target", "reference", "--target", "kafka:4.4.0",
+        ["kafka-conformance", "run", "--target", "kafka:4.4.0", "--target", "by-document",
          "--jobs", "2", "--out", OUT],
         ["kafka-conformance", "gate", OUT],
     ],
+    "differential": [
+        ["kafka-conformance", "diff", "--target", "reference", "--target", "kafka:4.4.0",
+         "--seed", "1", "--exchanges", "600", "--out", f"{OUT}/differential"],
+    ],
     "releases": [
-        ["kafka-conformance", "run", *with_each("--target", SAMPLE), "--jobs", "2",
-         "--versions", "ends", "--out", f"{OUT}/releases"],
+        ["kafka-conformance", "run", *with_each("--target", SAMPLE),
+         *with_each("--target", tuple(f"reference,like={release}" for release in LIKE)),
+         "--jobs", "2", "--versions", "ends", "--out", f"{OUT}/releases"],
         ["kafka-conformance", "gate", f"{OUT}/releases",
          "--profile", "suites/apache-kafka.profile.toml"],
+        ["kafka-conformance", "agree", f"{OUT}/releases", "--no-run",
+         *with_each("--release", LIKE)],
         ["kafka-conformance", "archaeology", f"{OUT}/releases", OUT,
          "--out", f"{OUT}/archaeology"],
     ],
     "others": [command for name in OTHERS for command in judge_other(name)],
     KFAKE: judge_other(KFAKE),
+    "groups": [
+        ["python", "-m", "tests.group_model", "--target", "reference", "--target", "kafka:4.4.0",
+         "--examples", "10", "--steps", "12"],
+    ],
     "defects": [
-        ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects"],
+        ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects",
+         "--jobs", "4"],
+        ["python", "-m", "tests.defects", "--target", ENDED_SEEN_ON,
+         *with_each("--requirement", tuple(ENDED)), "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", "kafka:4.4.0", "--out", f"{OUT}/defects",
          "--sample", "16"],
     ],
@@ -83,23 +114,85 @@ PARTS: dict[str, list[list[str]]] = {
 }  # fmt: skip
 
 
-def run_part(name: str) -> str:
+Row = tuple[str, str, float]
+
+
+def timed(name: str, show: bool = True) -> Row:
+    """Run one part; its name, result and seconds."""
+    began = time.monotonic()
+    with (LOGS / f"{name}.log").open("wb") as log:
+        result = run_part(name, log, show)
+    return name, result, time.monotonic() - began
+
+
+def run_beside(names: Sequence[str], rows: list[Row]) -> None:
+    """One after the other; what a part prints comes in one piece when it ends."""
+    for name in names:
+        rows.append(timed(name, show=False))
+        sys.stdout.write((LOGS / f"{name}.log").read_text("utf-8", "replace"))
+        sys.stdout.flush()
+
+
+def run_all(names: Sequence[str]) -> list[Row]:
+    """``report`` comes last, when all that it shows is there."""
+    rows: list[Row] = []
+    first = [name for name in ("lint", "types", "tests") if name in names]
+    beside = [name for name in BESIDE if name in names]
+    then = [name for name in names if name not in {*first, *beside, "report"}]
+    rows += [timed(name) for name in first]
+    lane = threading.Thread(target=run_beside, args=(beside, rows))
+    lane.start()
+    rows += [timed(name) for name in then]
+    lane.join()
+    return [*rows, *[timed(name) for name in names if name == "report"]]
+
+
+def run_part(name: str, log: IO[bytes], show: bool) -> str:
     """Run the commands of one part, up to the first that fails; passed, FAILED or not run."""
     needed = NEEDED_PROGRAMS.get(name)
     if needed and shutil.which(needed) is None and "CI" not in os.environ:
-        print(f"\n== {name}: not run: there is no program {needed!r} on PATH", flush=True)
+        tell(f"\n== {name}: not run: there is no program {needed!r} on PATH\n".encode(), log, show)
         return NOT_RUN
-    # Compiled modules make the many pytest processes below start several times quicker.
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     for command in PARTS[name]:
-        print(f"\n== {name}: {' '.join(command)}", flush=True)
+        tell(f"\n== {name}: {' '.join(command)}\n".encode(), log, show)
         words = [str(BIN / command[0]), *command[1:]]
         if name == "report":
             words = [word for word in words if not is_missing(word)]
-        code = subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode
+        code = run_command(words, log, show)
         if code and not (code == 1 and name in FAILURES_ARE_KNOWN and "run" in command):
             return "FAILED"
     return "passed"
+
+
+def run_command(words: list[str], log: IO[bytes], show: bool) -> int:
+    """The exit code; what the command prints is told as it comes."""
+    # Compiled modules make the many pytest processes of a part start several times quicker.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    with subprocess.Popen(
+        words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        assert process.stdout is not None
+        while printed := os.read(process.stdout.fileno(), 1 << 16):
+            tell(printed, log, show)
+    return process.returncode
+
+
+def tell(printed: bytes, log: IO[bytes], show: bool) -> None:
+    """Into the part's log and, unless it comes in one piece later, to who looks on."""
+    log.write(printed)
+    log.flush()
+    if show:
+        sys.stdout.buffer.write(printed)
+        sys.stdout.flush()
+
+
+def tell_again(rows: Sequence[Row]) -> None:
+    """How each failed part ended: the end of a long log may be all that is kept of it."""
+    for name, result, _ in rows:
+        if result == "FAILED":
+            lines = (LOGS / f"{name}.log").read_text("utf-8", "replace").splitlines()
+            named = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+            print(f"\n== {name} failed", *named, "...", *lines[-TOLD_AGAIN_LINES:], sep="\n")
 
 
 def is_missing(word: str) -> bool:
@@ -113,12 +206,11 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    shutil.rmtree(ROOT / OUT, ignore_errors=True)
-    rows = []
-    for name in names or PARTS:
-        began = time.monotonic()
-        result = run_part(name)
-        rows.append((name, result, time.monotonic() - began))
+    for folder in (ROOT / OUT, LOGS):
+        shutil.rmtree(folder, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    rows = run_all(names or list(PARTS))
+    tell_again(rows)
     print("\n| part | result | minutes |\n|---|---|---|")
     for name, result, seconds in rows:
         print(f"| {name} | {result} | {seconds / 60:.1f} |")

@@ -44,6 +44,7 @@ var handedOver = []string{
 	"max.incremental.fetch.session.cache.slots",
 	"message.max.bytes",
 	"min.insync.replicas",
+	"offsets.retention.check.interval.ms",
 	"offsets.retention.minutes",
 	"transaction.max.timeout.ms",
 	"transactional.id.expiration.ms",

@@ -14,6 +14,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
+from harness.client.deletion import delete_groups, delete_topics
 from harness.client.errors import (
     ApiNotAdvertised,
     BrokerMisbehaved,
@@ -44,7 +45,6 @@ from harness.codec.header import DEFAULT_CLIENT_ID
 from harness.codec.messages import (
     ApiVersionsRequest,
     CreateTopicsRequest,
-    DeleteTopicsRequest,
     FetchResponse,
     ListOffsetsResponse,
     MetadataRequest,
@@ -76,10 +76,11 @@ class BrokerUnderTest:
         observer: Observer | None = None,
         topic_maker: TopicMaker | None = None,
         grants: Grants | None = None,
+        greases: bool = False,
     ) -> None:
         """``seed`` starts ``random``, the only source of chance that a test may use.
 
-        ``observer`` and ``grants`` (None: all may be sent): see :class:`Connection`.
+        ``observer``, ``grants`` (None: all may be sent), ``greases``: see :class:`Connection`.
         ``topic_maker``: for brokers without CreateTopics.
         """
         self.addresses = list(addresses)
@@ -87,14 +88,14 @@ class BrokerUnderTest:
         self.time_scale = time_scale
         self.random = random.Random(seed)
         self.transcripts: list[Transcript] = []
-        self.observer = observer
-        self.topic_maker = topic_maker
-        self.grants = grants or Grants()
+        self.observer, self.topic_maker = observer, topic_maker
+        self.grants, self.greases = grants or Grants(), greases
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
         self._side: Connection | None = None
         self._created: list[Topic] = []
+        self._groups: list[str] = []
 
     @property
     def address(self) -> Address:
@@ -137,7 +138,7 @@ class BrokerUnderTest:
     ) -> Connection:
         """A connection of the test's own; closed when the test ends. ``through``: a proxy."""
         at, timeout_ms = through or self.address, self.scaled_ms(timeout_ms)
-        connection = Connection(at, client_id, timeout_ms, self.observer, self.grants)
+        connection = Connection(at, client_id, timeout_ms, self.observer, self.grants, self.greases)
         self._connections.append(connection)
         self.transcripts = [*self.transcripts, connection.transcript][-KEPT_TRANSCRIPTS:]
         return connection
@@ -171,9 +172,14 @@ class BrokerUnderTest:
         return True
 
     def close(self) -> None:
-        """Delete the topics that were created here, and close all connections."""
+        """Delete the groups and topics that were made here, and close all connections."""
+        groups, self._groups = self._groups, []
+        topics, self._created = list(dict.fromkeys(t.name for t in self._created)), []
         try:
-            self._delete_topics()
+            try:
+                delete_groups(self, groups)
+            finally:
+                delete_topics(self, topics)
         finally:
             for connection in self._connections:
                 connection.close()
@@ -264,6 +270,10 @@ class BrokerUnderTest:
 
         self.eventually(shown, f"{name} is shown with {partitions} partitions")
 
+    def delete_group_later(self, group_id: str) -> None:
+        """A group of this name may be there when the test ends."""
+        self._groups.append(group_id)
+
     def delete_later(self, *names: str) -> None:
         """Delete these topics with the test, as those of ``create_topic``, where they exist."""
         self._created += [Topic(name) for name in names]
@@ -285,20 +295,6 @@ class BrokerUnderTest:
             ),
             f"{name} is in the metadata",
         )
-
-    def _delete_topics(self) -> None:
-        names, self._created = list(dict.fromkeys(t.name for t in self._created)), []
-        if names and not self.advertised("DeleteTopics") and self.topic_maker is not None:
-            self.topic_maker.delete(names)
-        if not names or not self.advertised("DeleteTopics"):
-            return
-        version = self.version("DeleteTopics")
-        request = DeleteTopicsRequest(timeout_ms=DEFAULT_TIMEOUT_MS)
-        if version >= 6:
-            request.topics = [DeleteTopicsRequest.DeleteTopicState(name=name) for name in names]
-        else:
-            request.topic_names = names
-        self.ask(request, version)
 
     def metadata(
         self, names: Sequence[str] | None, version: int | None = None, *, auto_create: bool = False
@@ -386,14 +382,18 @@ class BrokerUnderTest:
 
     def eventually(self, ask: Callable[[], T | None], what: str, within_ms: float = 15_000) -> T:
         """Ask again and again until the answer is true; raises ResponseTimeout, naming ``what``."""
+        if not (found := self.last_seen(ask, bool, within_ms)):
+            raise ResponseTimeout(f"not within {self.scaled_ms(within_ms):.0f} ms: {what}")
+        return found
+
+    def last_seen(
+        self, ask: Callable[[], T], is_right: Callable[[T], bool], within_ms: float = 15_000
+    ) -> T:
+        """The first answer that is right; when none was within the time, the last."""
         deadline = time.monotonic() + self.scaled_ms(within_ms) / 1000
-        while True:
-            found = ask()
-            if found:
-                return found
-            if time.monotonic() > deadline:
-                raise ResponseTimeout(f"not within {self.scaled_ms(within_ms):.0f} ms: {what}")
+        while not is_right(found := ask()) and time.monotonic() <= deadline:
             time.sleep(POLL_MS / 1000)
+        return found
 
 
 def _one_offset(answer: ListOffsetsResponse) -> ListOffsetsResponse.ListOffsetsPartitionResponse:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
+from harness.client import grease
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.grants import FrameGate, Grants
 from harness.client.transcript import Transcript
@@ -52,14 +53,16 @@ class Connection:
         timeout_ms: float = DEFAULT_TIMEOUT_MS,
         observer: Observer | None = None,
         grants: Grants | None = None,
+        greases: bool = False,
     ) -> None:
         """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
         ``observer`` is told of each message that was encoded and sent, or received and decoded.
         With ``grants`` whatever sends raises NotGranted for a request that must not go out.
+        ``greases``: messages go out with unknown tagged fields, see :mod:`harness.client.grease`.
         """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
-        self._observer = observer
+        self._observer, self._greases = observer, greases
         self._gate = FrameGate(grants) if grants is not None and not grants.everything else None
         self.transcript = Transcript(f"to {address[0]}:{address[1]}")
         self._buffer = bytearray()
@@ -121,7 +124,11 @@ class Connection:
             correlation_id = self._next_correlation_id
             self._next_correlation_id += 1
         client = self.client_id if client_id == "" else client_id
-        self.send_frame(encode_request(message, version, correlation_id, client, header_tags))
+        sent = message
+        if self._greases and grease.is_greased(message, version):
+            sent = grease.greased(message, version)
+            header_tags = {**grease.TAGS, **(header_tags or {})}
+        self.send_frame(encode_request(sent, version, correlation_id, client, header_tags))
         if self._observer is not None:
             self._observer(message, version)
         self.expect_answer(api_of(type(message)), version, correlation_id)

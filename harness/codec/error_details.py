@@ -7,8 +7,9 @@ whose table (the documents of 0.7, ErrorMapping of 0.8, Errors since) first give
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
+
+from harness.codec.package_text import package_text
 
 _COLUMNS = "code\tname\tretriable\tfirst_release\tformer_names\tmeaning"
 
@@ -38,7 +39,7 @@ class ErrorDetails(NamedTuple):
 @cache
 def error_details() -> dict[int, ErrorDetails]:
     """All error codes of Kafka 4.4.0 and before, by number."""
-    text = (files("harness.codec") / "error_codes.tsv").read_text("utf-8")
+    text = package_text("harness.codec", "error_codes.tsv")
     header, *rows = text.splitlines()
     assert header == _COLUMNS, f"error_codes.tsv has columns {header!r}"
     read = (_read(*row.split("\t")) for row in rows)

@@ -10,9 +10,9 @@ released jars say; before, what the releases answered or had in their code.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
+from harness.codec.package_text import package_text
 from harness.codec.releases import ReleaseRange, release_numbers
 
 
@@ -37,7 +37,7 @@ def first_releases(api_key: int) -> dict[int, FirstRelease]:
 
 @cache
 def _table() -> dict[int, dict[int, FirstRelease]]:
-    text = (files("harness.codec") / "first_releases.tsv").read_text("utf-8")
+    text = package_text("harness.codec", "first_releases.tsv")
     rows = [line.split("\t") for line in text.splitlines()[1:]]
     return {int(key): _versions(first, early) for key, _, first, early in rows}
 

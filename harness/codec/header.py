@@ -90,9 +90,16 @@ def encode_response(
     header_tags: dict[int, bytes] | None = None,
 ) -> bytes:
     """Header and body of a response, without the length in front."""
-    header = ResponseHeader(correlation_id=correlation_id, unknown_tagged_fields=header_tags)
-    header_version = api_of(type(message)).response_header_version(version)
-    return encode(header, header_version) + encode(message, version)
+    api = api_of(type(message))
+    return response_header(api, version, correlation_id, header_tags) + encode(message, version)
+
+
+def response_header(
+    api: Api, version: int, correlation_id: int, tags: dict[int, bytes] | None = None
+) -> bytes:
+    """What stands before the body of a response of ``api`` at ``version``."""
+    header = ResponseHeader(correlation_id=correlation_id, unknown_tagged_fields=tags)
+    return encode(header, api.response_header_version(version))
 
 
 def decode_response(

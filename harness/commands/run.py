@@ -67,6 +67,9 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
               help="Run a failed case up to N times more; the worst attempt counts.")  # fmt: skip
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="all", show_default=True,
               help="Run at each version of a range, or only at both ends.")  # fmt: skip
+@click.option("--grease", is_flag=True,
+              help="Put tagged fields that nobody knows into every flexible request; nothing may "
+              "change by them.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for journals, evidence and Parquet; may hold earlier runs.")  # fmt: skip
@@ -84,6 +87,7 @@ def run(
     jobs: str,
     retries: int,
     versions: str,
+    grease: bool,
     seed: int,
     out: Path,
     keep: bool,
@@ -107,6 +111,7 @@ def run(
     options = [*wanted, "--seed", str(seed), "--retries", str(retries), "--versions", versions]
     options += [word for glob in globs for word in ("--requirement", glob)]
     options += ["--keep"] if keep else []
+    options += ["--grease"] if grease else []
     if jobs != "1":
         options += ["-n", jobs]
     try:

@@ -17,7 +17,7 @@ takes it for a number or a date when it infers types of partition values."""
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 VERSIONS_SOURCES = ("advertised", "observed")
-_ADDED_LATER = {"versions_source": VERSIONS_SOURCES[0]}
+_ADDED_LATER = {"versions_source": VERSIONS_SOURCES[0], "greases": False}
 """What headers did not say at first, and what it was then."""
 
 
@@ -86,6 +86,7 @@ HEADER_SHAPE: Shape = {
     "capabilities": _is_texts,
     "api_versions": _is_version_ranges,
     "versions_source": lambda value: value in VERSIONS_SOURCES,
+    "greases": lambda value: isinstance(value, bool),
     "started_at": _is_time,
 }
 
@@ -143,6 +144,7 @@ class RunHeader:
         api_versions: API key to (lowest, highest) version, as the target advertises them.
         versions_source: "observed" where it advertises nothing, and `api_versions` is what it was
             seen to serve.
+        greases: flexible requests carried tagged fields that nobody knows.
         started_at: UTC, ISO 8601 with offset.
     """
 
@@ -157,6 +159,7 @@ class RunHeader:
     api_versions: Mapping[int, tuple[int, int]]
     started_at: str
     versions_source: str = VERSIONS_SOURCES[0]
+    greases: bool = False
 
     def run_fields(self) -> dict[str, Any]:
         """The fields that each check line repeats."""
@@ -169,6 +172,7 @@ class RunHeader:
             "capabilities": list(self.capabilities),
             "api_versions": {str(k): list(v) for k, v in sorted(self.api_versions.items())},
             "versions_source": self.versions_source,
+            "greases": self.greases,
             "started_at": self.started_at,
         }
 

@@ -19,6 +19,8 @@ class Relay:
     def __init__(self, upstream: tuple[str, int], rule: FrameRule | None = None) -> None:
         self.rule = rule or FrameRule()
         self.proxy = Proxy("relay", upstream, interceptor=FrameRuleInterceptor(self.rule))
+        for number, toxic in enumerate(self.rule.toxics):
+            self.proxy.toxics.add(toxic, name=f"{toxic.type}-{number}")
 
     @property
     def rule_errors(self) -> list[Exception]:

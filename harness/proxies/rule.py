@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.proxies.seen import SeenRequest
+from harness.proxies.toxics.toxic import Toxic
 
 
 class FrameRule:
     """The rule that changes nothing; a subclass overrides what it wants to change.
 
-    One object serves all connections of a relay; it is called on the relay's loop only.
+    ``toxics`` treat the bytes on their way to the client. One object serves all connections of a
+    relay; it is called on the relay's loop only.
     """
+
+    toxics: Sequence[Toxic] = ()
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         """The payload to forward in its place; None keeps it from the broker."""

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from harness.reference_broker.likeness import releases
 from harness.reference_broker.server import run_broker
 from harness.reference_broker.settings import BrokerSettings, SettingError, parse_assignments
 
@@ -26,8 +27,14 @@ from harness.reference_broker.settings import BrokerSettings, SettingError, pars
     metavar="NAME=VALUE",
     help="A broker setting by Kafka's name, such as message.max.bytes=2000. May be repeated.",
 )
+@click.option(
+    "--like",
+    default="",
+    metavar="RELEASE",
+    help="Serve and behave as this release of Kafka: " + ", ".join(releases()) + ".",
+)
 @click.option("--verbose", is_flag=True, help="Tell on stderr why connections are closed.")
-def broker(host: str, port: int, assignments: tuple[str, ...], verbose: bool) -> None:
+def broker(host: str, port: int, assignments: tuple[str, ...], like: str, verbose: bool) -> None:
     """Run the built-in broker: one node, in memory, until interrupted.
 
     Prints one line, `listening on HOST:PORT`, when clients may connect.
@@ -37,7 +44,7 @@ def broker(host: str, port: int, assignments: tuple[str, ...], verbose: bool) ->
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     try:
-        settings = BrokerSettings.of(parse_assignments(assignments))
+        settings = BrokerSettings.of(parse_assignments(assignments), like)
     except SettingError as error:
         raise click.UsageError(str(error)) from error
     try:

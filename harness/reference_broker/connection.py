@@ -1,143 +1,267 @@
-"""One client connection: frames in one at a time, responses out in order, bounded memory.
+"""One client connection: requests in one at a time, responses out in order, bounded memory.
 
-Source: class SocketServer. A connection has one request in progress; while it is, at most one
-socket read is buffered and then the socket is not read any more, so TCP slows the client down.
+Source: class SocketServer. A connection has one request in progress; while it has, or while its
+client does not take what it is answered, at most `_BACKLOG_BYTES` and what one socket read brings
+are buffered, and then the socket is not read any more, so TCP slows the client down.
+
+Everything happens in the loop's callbacks: a task and a future a request cost more than answering
+most requests.
 """
 
 import asyncio
-import struct
+import logging
+from collections.abc import Callable
 from typing import cast
 
-_LENGTH = struct.Struct(">i")
-_BUFFERED_BYTES = 64 * 1024
+from harness.codec.frame import frame
+from harness.codec.structs import Message
+from harness.reference_broker.node import Node, RequestRejected, Response, Waiting
+from harness.reference_broker.request_buffer import FrameRefused, RequestBuffer
+from harness.reference_broker.request_memory import RequestMemory
+from harness.reference_broker.untaken_answers import UntakenAnswers
+
+_LOG = logging.getLogger(__name__)
+_BACKLOG_BYTES = 64 * 1024
+_REQUESTS_IN_A_ROW = 16
+_WRITTEN_TOGETHER_BYTES = 64 * 1024
 
 
-class FrameRefused(Exception):
-    """A length that no request has: negative, or above socket.request.max.bytes."""
+class ClientConnection(asyncio.Protocol):
+    """Serves one client. `on_made` and `on_lost` tell the server, which may refuse it."""
 
-
-class FrameStream(asyncio.Protocol):
-    """The bytes of one connection. `gone` is done when the client has closed or vanished."""
-
-    def __init__(self, limit_bytes: int, idle_ms: int) -> None:
-        loop = asyncio.get_running_loop()
-        self.gone: asyncio.Future[None] = loop.create_future()
-        self._limit_bytes = limit_bytes
+    def __init__(
+        self,
+        node: Node,
+        memory: RequestMemory,
+        untaken: UntakenAnswers,
+        limit_bytes: int,
+        idle_ms: int,
+        on_made: Callable[["ClientConnection"], bool],
+        on_lost: Callable[["ClientConnection"], None],
+    ) -> None:
+        self._node, self._memory, self._untaken = node, memory, untaken
         self._idle_s = idle_ms / 1000 if idle_ms > 0 else None
-        self._buffer = bytearray()
-        self._wanted_bytes = 0  # how much the reader waits for; 0 when nobody reads
-        self._readable: asyncio.Future[None] | None = None
-        self._writable = asyncio.Event()
-        self._writable.set()
-        self._is_paused = False
-        self.transport: asyncio.Transport | None = None
+        self._on_made, self._on_lost = on_made, on_lost
+        self._loop = asyncio.get_running_loop()
+        self._buffer = RequestBuffer(limit_bytes)
+        self._reserved_bytes = 0
+        self._waiting: Waiting | None = None
+        self._held_by: asyncio.Handle | None = None  # a mute, or the turn of the others
+        self._is_writable, self._is_reading, self._has_ended = True, True, False
+        self._heard_at = self._loop.time()
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._transport: asyncio.Transport | None = None
+        self.ip = "?"
 
     # The event loop calls these.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take over the transport."""
-        self.transport = cast("asyncio.Transport", transport)
+        self._transport = cast("asyncio.Transport", transport)
+        self.ip = str(transport.get_extra_info("peername", ("?",))[0])
+        if not self._on_made(self):
+            _LOG.info("connection from %s refused: there are too many", self.ip)
+            self._transport.abort()
+        elif self._idle_s is not None:
+            self._idle_timer = self._loop.call_later(self._idle_s, self._look_whether_idle)
 
     def data_received(self, data: bytes) -> None:
-        """Buffer, and stop reading when more is there than is wanted."""
-        self._buffer += data
-        if self._readable is not None:
-            if len(self._buffer) >= self._wanted_bytes and not self._readable.done():
-                self._readable.set_result(None)
-        elif len(self._buffer) > _BUFFERED_BYTES:
-            self._pause()
+        """Serve what is whole; stop reading when more is there than can be served now."""
+        self._heard_at = self._loop.time()
+        self._buffer.append(data)
+        if self._can_serve:
+            self._serve()
+        self._steer_reading()
 
     def eof_received(self) -> bool:
-        """The client sends no more. Requests already here are still answered."""
-        self._end()
+        """The client sends no more. Requests already here are still answered, but none waits."""
+        self._has_ended = True
+        if self._waiting is not None:
+            self._abandon()
+            self.close()
+        elif self._is_writable:
+            self._continue()
         return True
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """Nothing can be read or written any more."""
-        self._end()
-        self._writable.set()
+        self._transport, self._has_ended = None, True
+        self._abandon()
+        self._untaken.leave(self)
+        self._memory.leave(self._go_on_reading)
+        self._give_back()
+        self._buffer.clear()
+        for handle in (self._idle_timer, self._held_by):
+            if handle is not None:
+                handle.cancel()
+        self._on_lost(self)
 
     def pause_writing(self) -> None:
         """The client reads slower than it is answered."""
-        self._writable.clear()
+        self._is_writable = False
+        if self._transport is not None:
+            self._untaken.wait_for(self, self._transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         """The client has caught up."""
-        self._writable.set()
+        self._untaken.leave(self)
+        self._is_writable = True
+        if self._waiting is None and self._held_by is None:
+            self._continue()
 
-    # The connection's task calls these.
+    # Serving.
 
-    async def next_frame(self) -> bytes | None:
-        """The next request without its length; None at the end or when idle for too long.
+    @property
+    def _can_serve(self) -> bool:
+        return self._waiting is None and self._held_by is None and self._is_writable
 
-        Raises FrameRefused before anything of a request with an illegal length is buffered.
-        """
-        try:
-            async with asyncio.timeout(self._idle_s):
-                if not await self._has(_LENGTH.size):
-                    return None
-            (length,) = _LENGTH.unpack_from(self._buffer)
-            if not 0 <= length <= self._limit_bytes:
-                raise FrameRefused(f"a request of {length} bytes, the limit is {self._limit_bytes}")
-            return await self._take_frame(_LENGTH.size + length)
-        except TimeoutError:
-            return None
-
-    async def send(self, data: bytes) -> None:
-        """Write, and wait while the client is too slow to take it."""
-        if self.transport is None or self.transport.is_closing():
+    def _continue(self) -> None:
+        """What kept the next request from being served is over."""
+        if self._held_by is not None:
+            self._held_by.cancel()
+            self._held_by = None
+        if self._transport is None or self._transport.is_closing():
             return
-        self.transport.write(data)
-        await self._writable.wait()
+        if self._can_serve:
+            self._serve()
+        self._steer_reading()
+
+    def _serve(self) -> None:
+        """Answer requests in their order, until one has to wait or there is none."""
+        answers: list[bytes] = []
+        try:
+            self._answer_all(answers)
+        except (RequestRejected, FrameRefused) as reason:
+            _LOG.info("connection closed: %s", reason)
+            self._give_up()
+        except Exception:  # noqa: BLE001 - one bad request must not end the broker
+            _LOG.exception("a request failed, its connection is closed")
+            self._give_up()
+        self._write(answers)
+        if self._has_ended and self._can_serve:
+            self.close()
+
+    def _answer_all(self, answers: list[bytes]) -> None:
+        for _ in range(_REQUESTS_IN_A_ROW):
+            payload = self._buffer.next_request()
+            if payload is None:
+                return
+            begun = self._node.begin(payload, self.ip)
+            if isinstance(begun, Waiting):
+                self._waiting = begun
+                if self._has_ended:
+                    self._abandon()
+                    self._give_up()
+                    return
+                begun.waiter.result.add_done_callback(self._finish)
+                return
+            self._give_back()
+            self._take_answer(begun, answers)
+            if sum(map(len, answers)) > _WRITTEN_TOGETHER_BYTES:
+                self._write(answers)
+            if not self._can_serve:
+                return
+        self._held_by = self._loop.call_soon(self._continue)  # the others are served too
+
+    def _take_answer(self, response: Response, answers: list[bytes]) -> None:
+        if response.data is not None:
+            answers.append(frame(response.data))
+        if response.mute_ms > 0 and not self._has_ended:
+            self._held_by = self._loop.call_later(response.mute_ms / 1000, self._continue)
+
+    def _finish(self, result: "asyncio.Future[Message]") -> None:
+        """What the oldest request waited for has come."""
+        waiting = self._waiting
+        if waiting is None or waiting.waiter.result is not result or result.cancelled():
+            return
+        self._node.purgatory.leave(waiting.waiter)
+        self._waiting = None
+        self._give_back()
+        answers: list[bytes] = []
+        try:
+            self._take_answer(self._node.finish(waiting), answers)
+        except Exception:  # noqa: BLE001 - as above
+            _LOG.exception("a request failed, its connection is closed")
+            self.close()
+            return
+        self._write(answers)
+        if self._can_serve:
+            self._continue()
+
+    def _give_up(self) -> None:
+        """Nothing more is read from this client."""
+        self._has_ended = True
+        self._buffer.clear()
+
+    def _abandon(self) -> None:
+        """Drop the request that waits: nobody is there for its answer."""
+        if self._waiting is not None:
+            self._node.purgatory.leave(self._waiting.waiter)
+            self._waiting = None
+            self._give_back()
+
+    # Writing, reading, ending.
+
+    def _write(self, answers: list[bytes]) -> None:
+        if answers and self._transport is not None and not self._transport.is_closing():
+            self._transport.write(answers[0] if len(answers) == 1 else b"".join(answers))
+        answers.clear()
+
+    def _steer_reading(self) -> None:
+        """Read while the next request may come and there is memory for it."""
+        if self._can_serve:
+            self._go_on_reading()
+        elif self._buffer.size_bytes > _BACKLOG_BYTES:
+            self._read(False)
+
+    def _go_on_reading(self) -> None:
+        wanted_bytes = self._buffer.frame_bytes
+        if wanted_bytes > _BACKLOG_BYTES and not self._reserved_bytes:
+            if not self._memory.take(wanted_bytes, self._go_on_reading):
+                self._read(False)
+                return
+            self._reserved_bytes = wanted_bytes
+        self._read(True)
+
+    def _give_back(self) -> None:
+        """The request in progress is over: one that waits needs as much as one that comes."""
+        reserved_bytes, self._reserved_bytes = self._reserved_bytes, 0
+        self._memory.give_back(reserved_bytes)
+
+    def _read(self, wanted: bool) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if self._has_ended or wanted is self._is_reading:
+            return
+        self._is_reading = wanted
+        if wanted:
+            self._heard_at = self._loop.time()
+            transport.resume_reading()
+        else:
+            transport.pause_reading()
+
+    def _look_whether_idle(self) -> None:
+        """Who sends slowly is not idle, nor who waits for an answer or for memory; who neither
+        sends nor takes what it is answered is."""
+        assert self._idle_s is not None
+        is_held = self._waiting is not None or self._held_by is not None
+        if is_held or (self._is_writable and not self._is_reading):
+            self._heard_at = self._loop.time()
+        left_s = self._heard_at + self._idle_s - self._loop.time()
+        if left_s <= 0 and self._is_writable:
+            self.close()
+        elif left_s <= 0:
+            self.abort()
+        else:
+            self._idle_timer = self._loop.call_later(left_s, self._look_whether_idle)
 
     def close(self) -> None:
         """Send what is written, then close."""
-        if self.transport is not None:
-            self.transport.close()
+        if self._transport is not None:
+            self._transport.close()
 
     def abort(self) -> None:
         """Close now."""
-        if self.transport is not None:
-            self.transport.abort()
-
-    async def _take_frame(self, size: int) -> bytes | None:
-        """Only silence ends the wait for a frame's rest: a slow client is not an idle one."""
-        while len(self._buffer) < size:
-            before = len(self._buffer)
-            step = min(size, before + _BUFFERED_BYTES)
-            async with asyncio.timeout(self._idle_s):
-                if not await self._has(step):
-                    return None
-        frame = bytes(memoryview(self._buffer)[_LENGTH.size : size])
-        del self._buffer[:size]
-        return frame
-
-    async def _has(self, size: int) -> bool:
-        """Wait for `size` buffered bytes; False when the client ends before."""
-        while len(self._buffer) < size:
-            if self.gone.done():
-                return False
-            self._wanted_bytes = size
-            self._readable = asyncio.get_running_loop().create_future()
-            self._resume()
-            try:
-                await self._readable
-            finally:
-                self._readable, self._wanted_bytes = None, 0
-        return True
-
-    def _end(self) -> None:
-        if not self.gone.done():
-            self.gone.set_result(None)
-        if self._readable is not None and not self._readable.done():
-            self._readable.set_result(None)
-
-    def _pause(self) -> None:
-        if not self._is_paused and self.transport is not None:
-            self._is_paused = True
-            self.transport.pause_reading()
-
-    def _resume(self) -> None:
-        if self._is_paused and self.transport is not None and not self.transport.is_closing():
-            self._is_paused = False
-            self.transport.resume_reading()
+        if self._transport is not None:
+            self._transport.abort()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from harness.ids import PartitionIndex
+from harness.ids import GroupId, PartitionIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +22,11 @@ class TopicDeleted:
     partition_count: int
 
 
-Effect = PartitionGrew | TopicDeleted
+@dataclass(frozen=True, slots=True)
+class GroupMoved:
+    """Something changed in the group: joins and syncs that wait may have their answers."""
+
+    group_id: GroupId
+
+
+Effect = PartitionGrew | TopicDeleted | GroupMoved

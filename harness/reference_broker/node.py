@@ -1,28 +1,38 @@
 """One broker: requests in as bytes, responses out as bytes, effects carried out between them."""
 
+import asyncio
 import base64
 import random
 import time
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 
 from harness.codec import DecodeError, decode_prefix
 from harness.codec.apis import API_VERSIONS_KEY, APIS
-from harness.codec.header import RequestRefused, decode_request_header, encode_response
+from harness.codec.header import (
+    RequestRefused,
+    decode_request_header,
+    encode_response,
+    response_header,
+)
 from harness.codec.messages import RequestHeader
+from harness.codec.structs import Message
 from harness.ids import BrokerId, PartitionIndex, TimeMs
-from harness.reference_broker.effects import Effect, PartitionGrew
+from harness.reference_broker.effects import Effect, GroupMoved, PartitionGrew
 from harness.reference_broker.handlers.api_18_api_versions import fallback_answer
 from harness.reference_broker.handlers.outcome import (
+    Advertised,
     Answer,
     CloseConnection,
     NoAnswer,
-    PartitionKey,
     RequestContext,
     Wait,
+    WakeKey,
 )
-from harness.reference_broker.handlers.table import ADVERTISED, HANDLERS
-from harness.reference_broker.purgatory import Purgatory
-from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.handlers.table import HANDLERS, advertised_like
+from harness.reference_broker.purgatory import Purgatory, Waiter
+from harness.reference_broker.settings import BrokerSettings, machine_memory_bytes
 from harness.reference_broker.state.broker import (
     BrokerIdentity,
     BrokerLimits,
@@ -30,11 +40,32 @@ from harness.reference_broker.state.broker import (
     InternalTopicSizes,
     internal_topics_of,
 )
+from harness.reference_broker.state.client_quotas import ClientQuotas
 from harness.reference_broker.state.cluster import Cluster
+from harness.reference_broker.state.committed_offsets import CommittedOffsets, OffsetLimits
+from harness.reference_broker.state.configs.layers import (
+    ELIGIBLE_LEADERS_ARE_KEPT,
+    BrokerConfigLayers,
+)
 from harness.reference_broker.state.fetch_sessions import FetchSessions
+from harness.reference_broker.state.groups import GroupLimits, Groups
+from harness.reference_broker.state.log_retention import retention_round
 from harness.reference_broker.state.producer_ids import ProducerIds
+from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.topic_creation import CreationDefaults
+from harness.reference_broker.upkeep import Upkeep
+
+_MINUTE_MS = 60_000
+_WEEK_MS = 7 * 24 * 60 * _MINUTE_MS  # transactional.id.expiration.ms
+_ANY_SIZE = 2**31 - 1
+_FIRST_GENERATION_WAITS = (0, 11)  # KIP-134
+_GROUPS_HAVE_A_SIZE = (2, 2)  # KIP-389
+_SYNCS_ARE_AWAITED = (2, 7)  # KAFKA-10134
+_PROTOCOLS_ARE_WANTED = (1, 0)  # KAFKA-6005
+_PRODUCER_IDS_EXPIRE = (3, 4)  # KIP-854
+_PRODUCERS_OUTLIVE_RECORDS = (2, 4)  # KAFKA-7190
+_ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 
 
 class RequestRejected(Exception):
@@ -45,6 +76,25 @@ class RequestRejected(Exception):
 class _Request:
     header: RequestHeader
     body_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """`data` is the response without its length, None when the request wants none. Nothing more
+    is read from the client for `mute_ms`: for as long as it was told to wait (KIP-219)."""
+
+    data: bytes | None
+    mute_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that is carried out and not answered yet."""
+
+    waiter: Waiter
+    api_version: int
+    correlation_id: int
+    throttle_ms: int
 
 
 class Node:
@@ -60,15 +110,19 @@ class Node:
         self._randomness: Randomness = random.Random() if randomness is None else randomness
         self.state = _state_of(settings, host, port, self._randomness)
         self.purgatory = Purgatory()
+        self._all_advertised = Advertised(advertised_like(settings.like))
+        self._advertised = {one.api_key: one for one in self._all_advertised.apis}
+        self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
+        self.upkeep = _upkeep_of(self.state, settings)
 
-    async def respond(self, payload: bytes) -> bytes | None:
-        """The response to one request, without its length; None when it wants none.
+    def begin(self, payload: bytes, client_host: str = "") -> Response | Waiting:
+        """Carry out one request: its response, or what `finish` has to wait for.
 
-        Raises RequestRejected. Cancelling is safe while it waits.
+        Raises RequestRejected.
         """
-        request = _read_header(payload)
+        request = self._read_header(payload)
         if request is None:
-            return self._unserved_api_versions(payload)
+            return Response(self._unserved_api_versions(payload))
         header = request.header
         version = header.request_api_version
         api = APIS[header.request_api_key]
@@ -78,16 +132,51 @@ class Node:
             )
         except DecodeError as error:
             raise RequestRejected(str(error)) from error
-        context = self._context(header)
+        context = self._context(header, len(payload), client_host)
+        begun_ns = time.perf_counter_ns()
         outcome = HANDLERS[api.key].handle(body, context)
         self._carry_out(context.effects)
+        self._await_alarm()
+        duration_ns = time.perf_counter_ns() - begun_ns
+        throttle_ms = self.state.client_quotas.worked(header.client_id, duration_ns, now_ms())
         if isinstance(outcome, CloseConnection):
             raise RequestRejected(outcome.reason)
         if isinstance(outcome, NoAnswer):
-            return None
+            return Response(None, outcome.throttle_ms)
         if isinstance(outcome, Wait):
-            outcome = Answer(await self.purgatory.wait(outcome, now_ms()))
-        return encode_response(outcome.message, version, header.correlation_id)
+            # At once: what happens from here on must not be missed.
+            waiter = self.purgatory.enter(outcome, now_ms())
+            return Waiting(waiter, version, header.correlation_id, throttle_ms)
+        if outcome.encoded is not None:
+            if throttle_ms == 0:
+                head = response_header(api, version, header.correlation_id)
+                return Response(head + outcome.encoded)
+            outcome = Answer(copy(outcome.message))
+        return _response(outcome.message, version, header.correlation_id, throttle_ms)
+
+    def finish(self, waiting: Waiting) -> Response:
+        """The response that `begin` could not give yet, when its waiter has a result."""
+        message = waiting.waiter.result.result()
+        version, correlation_id = waiting.api_version, waiting.correlation_id
+        return _response(message, version, correlation_id, waiting.throttle_ms)
+
+    def _read_header(self, payload: bytes) -> _Request | None:
+        """None for ApiVersions at a version that is not served; raises RequestRejected."""
+        try:
+            header, body_offset = decode_request_header(payload, tolerant=True)
+        except RequestRefused as refused:
+            if refused.header.request_api_key == API_VERSIONS_KEY:
+                return None
+            raise RequestRejected(str(refused)) from refused
+        except DecodeError as error:
+            raise RequestRejected(str(error)) from error
+        advertised = self._advertised.get(header.request_api_key)
+        if advertised is None or header.request_api_version not in advertised:
+            if header.request_api_key == API_VERSIONS_KEY:
+                return None
+            asked = f"api key {header.request_api_key} version {header.request_api_version}"
+            raise RequestRejected(f"{asked} is not served")
+        return _Request(header, body_offset)
 
     def _unserved_api_versions(self, payload: bytes) -> bytes:
         """ApiVersions at an unknown version: the body is not looked at, the answer is of v0."""
@@ -95,21 +184,56 @@ class Node:
             header, _ = decode_request_header(payload, tolerant=True)
         except RequestRefused as refused:
             header = refused.header
-        return encode_response(fallback_answer(self._context(header)), 0, header.correlation_id)
+        answer = fallback_answer(self._context(header, len(payload)))
+        return encode_response(answer, 0, header.correlation_id)
 
-    def _context(self, header: RequestHeader) -> RequestContext:
+    def _context(
+        self, header: RequestHeader, request_bytes: int, client_host: str = ""
+    ) -> RequestContext:
         return RequestContext(
             header.request_api_version,
             header.client_id,
+            request_bytes,
             self.state,
-            ADVERTISED,
+            self._all_advertised,
             now_ms,
             self._randomness,
+            client_host,
         )
 
     def _carry_out(self, effects: list[Effect]) -> None:
         for effect in effects:
             self.purgatory.wake(_keys_of(effect))
+
+    def _await_alarm(self) -> None:
+        """Be there when the state has something to do without a request."""
+        at = self.state.groups.next_alarm_at
+        if self._alarm is not None:
+            if self._alarm[0] == at:
+                return
+            self._alarm[1].cancel()
+            self._alarm = None
+        if at is not None:
+            delay_s = max(at - now_ms(), 0) / 1000
+            self._alarm = at, asyncio.get_running_loop().call_later(delay_s, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._carry_out(self.state.groups.ring(now_ms()))
+        self._await_alarm()
+
+
+def _response(message: Message, version: int, correlation_id: int, throttle_ms: int) -> Response:
+    mute_ms = _tell_to_wait(message, throttle_ms)
+    return Response(encode_response(message, version, correlation_id), mute_ms)
+
+
+def _tell_to_wait(message: Message, throttle_ms: int) -> int:
+    """Of two reasons to wait the longer one counts; returns it. Not every answer can say so."""
+    told_ms: int = getattr(message, "throttle_time_ms", 0)
+    if throttle_ms > told_ms and hasattr(message, "throttle_time_ms"):
+        message.throttle_time_ms = throttle_ms
+    return max(told_ms, throttle_ms)
 
 
 def now_ms() -> TimeMs:
@@ -117,27 +241,39 @@ def now_ms() -> TimeMs:
     return TimeMs(time.time_ns() // 1_000_000)
 
 
-def _read_header(payload: bytes) -> _Request | None:
-    """None for ApiVersions at a version that is not served; raises RequestRejected."""
-    try:
-        header, body_offset = decode_request_header(payload, tolerant=True)
-    except RequestRefused as refused:
-        if refused.header.request_api_key == API_VERSIONS_KEY:
-            return None
-        raise RequestRejected(str(refused)) from refused
-    except DecodeError as error:
-        raise RequestRejected(str(error)) from error
-    registration = HANDLERS.get(header.request_api_key)
-    if registration is None or not registration.serves(header.request_api_version):
-        if header.request_api_key == API_VERSIONS_KEY:
-            return None
-        raise RequestRejected(
-            f"api key {header.request_api_key} version {header.request_api_version} is not served"
-        )
-    return _Request(header, body_offset)
+def _upkeep_of(state: BrokerState, settings: BrokerSettings) -> list[Upkeep]:
+    check_interval_ms = settings.number("log.retention.check.interval.ms")
+    retention = Upkeep(
+        lambda now: retention_round(state.cluster, now),
+        now_ms,
+        settings.number("log.initial.task.delay.ms"),
+        lambda: check_interval_ms,
+    )
+
+    def backoff_ms() -> int:
+        """It may be changed while the broker runs; not even 0 takes all of the time."""
+        return max(int(state.configs.value("log.cleaner.backoff.ms") or 0), 1)
+
+    if not settings.flag("log.cleaner.enable"):
+        return [retention]
+    compaction = Upkeep(
+        lambda now: _compaction_round(state.cluster, now), now_ms, backoff_ms(), backoff_ms
+    )
+    return [retention, compaction]
 
 
-def _keys_of(effect: Effect) -> list[PartitionKey]:
+def _compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
+    if not any(topic.config.is_compacted for topic in cluster.topics()):
+        return iter(())
+    # Not at the start: it is much to import, and many a broker never has a log to compact.
+    from harness.reference_broker.state.log_compaction import compaction_round
+
+    return compaction_round(cluster, now)
+
+
+def _keys_of(effect: Effect) -> list[WakeKey]:
+    if isinstance(effect, GroupMoved):
+        return [effect.group_id]
     if isinstance(effect, PartitionGrew):
         return [(effect.topic_id, effect.partition_index)]
     return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]
@@ -148,6 +284,7 @@ def _state_of(
 ) -> BrokerState:
     broker_id = BrokerId(settings.number("node.id"))
     number = settings.number
+    configs = _configs_of(settings, host, port)
     return BrokerState(
         identity=BrokerIdentity(
             broker_id,
@@ -162,18 +299,73 @@ def _state_of(
             describe_partitions=number("max.request.partition.size.limit"),
             fetch_max_bytes=number("fetch.max.bytes"),
             transaction_max_timeout_ms=number("transaction.max.timeout.ms"),
+            memory_bytes=machine_memory_bytes(),
         ),
         creation_defaults=CreationDefaults(
             broker_id,
             number("num.partitions"),
             number("default.replication.factor"),
-            settings.topic_defaults,
+            configs.inherited_by_topics(),
+            settings.like,
         ),
         internal_topics=internal_topics_of(_internal_sizes(settings)),
-        cluster=Cluster(number("producer.id.expiration.ms")),
+        like=settings.like,
+        cluster=Cluster(_producer_expiration(settings)),
         fetch_sessions=FetchSessions(number("max.incremental.fetch.session.cache.slots")),
         producer_ids=ProducerIds(),
+        client_quotas=ClientQuotas(),
+        configs=configs,
+        groups=Groups(_group_limits(settings)),
+        committed_offsets=CommittedOffsets(_offset_limits(settings)),
     )
+
+
+def _offset_limits(settings: BrokerSettings) -> OffsetLimits:
+    return OffsetLimits(
+        retention_ms=settings.number("offsets.retention.minutes") * _MINUTE_MS,
+        check_interval_ms=settings.number("offsets.retention.check.interval.ms"),
+        metadata_characters=settings.number("offset.metadata.max.bytes"),
+    )
+
+
+def _producer_expiration(settings: BrokerSettings) -> ProducerExpiration:
+    forgets_by_producer_id = settings.like.since(*_PRODUCER_IDS_EXPIRE)
+    return ProducerExpiration(
+        settings.number("producer.id.expiration.ms") if forgets_by_producer_id else _WEEK_MS,
+        settings.number("producer.id.expiration.check.interval.ms"),
+        with_its_records=not settings.like.since(*_PRODUCERS_OUTLIVE_RECORDS),
+        goes_on=settings.like.since(*_ANY_SEQUENCE_IS_FIRST),
+    )
+
+
+def _group_limits(settings: BrokerSettings) -> GroupLimits:
+    number, since = settings.number, settings.like.since
+    delay_ms = number("group.initial.rebalance.delay.ms")
+    return GroupLimits(
+        initial_rebalance_delay_ms=delay_ms if since(*_FIRST_GENERATION_WAITS) else None,
+        min_session_timeout_ms=number("group.min.session.timeout.ms"),
+        max_session_timeout_ms=number("group.max.session.timeout.ms"),
+        max_size=number("group.max.size") if since(*_GROUPS_HAVE_A_SIZE) else _ANY_SIZE,
+        awaits_syncs=since(*_SYNCS_ARE_AWAITED),
+        wants_protocols=since(*_PROTOCOLS_ARE_WANTED),
+    )
+
+
+def _configs_of(settings: BrokerSettings, host: str, port: int) -> BrokerConfigLayers:
+    """What DescribeConfigs shows: what was given, and what follows from how the node runs."""
+    node_id, listener = str(settings.number("node.id")), f"PLAINTEXT://{host}:{port}"
+    running = {
+        "advertised.listeners": listener,
+        "broker.id": node_id,
+        "listeners": listener,
+        "node.id": node_id,
+    }
+    static = {**running, **{name: text for name, text in settings.given.items() if text}}
+    # With KIP-966 the value is one of the whole cluster from its first start on.
+    in_sync = "min.insync.replicas"
+    eligible = settings.like.since(*ELIGIBLE_LEADERS_ARE_KEPT)
+    cluster = {in_sync: static.get(in_sync, "1")} if eligible else {}
+    return BrokerConfigLayers(static, cluster=cluster, like=settings.like)
 
 
 def _internal_sizes(settings: BrokerSettings) -> InternalTopicSizes:

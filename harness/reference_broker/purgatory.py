@@ -4,51 +4,57 @@ Everything here runs on one event loop; a request whose client goes away is take
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from harness.codec.structs import Message
 from harness.ids import TimeMs
-from harness.reference_broker.handlers.outcome import PartitionKey, Wait
+from harness.reference_broker.handlers.outcome import Wait, WakeKey
 
 
-class _Waiting:
-    __slots__ = ("result", "wait")
+class Waiter:
+    """A request that waits; `result` is its answer, or why there is none."""
+
+    __slots__ = ("result", "timer", "wait")
 
     def __init__(self, wait: Wait, result: "asyncio.Future[Message]") -> None:
         self.wait = wait
         self.result = result
+        self.timer: asyncio.TimerHandle | None = None
 
 
 class Purgatory:
-    """All waiting requests, by the partitions that can wake them."""
+    """All waiting requests, by what can wake them."""
 
     def __init__(self) -> None:
-        self._by_key: dict[PartitionKey, dict[_Waiting, None]] = {}
+        self._by_key: dict[WakeKey, dict[Waiter, None]] = {}
 
     @property
     def watched_keys(self) -> int:
-        """How many partitions somebody waits for."""
+        """How many partitions and groups somebody waits for."""
         return len(self._by_key)
 
-    async def wait(self, wait: Wait, now: TimeMs) -> Message:
-        """Return when the condition holds or the deadline has come. Cancelling leaves no trace."""
+    def enter(self, wait: Wait, now: TimeMs) -> "Waiter":
+        """From now on `wait` is asked again; `leave` has to be called, whatever comes."""
         loop = asyncio.get_running_loop()
-        waiting = _Waiting(wait, loop.create_future())
-        delay_s = max(wait.deadline - now, 0) / 1000
-        timer = loop.call_later(delay_s, _complete_at_deadline, waiting)
+        waiter = Waiter(wait, loop.create_future())
+        if wait.deadline is not None and wait.at_deadline is not None:
+            delay_s = max(wait.deadline - now, 0) / 1000
+            waiter.timer = loop.call_later(delay_s, _complete, waiter, wait.at_deadline)
         for key in wait.keys:
-            self._by_key.setdefault(key, {})[waiting] = None
-        try:
-            return await waiting.result
-        finally:
-            timer.cancel()
-            for key in wait.keys:
-                watchers = self._by_key[key]
-                del watchers[waiting]
-                if not watchers:
-                    del self._by_key[key]
+            self._by_key.setdefault(key, {})[waiter] = None
+        return waiter
 
-    def wake(self, keys: Iterable[PartitionKey]) -> None:
+    def leave(self, waiter: "Waiter") -> None:
+        """Whether it was answered or not, nothing of it is kept."""
+        if waiter.timer is not None:
+            waiter.timer.cancel()
+        for key in waiter.wait.keys:
+            watchers = self._by_key[key]
+            del watchers[waiter]
+            if not watchers:
+                del self._by_key[key]
+
+    def wake(self, keys: Iterable[WakeKey]) -> None:
         """Something changed at `keys`: ask those who wait for it."""
         watchers = dict.fromkeys(w for key in keys for w in self._by_key.get(key, ()))
         for waiting in watchers:
@@ -63,10 +69,10 @@ class Purgatory:
                     waiting.result.set_result(message)
 
 
-def _complete_at_deadline(waiting: _Waiting) -> None:
+def _complete(waiting: Waiter, at_deadline: Callable[[], Message]) -> None:
     if waiting.result.done():
         return
     try:
-        waiting.result.set_result(waiting.wait.at_deadline())
+        waiting.result.set_result(at_deadline())
     except Exception as error:  # noqa: BLE001 - whoever waits gets it
         waiting.result.set_exception(error)

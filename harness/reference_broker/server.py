@@ -1,20 +1,26 @@
-"""The sockets of a broker: one task a connection, ended without a trace when the broker stops."""
+"""The sockets of a broker, ended without a trace when the broker stops."""
 
 import asyncio
-import logging
+import resource
 import signal
 import sys
 from collections import Counter
 from collections.abc import Callable
 
-from harness.codec.frame import frame
-from harness.reference_broker.connection import FrameRefused, FrameStream
-from harness.reference_broker.node import Node, RequestRejected
-from harness.reference_broker.settings import BrokerSettings, SettingError
+from harness.reference_broker.connection import ClientConnection
+from harness.reference_broker.node import Node
+from harness.reference_broker.request_memory import RequestMemory
+from harness.reference_broker.settings import (
+    BrokerSettings,
+    SettingError,
+    answer_memory_bytes,
+    request_memory_bytes,
+)
+from harness.reference_broker.untaken_answers import UntakenAnswers
 
-_LOG = logging.getLogger(__name__)
 _PLAINTEXT = "PLAINTEXT://"
 _TURNS_OF_ACCEPTING = 6  # from a socket that asyncio has accepted to `connection_made`
+_OWN_FILES = 64
 _WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - refused, not bound
 
 
@@ -24,35 +30,37 @@ class BrokerServer:
     def __init__(self, settings: BrokerSettings) -> None:
         self._settings = settings
         self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._streams: set[FrameStream] = set()
+        self._connections: set[ClientConnection] = set()
         self._by_ip: Counter[str] = Counter()
+        self._memory = RequestMemory(request_memory_bytes(settings))
+        self._untaken = UntakenAnswers(answer_memory_bytes())
+        self._most_connections = min(settings.number("max.connections"), _most_sockets())
+        self._all_gone = asyncio.Event()
         self.node: Node | None = None
 
     async def start(self, host: str, port: int) -> tuple[str, int]:
         """Listen at `host`; port 0 takes a free one. Returns the address that clients are told."""
         loop = asyncio.get_running_loop()
-        limit_bytes = self._settings.number("socket.request.max.bytes")
-        idle_ms = self._settings.number("connections.max.idle.ms")
-        self._server = await loop.create_server(
-            lambda: _ServedStream(self, limit_bytes, idle_ms), host, port, start_serving=False
-        )
+        self._server = await loop.create_server(self._connection, host, port, start_serving=False)
         bound_port = int(self._server.sockets[0].getsockname()[1])
         address = advertised_address(self._settings, host, bound_port)
         self.node = Node(self._settings, *address)
         await self._server.start_serving()
+        for upkeep in self.node.upkeep:
+            upkeep.start()
         return address
 
     async def close(self) -> None:
-        """Stop listening, drop every connection and waiting request, wait for their tasks."""
+        """Stop listening, drop every connection and waiting request."""
+        for upkeep in self.node.upkeep if self.node is not None else ():
+            upkeep.stop()
         if self._server is not None:
             await self._stop_accepting(self._server)
-        for stream in list(self._streams):
-            stream.abort()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for connection in list(self._connections):
+            connection.abort()
+        while self._connections:
+            self._all_gone.clear()
+            await self._all_gone.wait()
         await asyncio.sleep(0)  # what was aborted closes its socket in the next turn
 
     async def _stop_accepting(self, server: asyncio.Server) -> None:
@@ -65,79 +73,47 @@ class BrokerServer:
             await asyncio.sleep(0)
         server.close()
 
-    def accept(self, stream: FrameStream) -> None:
-        """Serve a new connection, unless there are too many of them already."""
-        assert stream.transport is not None
-        ip = str(stream.transport.get_extra_info("peername", ("?",))[0])
-        too_many = len(self._streams) >= self._settings.number("max.connections") or self._by_ip[
-            ip
-        ] >= self._settings.number("max.connections.per.ip")
-        if too_many:
-            _LOG.info("connection from %s refused: there are too many", ip)
-            stream.abort()
-            return
-        self._streams.add(stream)
-        self._by_ip[ip] += 1
-        task = asyncio.get_running_loop().create_task(self._serve(stream))
-        self._tasks.add(task)
-        task.add_done_callback(lambda done: self._forget(done, stream, ip))
-
-    def _forget(self, task: "asyncio.Task[None]", stream: FrameStream, ip: str) -> None:
-        self._tasks.discard(task)
-        self._streams.discard(stream)
-        self._by_ip[ip] -= 1
-        if not self._by_ip[ip]:
-            del self._by_ip[ip]
-
-    async def _serve(self, stream: FrameStream) -> None:
-        try:
-            while (payload := await stream.next_frame()) is not None:
-                response = await self._respond(stream, payload)
-                if response is not None:
-                    await stream.send(frame(response))
-        except (RequestRejected, FrameRefused) as reason:
-            _LOG.info("connection closed: %s", reason)
-        except _ClientGone:
-            pass
-        except asyncio.CancelledError:
-            stream.abort()
-            raise
-        except Exception:  # noqa: BLE001 - one bad request must not end the broker
-            _LOG.exception("a request failed, its connection is closed")
-        finally:
-            stream.close()
-
-    async def _respond(self, stream: FrameStream, payload: bytes) -> bytes | None:
-        """Answer, unless the client goes away first: what waits for it is dropped then."""
+    def _connection(self) -> ClientConnection:
         assert self.node is not None
-        answer = asyncio.ensure_future(self.node.respond(payload))
-        try:
-            await asyncio.sleep(0)  # most requests are answered without waiting
-            if not answer.done():
-                either: set[asyncio.Future[bytes | None] | asyncio.Future[None]]
-                either = {answer, stream.gone}
-                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if answer.done():
-                return answer.result()
-            raise _ClientGone
-        finally:
-            answer.cancel()
+        number = self._settings.number
+        return ClientConnection(
+            self.node,
+            self._memory,
+            self._untaken,
+            number("socket.request.max.bytes"),
+            number("connections.max.idle.ms"),
+            self._take,
+            self._forget,
+        )
+
+    def _take(self, connection: ClientConnection) -> bool:
+        """Whether a new connection is served; not when there are too many of them already."""
+        ip, number = connection.ip, self._settings.number
+        if len(self._connections) >= self._most_connections:
+            return False
+        if self._by_ip[ip] >= number("max.connections.per.ip"):
+            return False
+        self._connections.add(connection)
+        self._by_ip[ip] += 1
+        return True
+
+    def _forget(self, connection: ClientConnection) -> None:
+        if connection not in self._connections:
+            return
+        self._connections.remove(connection)
+        self._by_ip[connection.ip] -= 1
+        if not self._by_ip[connection.ip]:
+            del self._by_ip[connection.ip]
+        if not self._connections:
+            self._all_gone.set()
 
 
-class _ClientGone(Exception):
-    """The client left while its request waited."""
-
-
-class _ServedStream(FrameStream):
-    """A stream that reports to its server."""
-
-    def __init__(self, server: BrokerServer, limit_bytes: int, idle_ms: int) -> None:
-        super().__init__(limit_bytes, idle_ms)
-        self._owner = server
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        self._owner.accept(self)
+def _most_sockets() -> int:
+    """What the process may open, less what it needs for itself."""
+    most_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most_files == resource.RLIM_INFINITY:
+        return sys.maxsize
+    return max(most_files - min(_OWN_FILES, most_files // 2), 1)
 
 
 def advertised_address(settings: BrokerSettings, host: str, bound_port: int) -> tuple[str, int]:

@@ -1,11 +1,13 @@
 """The broker's settings, by Kafka's names, read strictly."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError
 from harness.reference_broker.state.config_values import ConfigDefinition as Definition
 from harness.reference_broker.state.config_values import ConfigError, ConfigValue
-from harness.reference_broker.state.topic_configs import TOPIC_CONFIGS, TopicConfig
+from harness.reference_broker.state.topic_configs import TopicConfig, configs_of
 from harness.suggestion import did_you_mean
 
 _INT_MAX = 2**31 - 1
@@ -23,27 +25,37 @@ _OWN_SETTINGS = (
     Definition("default.replication.factor", "int", "1", 1, 32767),
     Definition("delete.topic.enable", "boolean", "true"),
     Definition("fetch.max.bytes", "int", "57671680", 1024),
+    Definition("group.initial.rebalance.delay.ms", "int", "3000", 0),
+    Definition("group.max.session.timeout.ms", "int", "1800000", 0),
+    Definition("group.max.size", "int", str(_INT_MAX), 1),
+    Definition("group.min.session.timeout.ms", "int", "6000", 0),
+    Definition("log.cleaner.backoff.ms", "long", "15000", 0),
+    Definition("log.cleaner.enable", "boolean", "true"),
+    Definition("log.initial.task.delay.ms", "long", "30000", 0),
+    Definition("log.retention.check.interval.ms", "long", "300000", 1),
     Definition("max.connections", "int", str(_INT_MAX), 0),
     Definition("max.connections.per.ip", "int", str(_INT_MAX), 0),
     Definition("max.incremental.fetch.session.cache.slots", "int", "1000", 0),
     Definition("max.request.partition.size.limit", "int", "2000", 1),
     Definition("node.id", "int", "1", 0),
     Definition("num.partitions", "int", "1", 1),
+    Definition("offset.metadata.max.bytes", "int", "4096"),
+    Definition("offsets.retention.check.interval.ms", "long", "600000", 1),
+    Definition("offsets.retention.minutes", "int", "10080", 1),
     Definition("offsets.topic.num.partitions", "int", "50", 1),
     Definition("offsets.topic.segment.bytes", "int", "104857600", 1),
+    Definition("producer.id.expiration.check.interval.ms", "int", "600000", 1),
     Definition("producer.id.expiration.ms", "int", "86400000", 1),
+    Definition("queued.max.request.bytes", "long", "-1"),
     Definition("share.coordinator.state.topic.num.partitions", "int", "50", 1),
     Definition("share.coordinator.state.topic.segment.bytes", "int", "104857600", 1),
     Definition("socket.request.max.bytes", "int", "104857600", 1),
+    # There is no listener with TLS: what is given is only shown, as a secret.
+    Definition("ssl.keystore.password", "password", ""),
     Definition("transaction.max.timeout.ms", "int", "900000", 1),
     Definition("transaction.state.log.num.partitions", "int", "50", 1),
     Definition("transaction.state.log.segment.bytes", "int", "104857600", 1),
 )
-_TOPIC_DEFAULTS = {
-    definition.broker_setting: definition
-    for definition in TOPIC_CONFIGS.values()
-    if definition.broker_setting is not None
-}
 _KNOWN = {definition.name: definition for definition in _OWN_SETTINGS}
 
 
@@ -51,35 +63,41 @@ _KNOWN = {definition.name: definition for definition in _OWN_SETTINGS}
 class BrokerSettings:
     """All settings with their values.
 
-    `topic_defaults` holds the given settings that topics inherit, as text, by broker name.
+    `given` holds those that were given, as text; `topic_defaults` those of them that topics
+    inherit, by broker name. `like` is no setting of Kafka's: which release the broker is like.
     """
 
     values: Mapping[str, ConfigValue]
     topic_defaults: Mapping[str, str]
+    given: Mapping[str, str]
+    like: Likeness = LIKE_NONE
 
     @classmethod
-    def of(cls, given: Mapping[str, str] | None = None) -> "BrokerSettings":
+    def of(cls, given: Mapping[str, str] | None = None, like: str = "") -> "BrokerSettings":
         """Read and check `given`; what is not given has Kafka's default. Raises SettingError."""
         given = {} if given is None else given
+        likeness = _likeness_of(like)
+        inherited = _inherited_by_topics(likeness)
         for name in given:
-            if name not in _KNOWN and name not in _TOPIC_DEFAULTS:
-                known = sorted([*_KNOWN, *_TOPIC_DEFAULTS])
+            if name not in _KNOWN and name not in inherited:
+                known = sorted([*_KNOWN, *inherited])
                 near = did_you_mean(name, known)
                 raise SettingError(
                     f"unknown broker setting {name!r}{near}; known are: {', '.join(known)}"
                 )
-        topic_defaults = {name: text for name, text in given.items() if name in _TOPIC_DEFAULTS}
+        topic_defaults = {name: text for name, text in given.items() if name in inherited}
         try:
             values = {
                 name: definition.parse(given.get(name, definition.default))
                 for name, definition in _KNOWN.items()
             }
             for name, text in topic_defaults.items():
-                _TOPIC_DEFAULTS[name].parse(text)
-            TopicConfig.of({}, topic_defaults)
+                inherited[name].parse(text)
+            TopicConfig.of({}, topic_defaults, likeness)
         except ConfigError as error:
             raise SettingError(f"broker setting: {error}") from error
-        return cls(values, topic_defaults)
+        _check_request_memory(values)
+        return cls(values, topic_defaults, dict(given), likeness)
 
     def number(self, name: str) -> int:
         """A setting of type int or long."""
@@ -94,6 +112,48 @@ class BrokerSettings:
     def text(self, name: str) -> str:
         """A setting of type string."""
         return str(self.values[name])
+
+
+def _likeness_of(release: str) -> Likeness:
+    try:
+        return Likeness.of(release) if release else LIKE_NONE
+    except LikenessError as error:
+        raise SettingError(str(error)) from error
+
+
+def _inherited_by_topics(like: Likeness) -> dict[str, Definition]:
+    """The topic configs of the release that have their default from the broker, by its names."""
+    known = configs_of(like).known.values()
+    return {one.broker_setting: one for one in known if one.broker_setting is not None}
+
+
+def _check_request_memory(values: Mapping[str, ConfigValue]) -> None:
+    """Source: class KafkaConfig (validateValues)."""
+    queued, largest = values["queued.max.request.bytes"], values["socket.request.max.bytes"]
+    assert isinstance(queued, int)
+    assert isinstance(largest, int)
+    if 0 < queued < largest:
+        raise SettingError(
+            f"broker setting: queued.max.request.bytes is {queued}, which is less than one request "
+            f"may have: give {largest} (socket.request.max.bytes) or more, or -1 for no limit"
+        )
+
+
+def machine_memory_bytes() -> int:
+    """All that the machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def request_memory_bytes(settings: BrokerSettings) -> int:
+    """Kafka's default is no limit at all; a quarter of the machine's memory stands for that."""
+    given = settings.number("queued.max.request.bytes")
+    largest = settings.number("socket.request.max.bytes")
+    return given if given > 0 else max(machine_memory_bytes() // 4, largest)
+
+
+def answer_memory_bytes() -> int:
+    """What may wait for slow readers; Kafka, which sends from its files, has no such limit."""
+    return machine_memory_bytes() // 4
 
 
 def parse_assignments(assignments: tuple[str, ...]) -> dict[str, str]:

@@ -19,14 +19,20 @@ from harness.targets.command_file import (
     placeholders,
     read_command_file,
 )
-from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from harness.targets.kind import Making, TargetKind
 from harness.targets.obtain import check_obtainable, obtain
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
 from harness.targets.start_again import StartAgain
-from harness.targets.target import CAPABILITIES, DISCONNECT_NODE, LOG_DIRECTORY, Address
+from harness.targets.target import (
+    BROKER_CONFIG,
+    CAPABILITIES,
+    DISCONNECT_NODE,
+    LOG_DIRECTORY,
+    Address,
+)
 
 HOST = "127.0.0.1"
 UNKNOWN_YET = "unknown"
@@ -220,6 +226,8 @@ class CommandTarget(ProcessTarget):
         return [Path(filled(text, values)) for text in self.file.log_directories]
 
     def _another(self, settings: dict[str, str]) -> CommandTarget:
+        if self.file.settings and not settings.keys() <= set(self.file.settings):
+            raise MissingCapability(BROKER_CONFIG, self.spec)
         another = CommandTarget(
             self.file,
             self.spec,

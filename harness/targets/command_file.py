@@ -9,6 +9,7 @@
     working_directory = "."              # optional; from this file's folder, which is the default
     capabilities = ["own_broker"]        # optional; default none
     setting = ["--set", "{name}={value}"]    # for broker_config: added for each broker setting
+    settings = ["num.partitions"]        # optional: the only ones that broker_config can set
     log_directories = ["{dir}"]          # for log_directory: where the partitions' folders lie
 
     [environment]                        # optional; added to ours
@@ -64,7 +65,8 @@ _BRACED = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 LIMITS_MS = {"start_timeout_ms": 30_000, "stop_timeout_ms": 0, "release_timeout_ms": 30_000}
 _TABLES = ("environment", "readiness", "limits")
 _KEYS = ("command", "implementation", "release", "release_command", "obtain",
-         "working_directory", "capabilities", "setting", "log_directories", *_TABLES)  # fmt: skip
+         "working_directory", "capabilities", "setting", "settings", "log_directories",
+         *_TABLES)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,7 @@ class CommandFile:
     working_directory: str
     capabilities: frozenset[str]
     setting: tuple[str, ...]
+    settings: tuple[str, ...]
     log_directories: tuple[str, ...]
     environment: Mapping[str, str]
     address: str | None
@@ -147,6 +150,7 @@ class _Reader:
             ),
             capabilities=frozenset(self.capabilities()),
             setting=self.words("setting", self.values.get("setting", []), SETTING_PLACEHOLDERS),
+            settings=self.words("settings", self.values.get("settings", []), ()),
             log_directories=self.words(
                 "log_directories", self.values.get("log_directories", []), (SCRATCH,)
             ),
@@ -298,6 +302,8 @@ class _Reader:
                 "belongs to the capability broker_config: the words by which a setting is handed "
                 'over, as ["--set", "{name}={value}"]',
             )
+        if read.settings and not read.setting:
+            raise self.fail("settings", "belongs to setting, by which each of them is handed over")
         if BROKER_CONFIG in read.capabilities and OWN_BROKER not in read.capabilities:
             raise self.fail("capabilities", "broker_config is for private brokers: add own_broker")
         self.agree_on_nodes(read)

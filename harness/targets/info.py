@@ -18,6 +18,7 @@ from harness.targets.asking import (
     ask_api_versions,
     measure_pace,
 )
+from harness.targets.by_document import ByDocument
 from harness.targets.errors import TargetStartError
 from harness.targets.observed_versions import observe_versions
 from harness.targets.target import SAFETY_CLASSES, Address, Target
@@ -41,7 +42,7 @@ class TargetInfo:
     ApiVersions (0.8, 0.9) those that it was seen to serve, and ``versions_source`` is then
     :data:`OBSERVED`. ``time_scale``: what every wait of a test is multiplied by, see
     :func:`time_scale`. ``log_path``: None without a log. ``zookeeper``: as in Target.
-    ``safety`` and ``name_prefix`` as in :class:`Target`.
+    ``safety``, ``name_prefix`` and ``like`` as in :class:`Target`.
     """
 
     spec: str
@@ -56,6 +57,12 @@ class TargetInfo:
     zookeeper: Address | None = None
     safety: frozenset[str] = frozenset(SAFETY_CLASSES)
     name_prefix: str = DEFAULT_PREFIX
+    like: str = ""
+
+    @property
+    def is_broker(self) -> bool:
+        """Whether there is anyone to ask; there is not by-document, which has no address."""
+        return bool(self.addresses)
 
     def to_json(self) -> str:
         """One line of JSON, read again by :meth:`from_json`."""
@@ -83,6 +90,7 @@ class TargetInfo:
             zookeeper=None if fields["zookeeper"] is None else Address(*fields["zookeeper"]),
             safety=frozenset(fields["safety"]),
             name_prefix=fields["name_prefix"],
+            like=fields["like"],
         )
 
 
@@ -101,7 +109,7 @@ def probe(target: Target) -> TargetInfo:
             raise TargetStartError(
                 f"{target.spec}: the broker at {address} cannot be asked: {problem}"
             ) from problem
-    if not asked:
+    if not asked and not isinstance(target, ByDocument):
         raise TargetStartError(f"{target.spec} is not started")
     return TargetInfo(
         spec=target.spec,
@@ -110,12 +118,13 @@ def probe(target: Target) -> TargetInfo:
         addresses=tuple(target.addresses),
         api_versions=_common([each.ranges for each in asked]),
         capabilities=target.capabilities,
-        time_scale=max(each.scale for each in asked),
+        time_scale=max((each.scale for each in asked), default=1.0),
         log_path=str(target.log_path) if target.log_path else None,
         versions_source=ADVERTISED if all(each.advertised for each in asked) else OBSERVED,
         zookeeper=target.zookeeper,
         safety=target.safety,
         name_prefix=target.name_prefix,
+        like=target.like,
     )
 
 
@@ -144,7 +153,7 @@ def _ask(address: Address) -> _Asked:
 def _common(ranges: Sequence[dict[int, tuple[int, int]]]) -> dict[int, tuple[int, int]]:
     """Per api key the versions that all brokers advertise; keys without such are left out."""
     common: dict[int, tuple[int, int]] = {}
-    for key in sorted(set.intersection(*(set(each) for each in ranges))):
+    for key in sorted(set.intersection(*map(set, ranges)) if ranges else ()):
         low = max(each[key][0] for each in ranges)
         high = min(each[key][1] for each in ranges)
         if low <= high:

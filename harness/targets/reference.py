@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from harness.reference_broker.likeness import releases
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.targets.errors import TargetError
 from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
@@ -31,6 +32,8 @@ from harness.targets.target import (
 COMMAND = (sys.executable, "-P", "-m", "harness.cli", "broker", "--port", "0")
 LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 START_TIMEOUT_MS = 30_000
+QUICK = {"group.initial.rebalance.delay.ms": "0"}
+"""What the broker does not do by itself, so that tests need not wait; `kafka:` has the same."""
 
 
 class ReferenceBroker(ProcessTarget):
@@ -51,6 +54,7 @@ class ReferenceBroker(ProcessTarget):
         *,
         log_dir: Path | None = None,
         settings: Mapping[str, str] | None = None,
+        like: str = "",
         command: Sequence[str] = COMMAND,
         start_timeout_ms: int = START_TIMEOUT_MS,
     ) -> None:
@@ -58,7 +62,8 @@ class ReferenceBroker(ProcessTarget):
         self.release = version("kafka-conformance")
         self.settings = dict(settings or {})
         words = [f"set.{name}={value}" for name, value in self.settings.items()]
-        self.spec = ",".join(["reference", *words])
+        self.like = like
+        self.spec = ",".join(["reference", *([f"like={like}"] if like else []), *words])
         self._command = tuple(command)
         self._start_timeout_ms = start_timeout_ms
 
@@ -67,8 +72,9 @@ class ReferenceBroker(ProcessTarget):
 
     def _launch(self) -> Address:
         self._log_path = reserve_log(self._log_folder(), "reference")
-        pairs = [f"{name}={value}" for name, value in self.settings.items()]
+        pairs = [f"{name}={value}" for name, value in {**QUICK, **self.settings}.items()]
         words = [word for pair in pairs for word in ("--setting", pair)]
+        words += ["--like", self.like] if self.like else []
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         child = ChildProcess([*self._command, *words], self._log_path, environment=environment)
         self._child = child
@@ -81,32 +87,35 @@ class ReferenceBroker(ProcessTarget):
         return ReferenceBroker(
             log_dir=self._log_folder(),
             settings={**self.settings, **settings},
+            like=self.like,
             command=self._command,
             start_timeout_ms=self._start_timeout_ms,
         )
 
 
 _OPTIONS = {
+    "like": f"behave as this release of Kafka: {', '.join(releases())}",
     "process": "own: a process of its own, which it always is",
     "set.NAME": "a setting of the broker, by Kafka's name",
 }
 
 
 def _make(rest: str | None, making: Making) -> ReferenceBroker:
-    words, options = split_options(rest or "", ["process", "set."])
+    words, options = split_options(rest or "", ["like", "process", "set."])
     refuse_words([word for word in words if word] or words[1:], "reference")
     choose("process", options.get("process", "own"), ["own"])
     settings = settings_among(options)
+    like = options.get("like", "")
     try:
-        BrokerSettings.of(settings)
+        BrokerSettings.of(settings, like)
     except SettingError as problem:
         raise TargetError(str(problem)) from problem
-    return ReferenceBroker(log_dir=making.log_dir, settings=settings)
+    return ReferenceBroker(log_dir=making.log_dir, settings=settings, like=like)
 
 
 KIND = TargetKind(
     name="reference",
-    form="reference[,process=own][,set.NAME=VALUE...]",
+    form="reference[,like=RELEASE][,process=own][,set.NAME=VALUE...]",
     example="reference",
     meaning="the broker built into this suite, as a process of its own",
     capabilities=ReferenceBroker.capabilities,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.suggestion import did_you_mean
-from harness.targets import command, external_spec, kafka_spec, reference
+from harness.targets import by_document, command, external_spec, kafka_spec, reference
 from harness.targets.containers import kind as containers
 from harness.targets.errors import TargetError
 from harness.targets.kind import Making, TargetKind
@@ -25,6 +25,7 @@ _KINDS: dict[str, TargetKind] = {
         external_spec.KIND,
         command.KIND,
         containers.KIND,
+        by_document.KIND,
     )
 }
 _NAME = re.compile(r"[^:,]*")

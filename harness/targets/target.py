@@ -75,6 +75,8 @@ class Target(ABC):
     """What it lets a test do: keys of :data:`CAPABILITIES`."""
     safety: frozenset[str] = frozenset(SAFETY_CLASSES)
     """Which requests may be sent to it, of :data:`SAFETY_CLASSES`."""
+    like: str = ""
+    """The release of Apache Kafka whose promises it is held to, where it is made to be like one."""
     name_prefix: str = DEFAULT_PREFIX
     """Begins the name of everything that is made on it."""
 

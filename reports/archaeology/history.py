@@ -40,6 +40,7 @@ STATES = {
     "not_supported": State.ABSENT,
 }
 NOT_RUN = "not_run"
+NOT_APPLICABLE = "not_applicable"
 Lineage: TypeAlias = Sequence[Sequence[int]]
 _ORDER = list(Agreement)
 
@@ -130,6 +131,8 @@ def archaeology(observed: Observed, given: Given) -> Archaeology:
     found: dict[str, dict[int, Mapping[str, Any]]] = {}
     for cell in observed.cells:
         found.setdefault(cell["requirement"], {})[number[cell["release"], cell["mode"]]] = cell
+    for name in [name for name, cells in found.items() if _asked_of_none(cells.values())]:
+        del found[name]
     known = [name for name in given.promises if name in found]
     foreign = sorted(found.keys() - given.promises.keys())
     counted = [r for r in observed.runs if r["counts"] and r["target"] in observed.places]
@@ -143,6 +146,11 @@ def archaeology(observed: Observed, given: Given) -> Archaeology:
         suite_versions=tuple(sorted({run["suite_version"] for run in counted})),
         catalogue_versions=tuple(sorted({run["catalogue_version"] for run in counted})),
     )
+
+
+def _asked_of_none(cells: Iterable[Mapping[str, Any]]) -> bool:
+    """It needs what no run had, or no broker at all: no release has anything to say of it."""
+    return all(cell["verdict"] == NOT_APPLICABLE for cell in cells)
 
 
 def _columns(observed: Observed, given: Given) -> tuple[Column, ...]:

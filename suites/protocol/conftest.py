@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.client.broker import BrokerUnderTest
+from suites.protocol.classic_group import ClassicGroup
 from suites.protocol.kept_topics import KeptTopics
 
 
@@ -14,3 +16,13 @@ def kept() -> Iterator[KeptTopics]:
     """Topics that the cases of a file share, because none of them appends."""
     with KeptTopics() as topics:
         yield topics
+
+
+@pytest.fixture
+def group(broker: BrokerUnderTest) -> Iterator[ClassicGroup]:
+    """A group of the test's own; its members leave when the test ends."""
+    made = ClassicGroup(broker)
+    try:
+        yield made
+    finally:
+        made.close()

@@ -7,18 +7,30 @@ from harness.client.connection import DEFAULT_TIMEOUT_MS
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DeleteRecordsRequest
+from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
+
+
+def ask_to_delete(
+    broker: BrokerUnderTest,
+    topic: Topic,
+    offset: int,
+    version: int | None = None,
+    *,
+    partition: int = 0,
+) -> DeleteRecordsResponse.DeleteRecordsPartitionResult:
+    """What the broker says to deleting what is below ``offset``."""
+    wanted = DeleteRecordsRequest.DeleteRecordsPartition(partition_index=partition, offset=offset)
+    entry = DeleteRecordsRequest.DeleteRecordsTopic(name=topic.name, partitions=[wanted])
+    timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))
+    answer = broker.ask(DeleteRecordsRequest(topics=[entry], timeout_ms=timeout_ms), version)
+    return only(only(answer.topics, "topic").partitions, "partition")
 
 
 def delete_records(
     broker: BrokerUnderTest, topic: Topic, offset: int, *, partition: int = 0
 ) -> None:
     """Delete what is below ``offset``; raises PreparationFailed when refused."""
-    wanted = DeleteRecordsRequest.DeleteRecordsPartition(partition_index=partition, offset=offset)
-    entry = DeleteRecordsRequest.DeleteRecordsTopic(name=topic.name, partitions=[wanted])
-    timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))
-    answer = broker.ask(DeleteRecordsRequest(topics=[entry], timeout_ms=timeout_ms))
-    code = only(only(answer.topics, "topic").partitions, "partition").error_code
+    code = ask_to_delete(broker, topic, offset, partition=partition).error_code
     if code != ErrorCode.NONE:
         where = f"DeleteRecords {topic.name}-{partition} below {offset}"
         raise PreparationFailed(f"{where}: {ErrorCode.describe(code)}")

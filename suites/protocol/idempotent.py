@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
 from harness.client.only import only
 from harness.client.requests import Topic, produce_request
+from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
+from harness.codec.frame import frame
+from harness.codec.header import encode_request
 from harness.codec.messages import InitProducerIdRequest, ProduceRequest, ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Message
@@ -25,11 +30,19 @@ class Producer:
     id: int
     epoch: int
 
+    def batch(self, sequence: int, *values: bytes) -> bytes:
+        """A record for each value; the first has this sequence number."""
+        records = [Record(value) for value in values]
+        return encode_batch(RecordBatch(records, base_timestamp=now_ms(), producer_id=self.id,
+                            producer_epoch=self.epoch, base_sequence=sequence))  # fmt: skip
+
     def request(self, topic: Topic, version: int, sequence: int, value: bytes) -> ProduceRequest:
         """Append a batch of one record with this sequence number."""
-        batch = RecordBatch([Record(value)], base_timestamp=now_ms(), producer_id=self.id,
-                            producer_epoch=self.epoch, base_sequence=sequence)  # fmt: skip
-        return produce_request(topic, encode_batch(batch), version)
+        return produce_request(topic, self.batch(sequence, value), version)
+
+    def at_epoch(self, epoch: int) -> Producer:
+        """The same producer with an epoch of our choice: it raises its epoch itself (KIP-360)."""
+        return Producer(self.id, epoch)
 
 
 def new_producer(broker: BrokerUnderTest) -> Producer:
@@ -46,12 +59,31 @@ def new_producer(broker: BrokerUnderTest) -> Producer:
     return broker.eventually(made, "there are producer ids")
 
 
+def code_of(answer: Message) -> int:
+    """The error code of the one partition that was produced to."""
+    assert isinstance(answer, ProduceResponse)
+    return only(only(answer.responses, "topic").partition_responses, "partition").error_code
+
+
 def expect_taken(answer: Message, where: str, *others: ErrorCode) -> None:
     """The batch is acknowledged, or called a duplicate: which of both, IDEM-005 says.
 
     ``others`` are good too.
     """
-    assert isinstance(answer, ProduceResponse)
-    code = only(only(answer.responses, "topic").partition_responses, "partition").error_code
+    expect_taken_again(code_of(answer), where, *others)
+
+
+def expect_taken_again(code: int, where: str, *others: ErrorCode) -> None:
+    """As :func:`expect_taken`, for the error code alone."""
     if code not in (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, *others):
         expect_error(code, ErrorCode.NONE, where)
+
+
+def send_at_once(connection: Connection, sent: Sequence[ProduceRequest], version: int) -> None:
+    """All in one write; the answers come in this order."""
+    api = api_named("Produce")
+    data = b""
+    for correlation_id, request in enumerate(sent):
+        data += frame(encode_request(request, version, correlation_id, connection.client_id))
+        connection.expect_answer(api, version, correlation_id)
+    connection.send_bytes(data)

@@ -17,7 +17,7 @@ KEY_TYPES = {OFFSETS_TOPIC: GROUP, "__transaction_state": TRANSACTION}
 def await_coordinator(broker: BrokerUnderTest, key_type: int) -> None:
     """Ask for a coordinator, whose topic is made when it is first needed, until there is one."""
     key = broker.unique_topic()
-    version = broker.version("FindCoordinator", "1+")
+    version = broker.version("FindCoordinator", "0+" if key_type == GROUP else "1+")
     request = FindCoordinatorRequest(key_type=key_type)
     if version >= 4:  # several keys at once (KIP-699)
         request.coordinator_keys = [key]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
@@ -13,9 +11,9 @@ from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import records_of
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.log_entries import OVERHEAD_BYTES, whole_entries
 from suites.protocol.record_formats import records_in
 
-OVERHEAD_BYTES = 12  # offset and length in front of every batch and every message
 LARGE = b"x" * 4000
 SMALL = batch_of(b"small")
 
@@ -25,18 +23,6 @@ def _large_between_small(broker: BrokerUnderTest) -> Topic:
     topic = broker.create_topic()
     append(broker, topic, SMALL, batch_of(LARGE), SMALL)
     return topic
-
-
-def _whole_and_rest(data: bytes) -> tuple[bytes, bytes]:
-    """Split by the size fields: what is whole, and what ends before its size field says."""
-    at = 0
-    while at + OVERHEAD_BYTES <= len(data):
-        (length,) = struct.unpack_from(">i", data, at + 8)
-        assert length > 0, f"byte {at}: a length of {length}"
-        if at + OVERHEAD_BYTES + length > len(data):
-            break
-        at += OVERHEAD_BYTES + length
-    return data[:at], data[at:]
 
 
 @judges("FETCH-013")
@@ -52,8 +38,8 @@ def test_a_cut_batch_is_seen_by_its_size(
         expect_error(answer.error_code, ErrorCode.NONE)
         data = answer.records or b""
         assert len(data) <= limit, f"{len(data)} bytes with partition_max_bytes {limit}"
-        whole, _ = _whole_and_rest(data)
-        found = [record.offset for record in records_in(whole)]
+        entries, _ = whole_entries(data)
+        found = [record.offset for record in records_in(b"".join(entries))]
         assert found == [0], f"whole are the records {found}, the first alone fits"
 
 
@@ -70,7 +56,7 @@ def test_a_first_message_above_the_limit_is_never_whole(
             expect_error(answer.error_code, ErrorCode.NONE, f"partition_max_bytes {limit}")
             data = answer.records or b""
             assert len(data) <= limit, f"{len(data)} bytes with partition_max_bytes {limit}"
-            whole, _ = _whole_and_rest(data)
-            assert not whole, f"{len(whole)} bytes of whole messages fit into {limit}"
+            whole, _ = whole_entries(data)
+            assert not whole, f"{len(b''.join(whole))} bytes of whole messages fit into {limit}"
         grown = broker.fetch(topic, 1, api_version, partition_max_bytes=2 * len(LARGE))
         assert (1, LARGE) in records_of(grown), "the message does not come with room enough"

@@ -5,24 +5,20 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.client.requests import Topic
-from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.frame import frame
-from harness.codec.header import encode_request
-from harness.codec.messages import ProduceRequest
 from harness.conformance.checks import requirement
 from harness.faults import Faults, requests, responses
 from harness.marks import at_versions, judges
-from suites.protocol.idempotent import expect_taken, new_producer
+from suites.protocol.idempotent import expect_taken, new_producer, send_at_once
 from suites.protocol.partition_log import keys_and_values, stored_batches
 
 VALUES = [b"first", b"second"]
 IN_FLIGHT = [b"%d in flight" % number for number in range(5)]  # as many as a producer may have
 LOST_AT = 3
 PATIENCE_MS = 5_000
+CLIENT = "IDEM-017"
 
 
 def _expect_stored(broker: BrokerUnderTest, topic: Topic, values: list[bytes]) -> None:
@@ -46,8 +42,8 @@ def test_a_retry_after_a_lost_answer_is_stored_once(
         for sequence, value in enumerate(VALUES):
             request = producer.request(topic, api_version, sequence, value)
             with pytest.raises(ConnectionClosed):
-                broker.connect(through=path.address).ask(request, api_version)
-            retried = broker.connect(through=path.address).ask(request, api_version)
+                broker.connect(CLIENT, through=path.address).ask(request, api_version)
+            retried = broker.connect(CLIENT, through=path.address).ask(request, api_version)
             expect_taken(retried, f"the retry of batch {sequence}")
         path.expect_fired(at_least=len(VALUES))
         _expect_stored(broker, topic, VALUES)
@@ -70,12 +66,12 @@ def test_all_that_was_in_flight_is_stored_once(
     end = getattr(responses("Produce").nth(LOST_AT), lost)("before")
     with requirement("IDEM-017"):
         with faults.path(unheard, end) as path:
-            connection = broker.connect(through=path.address)
-            _send_at_once(connection, sent, api_version)
+            connection = broker.connect(CLIENT, through=path.address)
+            send_at_once(connection, sent, api_version)
             connection.expect_closed()
             path.expect_fired()
-        again = broker.connect()
-        _send_at_once(again, sent, api_version)
+        again = broker.connect(CLIENT)
+        send_at_once(again, sent, api_version)
         for sequence in range(len(sent)):
             forgotten = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
             expect_taken(again.receive(), f"the retry of batch {sequence}", forgotten)
@@ -90,9 +86,9 @@ def test_a_retry_behind_its_original_is_stored_once(
     """On the same connection, while the answer to the original is still to come."""
     topic, producer = broker.create_topic(), new_producer(broker)
     request = producer.request(topic, api_version, 0, VALUES[0])
-    connection = broker.connect()
+    connection = broker.connect(CLIENT)
     with requirement("IDEM-017"):
-        _send_at_once(connection, [request] * 3, api_version)
+        send_at_once(connection, [request] * 3, api_version)
         for copy in ("the original", "the first retry", "the second retry"):
             expect_taken(connection.receive(), copy)
         _expect_stored(broker, topic, VALUES[:1])
@@ -109,20 +105,10 @@ def test_an_original_that_comes_with_its_retry_is_stored_once(
     retry = requests("Produce").nth(2).named("the retry").watch()
     original = requests("Produce").nth(1).hold(until=retry, at_most_ms=PATIENCE_MS)
     with requirement("IDEM-017"), faults.path(retry, original) as path:
-        connections = [broker.connect(through=path.address) for _ in range(2)]
+        connections = [broker.connect(CLIENT, through=path.address) for _ in range(2)]
         for connection in connections:
             connection.send(request, api_version)
         for connection, copy in zip(connections, ("the original", "the retry"), strict=True):
             expect_taken(connection.receive(), copy)
         path.expect_fired()
         _expect_stored(broker, topic, VALUES[:1])
-
-
-def _send_at_once(connection: Connection, sent: list[ProduceRequest], version: int) -> None:
-    """All in one write."""
-    api = api_named("Produce")
-    data = b""
-    for correlation_id, request in enumerate(sent):
-        data += frame(encode_request(request, version, correlation_id))
-        connection.expect_answer(api, version, correlation_id)
-    connection.send_bytes(data)

@@ -1,4 +1,4 @@
-"""LISTO: version 0, which knows begins of segments instead of records' times."""
+"""LISTO: version 0, which knows segments instead of times; logs without times."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from harness.client.only import only
 from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch
-from harness.conformance.checks import requirement
+from harness.conformance.checks import NotApplicable, requirement
 from harness.marks import at_versions, judges
-from suites.protocol.appended import append, now_ms
+from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.log_entries import MAGIC_AT, fetched_entries
 from suites.protocol.record_formats import encoded_for
+from suites.protocol.topic_setting import topic_with
 
 SEGMENT_BYTES = 1024 * 1024  # the least that every release takes
 BATCHES = 3  # of three records, each batch as large as a segment may be
 BEGINS = [0, 3, 6]
 END = 9
+WITHOUT_TIMES = "0.9.0"
 DAY_MS = 24 * 60 * 60 * 1000
 IDLE = 1  # a partition without records
 
@@ -103,3 +106,19 @@ def test_the_earliest_offset_is_one(
             for most in (10, 1):
                 found = _offsets(broker, topic, EARLIEST, most, api_version, partition)
                 assert found == [0], f"partition {partition}, at most {most}: earliest is {found}"
+
+
+@judges("LISTO-016")
+@at_versions("ListOffsets", "1+")
+def test_a_log_without_times_is_not_searched(broker: BrokerUnderTest, api_version: int) -> None:
+    """The messages of a topic of magic 0 have none."""
+    topic = topic_with(broker, "message.format.version", WITHOUT_TIMES)
+    append(broker, topic, batch_of(b"x"))
+    (stored,) = fetched_entries(broker, topic)
+    if stored[MAGIC_AT] > 0:
+        raise NotApplicable("message.format.version", "the setting is known and changes nothing")
+    request = list_offsets_request(topic, now_ms() - DAY_MS)
+    with requirement("LISTO-016"):
+        answer = only(broker.ask(request, api_version).topics, "topic")
+        refusal = ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
+        expect_error(only(answer.partitions, "partition").error_code, refusal, "yesterday")

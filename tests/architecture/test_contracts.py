@@ -24,6 +24,7 @@ PLANTS = {
     "targets": ("harness/targets", "import harness.conformance"),
     "sweep": ("harness/sweep", "import harness.targets"),
     "negotiation": ("harness/negotiation", "import harness.targets"),
+    "differential": ("harness/differential", "import harness.targets"),
     "conformance": ("harness/conformance", "import harness.client"),
     "reports": ("reports", "import harness.codec"),
     "suites": ("suites/protocol", "import harness.reference_broker"),
@@ -33,6 +34,7 @@ PLANTS = {
     "aiohttp": ("harness/targets", "import aiohttp"),
     "histories": ("harness/histories", "import harness.proxies"),
     "capture": ("harness/capture", "import harness.client"),
+    "legacy": ("harness/legacy", "import time"),
 }
 
 

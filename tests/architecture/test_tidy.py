@@ -72,6 +72,7 @@ def test_each_handler_says_the_versions_that_it_serves(key: int) -> None:
     """The first line of a handler is what it is registered for."""
     registered = HANDLERS[key]
     module = sys.modules[registered.handle.__module__]
+    assert key == module.API_KEY
     first = (module.__doc__ or "").splitlines()[0]
     served = f"versions {registered.advertised.lowest} to {registered.advertised.highest}"
     assert first == f"{api_for_key(key).name}: API key {key}, {served}."

@@ -14,6 +14,8 @@ from harness.codec.interpreter_encode import Writer
 from harness.codec.structs import Message
 from tests.codec.values import QUICK, each_class, each_version, messages_at, outcome, rich
 
+pytestmark = pytest.mark.sample(6)
+
 
 @each_version
 @settings(QUICK, max_examples=4)

@@ -21,6 +21,8 @@ from tests.codec.realistic import realistic
 from tests.codec.values import each_class, rich
 from tests.fuzz import memory
 
+pytestmark = pytest.mark.sample(6)
+
 FIXED_LIES = [b"\x7f\xff\xff\xff", b"\x7f\xff"]
 COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]
 FIXED_BYTES = 64 * 1024  # an error with its traceback, lines of source that it shows

@@ -14,6 +14,8 @@ from harness.codec.messages import ApiVersionsRequest, FetchRequest, MetadataReq
 from harness.codec.structs import Message, Struct
 from tests.codec.values import each_version, rich, rich_value, structs_in
 
+pytestmark = pytest.mark.sample(6)
+
 INTS: tuple[Any, ...] = (1.5, "1", None, b"1", [])
 WRONG: dict[str, tuple[Any, ...]] = {
     "int8": (*INTS, -129, 128),

@@ -28,6 +28,19 @@ RECORDS = st.lists(
 )
 
 
+@st.composite
+def runs(draw: st.DrawFn) -> list[Record]:
+    """Records of one shape, and then of another, as producers batch them."""
+    records: list[Record] = []
+    for _ in range(draw(st.integers(1, 3))):
+        kind = draw(st.builds(Record, value=st.sampled_from([None, b"", b"v" * 70]), key=BYTES))
+        begins, step = draw(st.sampled_from([0, 60, -3, 8190])), draw(st.sampled_from([0, 1, -1]))
+        for nth in range(draw(st.integers(1, 80))):
+            delta = begins + step * nth // 3
+            records.append(Record(kind.value, kind.key, timestamp_delta=delta))
+    return records
+
+
 def payload_of(records: list[Record]) -> bytes:
     return b"".join(encode_record(record, at) for at, record in enumerate(records))
 
@@ -58,7 +71,7 @@ def summary_of(records: list[Record]) -> RecordsSummary:
 
 
 @settings(QUICK, max_examples=150)
-@given(records=RECORDS)
+@given(records=RECORDS | runs())
 def test_the_walk_sees_what_decoding_sees(records: list[Record]) -> None:
     payload = payload_of(records)
     decoded = read_all(payload, len(records))
@@ -75,7 +88,7 @@ def test_offset_deltas_of_every_width(count: int) -> None:
 
 
 @settings(QUICK, max_examples=150)
-@given(records=RECORDS, data=st.data())
+@given(records=RECORDS | runs(), data=st.data())
 def test_damage_is_a_bad_record_or_nothing(records: list[Record], data: st.DataObject) -> None:
     """Whatever the decoder accepts, the walk accepts with the same summary."""
     raw = bytearray(payload_of(records))
@@ -149,6 +162,14 @@ def test_damage_by_hand(payload: bytes, count: int, position: int, problem: str)
 def test_negative_lengths_of_keys_and_values_mean_null() -> None:
     payload = b"\x0c\0\0\0\5\7\0"
     assert walk_records(payload, 1).null_keys == [0]
+
+
+def test_negative_lengths_make_no_run() -> None:
+    """Each key has the length -3, each value -4, which is null for a broker."""
+    payload = b"".join(bytes((12, 0, 0, 2 * at, 5, 7, 0)) for at in range(40))
+    summary = walk_records(payload, 40)
+    assert summary.null_keys == list(range(40))
+    assert summary.sequential
 
 
 def test_varints_longer_than_needed_are_read() -> None:

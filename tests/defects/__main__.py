@@ -25,13 +25,17 @@ from harness.conformance.verdict import Verdict
 from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from tests.defects.all_defects import ALL_DEFECTS
-from tests.defects.defect import Defect
-from tests.defects.table import Outcome, Suites, judge
+from tests.defects.defect import Defect, Where
+from tests.defects.ended import ENDED, ENDED_SEEN_ON
+from tests.defects.table import Outcome, Suites, files_of, judge
 
 JSON_VERSION = 1
 # What the built-in broker lacks so far. Elsewhere a target may lack much; it may not, or a defect
-# that CI never sees would pass for proved.
-LACKED_BY_REFERENCE = {"APIV-015": "AlterClientQuotas"}
+# that CI never sees would pass for proved. What has ended is seen on ENDED_SEEN_ON.
+LACKED_BY_REFERENCE = {
+    **ENDED,
+    "RECF-027": "a broker that does not convert: it does, as releases before 4.0 did",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class Table:
     @property
     def blind(self) -> list[str]:
         """Defects that the built-in broker should show and does not."""
+        if self.target == ENDED_SEEN_ON:
+            return [one for one in self.unseen if one.split()[0] in ENDED]
         if self.target != "reference":
             return []
         return [one for one in self.unseen if one.split()[0] not in LACKED_BY_REFERENCE]
@@ -157,14 +163,19 @@ def main(
     for glob in globs:
         if not any(fnmatch(d.requirement, glob) for d in ALL_DEFECTS):
             raise click.UsageError(f"no defect is made for {glob!r}")
-    matching = [d for d in ALL_DEFECTS if any(fnmatch(d.requirement, glob) for glob in globs)]
+    # What strikes no broker is the same whichever is named: it is seen with the built-in one.
+    known = [d for d in ALL_DEFECTS if target == "reference" or d.where is not Where.OFFLINE]
+    matching = [d for d in known if any(fnmatch(d.requirement, glob) for glob in globs)]
+    if not matching:
+        raise click.UsageError("these defects strike no broker: --target reference has them")
     chosen = matching if sample is None else sampled(matching, sample, seed)
     try:
         with tempfile.TemporaryDirectory(prefix="defects-") as folder:
             place = Path(folder)
             with parse_target(target, log_dir=place / "logs") as running:
-                suites = Suites(target, running.addresses[0], place, versions, scope)
-                table = _run(suites, chosen, jobs, console)
+                areas = _areas(chosen) if scope == "area" and chosen != known else ()
+                suites = Suites(target, running.addresses[0], place, versions, scope, areas)
+                table = _run(suites, chosen, jobs, chosen == known, console)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
     out.mkdir(parents=True, exist_ok=True)
@@ -175,25 +186,36 @@ def main(
     sys.exit(0 if table.good else 1)
 
 
-def _run(suites: Suites, chosen: list[Defect], jobs: int, console: Console) -> Table:
-    baseline = _without_defect(suites.run)
-    private_baseline = _without_defect(suites.run_private)
-    asked = [d for d in chosen if d.private or _is_asked(baseline, d.requirement)]
+def _areas(chosen: Iterable[Defect]) -> tuple[str, ...]:
+    return tuple(sorted({defect.area for defect in chosen}))
+
+
+def _run(
+    suites: Suites, chosen: list[Defect], jobs: int, complete: bool, console: Console
+) -> Table:
+    ways = {
+        Where.SHARED: suites.run,
+        Where.PRIVATE: suites.run_private,
+        Where.OFFLINE: suites.run_offline,
+    }
+    needed = {defect.where for defect in chosen}
+    baselines = {where: _without_defect(run) for where, run in ways.items() if where in needed}
+    asked = [d for d in chosen if d.private or _is_asked(baselines[d.where], d.requirement)]
+
+    def outcome_of(defect: Defect) -> Outcome:
+        run, before = ways[defect.where], baselines[defect.where]
+        area = suites.area_of(defect)
+        return judge(defect, before, run(defect, files_of(before, area)), area)
+
+    rows = {}
     with ThreadPoolExecutor(jobs) as pool:
-        futures = {
-            pool.submit(suites.run_private if d.private else suites.run, d): d for d in asked
-        }
-        rows = {}
-        for future in as_completed(futures):
-            defect = futures[future]
-            before = private_baseline if defect.private else baseline
-            row = judge(defect, before, future.result(), suites.area_of(defect))
-            rows[defect.name] = row
+        for future in as_completed([pool.submit(outcome_of, defect) for defect in asked]):
+            row = future.result()
+            rows[row.defect.name] = row
             mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
-            console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
-    complete = chosen == ALL_DEFECTS
-    both = (baseline, private_baseline)
-    open_ids = unproved(both, (d.requirement for d in chosen)) if complete else []
+            console.print(f"{row.defect.requirement} {row.defect.name}: {mark}", highlight=False)
+    proved = (d.requirement for d in chosen)
+    open_ids = unproved(baselines.values(), proved) if complete else []
     unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in asked]
     at = datetime.now(UTC).isoformat()
     return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at)
@@ -207,9 +229,10 @@ def _without_defect(run: Callable[[Defect | None], RunSummary]) -> RunSummary:
 
 
 def _is_asked(baseline: RunSummary, requirement: str) -> bool:
-    """Whether the target serves what the requirement is about; else no defect can show."""
+    """Whether the target serves what the requirement is about, and lets us ask; else no defect
+    can show."""
     found = baseline.requirements.get(requirement)
-    return found is None or found.verdict is not Verdict.NOT_SUPPORTED
+    return found is None or found.verdict not in (Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
 """What a defect is: a name, the requirement that must notice it, the reason it must give.
 
 A defect sits between the tests and a broker: a rule that changes frames on their way. So the
-same defect works on the reference broker and on a real Apache Kafka.
+same defect works on the reference broker and on a real Apache Kafka. What is judged without a
+broker has a function of ours in its place, and the defect is a wrong one.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
 
 from harness.codec import CodecError
 from harness.codec.header import decode_response, encode_response
@@ -16,11 +19,32 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 
 
+class Where(Enum):
+    """What a defect strikes, and so which tests are run under it."""
+
+    SHARED = "the broker that all tests ask"
+    PRIVATE = "the brokers that tests start for themselves"
+    OFFLINE = "a function of ours, for tests that ask no broker"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongFunction:
+    """``instead`` stands in place of ``name`` in ``module``, before any test imports it.
+
+    ``instead`` gets what is right as its first argument, and returns what is used.
+    """
+
+    module: str
+    name: str
+    instead: Callable[[Any], Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """``reason`` is a regular expression that the failed check's reason must match.
 
     ``private``: it strikes the brokers that tests start for themselves, not the shared one.
+    ``wrong``: it strikes no broker, and ``rule`` changes nothing.
     """
 
     name: str
@@ -29,6 +53,14 @@ class Defect:
     rule: Callable[[], FrameRule]
     meaning: str
     private: bool = False
+    wrong: WrongFunction | None = None
+
+    @property
+    def where(self) -> Where:
+        """What it strikes."""
+        if self.wrong is not None:
+            return Where.OFFLINE
+        return Where.PRIVATE if self.private else Where.SHARED
 
     @property
     def area(self) -> str:
@@ -64,6 +96,21 @@ def answers(
 def rule(requirement: str, reason: str, made: type[FrameRule]) -> Defect:
     """A defect that is a whole frame rule."""
     return _defect(made, requirement, reason, made)
+
+
+def wrong(
+    requirement: str, reason: str, module: str, name: str
+) -> Callable[[Callable[[Any], Any]], Defect]:
+    """A defect for what is judged by document: the function makes a wrong one of the right one.
+
+    ``name`` in ``module``, with a dot for a method.
+    """
+
+    def make(instead: Callable[[Any], Any]) -> Defect:
+        defect = _defect(instead, requirement, reason, FrameRule)
+        return replace(defect, wrong=WrongFunction(module, name, instead))
+
+    return make
 
 
 def _defect(

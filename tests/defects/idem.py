@@ -1,4 +1,4 @@
-"""Defects of area IDEM."""
+"""Defects of area IDEM: answers that are lost. They strike one client, see one_client.py."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from harness.codec.messages import ProduceRequest
 from harness.codec.records import BatchHeader, RecordBatch, decode_batches, encode_batch
 from harness.proxies import FrameRule, SeenRequest
 from tests.defects.defect import rule
-from tests.defects.edited_request import takes, with_body
+from tests.defects.edited_request import with_body
+from tests.defects.one_client import is_from
 
+CLIENT = "IDEM-017"
 FIRST_WITH_BATCHES = 3
 Batch = tuple[int, int]
 """Producer id and sequence."""
@@ -27,18 +29,7 @@ def _forget_the_producer(message: ProduceRequest) -> None:
             partition.records = b"".join(encode_batch(_anonymous(batch)) for batch in batches)
 
 
-@takes(
-    "IDEM-017",
-    r"the log holds \[b'(first|0 in flight)', ",
-    ProduceRequest,
-    range(FIRST_WITH_BATCHES, 99),
-)
-def producers_are_not_remembered(message: ProduceRequest) -> None:
-    """Batches are stored without looking at who sent them as what."""
-    _forget_the_producer(message)
-
-
-class _StoresSomeAgain(FrameRule):
+class StoresSomeAgain(FrameRule):
     """Batches for which ``forgets`` is true are stored without looking at who sent them."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
@@ -50,7 +41,20 @@ class _StoresSomeAgain(FrameRule):
         return with_body(seen, seen.message)
 
     def forgets(self, batch: Batch) -> bool:
+        """Whether its sequence is not looked at."""
         raise NotImplementedError
+
+
+class _StoresSomeAgainForOne(StoresSomeAgain):
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        return super().on_request(seen) if is_from(seen, CLIENT) else seen.payload
+
+
+class ProducersAreNotRemembered(_StoresSomeAgainForOne):
+    """Batches are stored without looking at who sent them as what."""
+
+    def forgets(self, batch: Batch) -> bool:
+        return True
 
 
 def _batch(seen: SeenRequest) -> Batch | None:
@@ -63,7 +67,7 @@ def _batch(seen: SeenRequest) -> Batch | None:
     return (header.producer_id, header.base_sequence) if header.producer_id >= 0 else None
 
 
-class OnlyTheLastBatchIsRemembered(_StoresSomeAgain):
+class OnlyTheLastBatchIsRemembered(_StoresSomeAgainForOne):
     """A batch from before the last one of its producer is stored again."""
 
     def __init__(self) -> None:
@@ -75,7 +79,7 @@ class OnlyTheLastBatchIsRemembered(_StoresSomeAgain):
         return sequence < last
 
 
-class CopiesInFlightAreBothStored(_StoresSomeAgain):
+class CopiesInFlightAreBothStored(_StoresSomeAgainForOne):
     """A batch is known only once it is acknowledged."""
 
     def __init__(self) -> None:
@@ -95,7 +99,7 @@ class CopiesInFlightAreBothStored(_StoresSomeAgain):
 
 
 DEFECTS = [
-    producers_are_not_remembered,
+    rule("IDEM-017", r"the log holds \[b'(first|0 in flight)', ", ProducersAreNotRemembered),
     rule("IDEM-017", r"the log holds \[b'0 in flight', ", OnlyTheLastBatchIsRemembered),
     rule("IDEM-017", r"the log holds \[b'(first|0 in flight)', ", CopiesInFlightAreBothStored),
 ]

@@ -189,7 +189,20 @@ def a_partition_may_be_asked_twice(seen: SeenRequest, message: Message) -> None:
                 answer.error_code, answer.offset = ErrorCode.NONE, 0
 
 
+@answers(
+    "LISTO-016", r"yesterday: error is NONE \(0\), expected UNSUPPORTED_FOR_MES", "ListOffsets"
+)
+def a_log_without_times_has_no_record_of_that_time(_: SeenRequest, message: Message) -> None:
+    """Where messages have no times, none is found."""
+    assert isinstance(message, ListOffsetsResponse)
+    for topic in message.topics:
+        for answer in topic.partitions:
+            if answer.error_code == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT:
+                answer.error_code = ErrorCode.NONE
+
+
 DEFECTS = [
+    a_log_without_times_has_no_record_of_that_time,
     latest_is_the_last_record,
     segments_come_oldest_first,
     the_earliest_is_not_alone,

@@ -6,11 +6,8 @@ requirement of its area (or of all areas) has the verdict that it has without th
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,11 +16,12 @@ from harness.conformance.summary import RunSummary, summarize
 from harness.conformance.verdict import Verdict
 from harness.proxies import FrameRule, RunningRelay
 from tests.defects.defect import Defect
+from tests.defects.forked_pytest import run_pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-RUN_TIMEOUT_S = 600
+RUN_TIMEOUT_S = 1200
 SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
 DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
+WRONG_VARIABLE = "KAFKA_CONFORMANCE_WRONG_FUNCTION"
 Address = tuple[str, int]
 Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
@@ -55,6 +53,7 @@ class Suites:
         out: where the runs are kept.
         versions: "all", or "ends" for the first and last of each range, which is much quicker.
         scope: "area" to judge the area of the defect alone, "all" for every area.
+        areas: what is judged without any defect; nothing named means all areas.
     """
 
     spec: str
@@ -62,61 +61,83 @@ class Suites:
     out: Path
     versions: str
     scope: str
+    areas: tuple[str, ...] = ()
 
     def area_of(self, defect: Defect) -> str | None:
         """The one area that is judged under the defect; None: all of them."""
         return defect.area if self.scope == "area" else None
 
-    def run(self, defect: Defect | None) -> RunSummary:
-        """Judge the broker through a relay with the defect's rule, or with none."""
+    def run(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
+        """Judge the broker through a relay with the defect's rule, or with none.
+
+        ``files``: those that hold the tests of the area, when that is known.
+        """
         rule = defect.rule() if defect else FrameRule()
         name = _run_name(defect.name if defect else "baseline")
-        area = self.area_of(defect) if defect else None
-        words = [] if area is None else ["--requirement", f"{area}-*"]
-        return self._through_relay(rule, name, words, {})
+        return self._through_relay(rule, name, self._asked(defect), files, {})
 
-    def run_private(self, defect: Defect | None) -> RunSummary:
+    def run_private(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
         """Only the tests with brokers of their own, which stand behind a relay each."""
         name = defect.name if defect else ""
-        words = ["-m", "own_broker"]
+        words = ["-m", "own_broker", *self._asked(defect)]
         variables = {SPEC_VARIABLE: self.spec, DEFECT_VARIABLE: name}
         run_name = _run_name(name or "private-baseline")
-        return self._through_relay(FrameRule(), run_name, words, variables)
+        return self._through_relay(FrameRule(), run_name, words, files, variables)
+
+    def run_offline(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
+        """Only the tests that ask no broker, with a wrong function in place of a right one."""
+        name = defect.name if defect else ""
+        words = ["--target", "by-document", "-p", "tests.defects.wrong_functions"]
+        run_name = _run_name(name or "offline-baseline")
+        words += self._asked(defect)
+        self._pytest(run_name, words, files, {WRONG_VARIABLE: name})
+        return self._summary(run_name)
+
+    def _asked(self, defect: Defect | None) -> list[str]:
+        area = self.area_of(defect) if defect else None
+        areas = self.areas if area is None else (area,)
+        return [word for name in areas for word in ("--requirement", f"{name}-*")]
 
     def _through_relay(
-        self, rule: FrameRule, name: str, words: list[str], variables: dict[str, str]
+        self,
+        rule: FrameRule,
+        name: str,
+        words: list[str],
+        files: Iterable[str],
+        variables: Mapping[str, str],
     ) -> RunSummary:
         with RunningRelay(self.upstream, rule) as relay:
             spec = f"external:{relay.address[0]}:{relay.address[1]}"
-            command = [sys.executable, "-m", "pytest", "suites", "-q"]
-            command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-            command += [
-                "-p",
-                "tests.defects.private_brokers",
-                "--target",
-                spec,
-                "--out",
-                str(self.out),
-                "--run-id",
-                name,
-            ]
-            ended = subprocess.run(
-                [*command, "--versions", self.versions, *words],
-                cwd=ROOT,
-                env={**os.environ, **variables},
-                capture_output=True,
-                text=True,
-                timeout=RUN_TIMEOUT_S,
-                check=False,
-            )
+            words = ["--target", spec, "-p", "tests.defects.private_brokers", *words]
+            self._pytest(name, words, files, variables)
             if relay.relay.rule_errors:
                 raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
+        return self._summary(name)
+
+    def _pytest(
+        self, name: str, words: list[str], files: Iterable[str], variables: Mapping[str, str]
+    ) -> None:
+        command = [*(files or ["suites"]), "-q", "-p", "no:cacheprovider"]
+        command += ["-p", "no:hypothesispytest", "--out", str(self.out), "--run-id", name]
+        command += ["--versions", self.versions, *words]
+        run_pytest(command, variables, self._output(name), RUN_TIMEOUT_S)
+
+    def _output(self, name: str) -> Path:
+        return self.out / f"{name}.txt"
+
+    def _summary(self, name: str) -> RunSummary:
         journal = self.out / "runs" / name / JOURNAL_NAME
         if not journal.exists():
-            raise RuntimeError(
-                f"no journal of {name}:\n{ended.stdout[-3000:]}{ended.stderr[-3000:]}"
-            )
+            said = self._output(name).read_text("utf-8")
+            raise RuntimeError(f"no journal of {name}:\n{said[-3000:]}")
         return summarize(read_journal(journal))
+
+
+def files_of(baseline: RunSummary, area: str | None) -> list[str]:
+    """The test files that judged an area; none when all areas are meant."""
+    every = baseline.requirements.values()
+    cases = {check.case for one in every if one.area == area for check in one.checks}
+    return sorted({f"suites/{case.split('::')[0]}" for case in cases})
 
 
 def _run_name(name: str) -> str:

@@ -30,7 +30,8 @@ class CutOff(BrokerUnderTest):
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running cluster; ``has_groups``: and quotas, credentials and configs to be changed."""
+    """A running cluster; ``has_groups``: and quotas, credentials and configs to be changed, all of
+    which a broker needs to be filled with more than topics."""
 
     door: BrokerUnderTest
     has_groups: bool
@@ -75,7 +76,7 @@ def cluster(
         ranges = {key: (one.lowest, one.highest) for key, one in advertised(address).items()}
         with closing(BrokerUnderTest([address], ranges, name_prefix="strangers")) as door:
             strangers.fill(door)
-            yield Cluster(door, has_groups=bool(door.advertised("OffsetCommit")))
+            yield Cluster(door, has_groups=strangers.can_have_all(door))
 
 
 @pytest.fixture

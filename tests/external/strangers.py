@@ -26,7 +26,7 @@ def fill(door: BrokerUnderTest) -> None:
         for partition in range(2):
             batch = batch_of(*[f"{name} {partition}".encode()] * 3)
             append(door, topic, batch, partition=partition)
-    if not door.advertised("OffsetCommit"):
+    if not can_have_all(door):
         return
     for topic in map(Topic, TOPICS):
         commit_offset(door, topic)
@@ -37,6 +37,12 @@ def fill(door: BrokerUnderTest) -> None:
     add_credential(door, Topic("kc-alice"))
     alter_config(door, BROKER, "", "log.cleaner.backoff.ms", "15001")
     subscribe_to_metrics(door, Topic("kc-metrics"))
+
+
+def can_have_all(door: BrokerUnderTest) -> bool:
+    """Whether groups, quotas and credentials can be made here."""
+    needed = ("OffsetCommit", "AlterClientQuotas", "AlterUserScramCredentials")
+    return all(door.advertised(api) for api in needed)
 
 
 def set_quota(door: BrokerUnderTest, *entity: tuple[str, str | None]) -> None:

@@ -73,7 +73,10 @@ class OfficialClasses:
 
     def __init__(self, class_path: str) -> None:
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in __exit__
+        # Killed, it would leave its codecs' libraries there.
+        self._unpacked = tempfile.TemporaryDirectory()
         command = [str(find_java().executable), "-Xmx512m", *_SHORT_LIVED]
+        command.append(f"-Djava.io.tmpdir={self._unpacked.name}")
         self._java = subprocess.Popen(
             [*command, "-cp", class_path, "crosscheck.CrossCheck"],
             stdin=subprocess.PIPE,
@@ -93,6 +96,7 @@ class OfficialClasses:
     ) -> None:
         self._java.kill()
         self._java.wait()
+        self._unpacked.cleanup()
         for stream in (self._java.stdin, self._java.stdout, self._said):
             try:
                 stream.close()  # type: ignore[union-attr]

@@ -66,6 +66,7 @@ def _known_in(one: ErrorDetails, release: str) -> bool:
 
 
 @pytest.mark.kafka
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_release_has_the_codes_that_first_came_with_it_or_before(release: str) -> None:
     theirs = _their_errors(release)

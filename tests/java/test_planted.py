@@ -174,6 +174,9 @@ PLANTS: dict[str, Plant] = {
     "compacted": Plant(
         our_batches, "_described", _other_time, _with(rewrite_check.check_compacted)
     ),
+    "compacting": Plant(
+        rewrite_check, "rewritten", _last_byte, _with(rewrite_check.check_compacted)
+    ),
     "up-conversion": Plant(
         rewrite_check, "up_convert", _last_byte, _with(rewrite_check.check_up_conversion)
     ),

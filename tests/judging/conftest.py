@@ -19,7 +19,8 @@ import pytest
 from harness.codec.messages import ApiVersionsRequest
 from harness.conformance.checks import Inconclusive, requirement
 from harness.conformance.harmless_requests import Safety
-from harness.marks import at_every_version, at_versions, discarded_broker, judges, own_broker
+from harness.marks import at_every_version, at_versions, discarded_broker, judges
+from harness.marks import offline, own_broker
 """
 
 

@@ -36,6 +36,9 @@ from tests.targets.kinds import not_run
 ADVERTISED = ("broker-1.invalid", 9999)  # RFC 6761: no such name is ever resolved
 REQUEST_BYTES = frame(encode_request(MetadataRequest(), 1, 1))
 TOPIC = "captured"
+UNREAD = (
+    1  # a client that closes may leave an answer on its way, which the proxy does not take then
+)
 Bytes = tuple[bytes, bytes]
 
 
@@ -81,7 +84,14 @@ def test_our_reader_finds_all_that_the_broker_saw(conversation: Conversation) ->
     events, follower = follow(tuple(CaptureFile(str(conversation.capture))))
     found = messages(events)
     upstream = [e for e in found if e.connection.server.port == conversation.upstream.port]
-    assert by_client_port(upstream) == conversation.broker_saw
+    captured = by_client_port(upstream)
+    assert captured.keys() == conversation.broker_saw.keys()
+    unread = 0
+    for port, (requests, answers) in conversation.broker_saw.items():
+        assert captured[port][0] == requests
+        assert answers.startswith(captured[port][1])
+        unread += captured[port][1] != answers
+    assert unread <= UNREAD
     assert {"Produce", "Fetch", "Metadata"} <= {e.api.name for e in upstream if e.api}
     assert len(found) == 2 * len(upstream), "as many on the client's side"
     totals = follower.totals
@@ -117,11 +127,17 @@ def test_tshark_reads_what_the_broker_saw(conversation: Conversation) -> None:
     for one in dissect(conversation.capture, upstream):
         if upstream in one.ports:
             theirs.setdefault(one.ports, []).append((one.length, one.correlation_id))
-    expected = {}
+    expected: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for port, (requests, answers) in conversation.broker_saw.items():
         expected[port, upstream] = frames_of(requests, 4)
         expected[upstream, port] = frames_of(answers, 0)
-    assert theirs == {ports: found for ports, found in expected.items() if found}
+    assert theirs.keys() <= expected.keys()
+    unread = 0
+    for ports, frames in expected.items():
+        found = theirs.get(ports, [])
+        assert found == frames[: len(found)]
+        unread += len(frames) - len(found)
+    assert unread <= UNREAD
 
 
 def segments_of(file: Path, port: int) -> list[Segment]:

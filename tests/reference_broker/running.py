@@ -14,7 +14,9 @@ Address = tuple[str, int]
 
 
 @contextmanager
-def running_broker(settings: dict[str, str] | None = None, port: int = 0) -> Iterator[Address]:
+def running_broker(
+    settings: dict[str, str] | None = None, port: int = 0, like: str = ""
+) -> Iterator[Address]:
     """Serve on a free port until the block ends; ending has to be prompt. Told: what it tells."""
     listening = threading.Event()
     address: list[Address] = []
@@ -25,7 +27,7 @@ def running_broker(settings: dict[str, str] | None = None, port: int = 0) -> Ite
         listening.set()
 
     async def main() -> None:
-        parsed = BrokerSettings.of(settings)
+        parsed = BrokerSettings.of(settings, like)
         task = asyncio.create_task(serve("127.0.0.1", port, parsed, on_listening))
         loops.append((asyncio.get_running_loop(), task))
         await asyncio.gather(task, return_exceptions=True)

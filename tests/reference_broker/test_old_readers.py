@@ -9,6 +9,7 @@ import pytest
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import (
+    Header,
     Record,
     RecordBatch,
     decode_message_set,
@@ -16,20 +17,33 @@ from harness.codec.records import (
     split_message_set,
 )
 from harness.ids import Offset, PartitionIndex, TimeMs
+from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.state.batch_bytes import magic_of
 from harness.reference_broker.state.cluster import Cluster
-from harness.reference_broker.state.down_conversion import as_message_sets, magic_for
+from harness.reference_broker.state.down_conversion import (
+    ConversionRules,
+    as_message_sets,
+    magic_for,
+)
 from harness.reference_broker.state.fetch_reading import (
     FetchLimits,
     PartitionReading,
     read_partitions,
 )
 from harness.reference_broker.state.fetch_sessions import WantedPartition
-from harness.reference_broker.state.offset_search import EARLIEST, LATEST, old_style_offsets
+from harness.reference_broker.state.offset_search import (
+    EARLIEST,
+    LATEST,
+    old_style_offsets,
+    record_at,
+)
 from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.topic_configs import TopicConfig
-from tests.reference_broker.test_partition import NOW, Counting, partition
+from tests.reference_broker.test_partition import NOW, Counting, partition, refusal
 
 KEY = ("t", 0)
+ANY, ZSTD = ConversionRules(), ConversionRules(stores_zstd=True)
 
 
 def _batch(compression: str = "none", size: int = 20) -> bytes:
@@ -58,7 +72,7 @@ def test_which_version_gets_what() -> None:
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_batches_become_messages_from_the_offset_on(magic: int) -> None:
-    found = as_message_sets(_reading(_batch(), _batch()), magic, 2, stores_zstd=False)
+    found = as_message_sets(_reading(_batch(), _batch()), magic, 2, ANY)
     assert _offsets(found) == [2, 3, 4, 5]
     assert {message.magic for message in split_message_set(found.records)} == {magic}
     assert found.high_watermark == 9
@@ -67,7 +81,7 @@ def test_batches_become_messages_from_the_offset_on(magic: int) -> None:
 def test_an_answer_is_as_long_as_what_was_read() -> None:
     """What lacks is the beginning of a message that is longer than the answer."""
     reading = _reading(_batch(), cut_bytes=40)
-    found = as_message_sets(reading, 1, 2, stores_zstd=False)
+    found = as_message_sets(reading, 1, 2, ANY)
     assert len(found.records) == reading.available_bytes
     (only,) = split_message_set(found.records)
     rest = found.records[12 + (only.length or 0) :]
@@ -79,33 +93,33 @@ def test_an_answer_is_as_long_as_what_was_read() -> None:
 def test_the_first_batch_comes_whole_though_it_grew() -> None:
     """Without keys and headers a message is larger than its record: the rest is cut."""
     reading = _reading(_batch(size=1), _batch(size=1))
-    found = as_message_sets(reading, 1, 0, stores_zstd=False)
+    found = as_message_sets(reading, 1, 0, ANY)
     assert len(found.records) == reading.available_bytes
     assert 3 <= len(_offsets(found)) < 6
-    alone = as_message_sets(_reading(_batch(size=1)), 1, 0, stores_zstd=False)
+    alone = as_message_sets(_reading(_batch(size=1)), 1, 0, ANY)
     assert _offsets(alone) == [0, 1, 2]
     assert len(alone.records) > _reading(_batch(size=1)).available_bytes
 
 
 def test_zstd_has_no_old_form() -> None:
-    for reading, stores_zstd in ((_reading(_batch("zstd")), False), (_reading(_batch()), True)):
-        found = as_message_sets(reading, 1, 0, stores_zstd)
+    for reading, rules in ((_reading(_batch("zstd")), ANY), (_reading(_batch()), ZSTD)):
+        found = as_message_sets(reading, 1, 0, rules)
         assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b"")
 
 
 def test_zstd_behind_others_is_left_for_the_next_fetch() -> None:
     """All of its chunk is: of these only the first batch stands before the chunk."""
     reading = _reading(_batch("gzip"), _batch(), _batch("zstd"))
-    found = as_message_sets(reading, 0, 0, stores_zstd=False)
+    found = as_message_sets(reading, 0, 0, ANY)
     assert (found.error, _offsets(found)) == (ErrorCode.NONE, [0, 1, 2])
     far = _reading(_batch(), _batch(size=70_000), _batch("zstd"))
-    assert _offsets(as_message_sets(far, 0, 0, stores_zstd=False)) == [0, 1, 2, 3, 4, 5]
+    assert _offsets(as_message_sets(far, 0, 0, ANY)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_errors_and_empty_readings_stay() -> None:
     error = PartitionReading(KEY, ErrorCode.OFFSET_OUT_OF_RANGE)
-    assert as_message_sets(error, 0, 0, stores_zstd=True) is error
-    assert as_message_sets(PartitionReading(KEY), 0, 0, stores_zstd=False).records == b""
+    assert as_message_sets(error, 0, 0, ZSTD) is error
+    assert as_message_sets(PartitionReading(KEY), 0, 0, ANY).records == b""
 
 
 @pytest.mark.parametrize(
@@ -115,7 +129,7 @@ def test_errors_and_empty_readings_stay() -> None:
 def test_before_version_3_even_the_first_batch_is_cut(
     limit: int, hard: bool, records: int, available: int | None
 ) -> None:
-    cluster = Cluster(60_000)
+    cluster = Cluster(ProducerExpiration(60_000, 1_000))
     topic = cluster.create("t", TopicConfig.of({}, {}), 1, (), Counting())
     target = topic.partition(0)
     assert target is not None
@@ -168,3 +182,65 @@ def test_a_segment_ends_with_its_time_too() -> None:
         records = [Record(b"x")]
         target.append(encode_batch(RecordBatch(records, base_timestamp=NOW + after_ms)), NOW)
     assert old_style_offsets(target, LATEST, 9, NOW) == [3, 2, 0]
+
+
+# -- topics of an older format ---------------------------------------------------------------------
+
+
+def _of_format(version: str, release: str = "2.8.2") -> Partition:
+    config = TopicConfig.of({"message.format.version": version}, {}, Likeness(release))
+    target = partition()
+    target.config = config
+    return target
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "magic"),
+    [
+        ("2.8.2", "0.9.0", 0),
+        ("2.8.2", "0.10.0-IV0", 1),
+        ("2.8.2", "0.10.2.1", 1),
+        ("2.8.2", "0.11.0-IV0", 2),
+        ("3.9.2", "0.9.0", 2),  # ignored (KIP-724)
+    ],
+)
+def test_the_format_of_a_topic_is_that_of_a_release(release: str, version: str, magic: int) -> None:
+    target = _of_format(version, release)
+    target.append(_batch(), NOW)
+    assert magic_of(target.log.read(Offset(0), 1 << 30, True).records) == magic
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_messages_are_kept_and_found_one_by_one(compression: str) -> None:
+    target = _of_format("0.10.2")
+    for _ in range(2):
+        target.append(_batch(compression), NOW)
+    assert target.log.end_offset == 6
+    stored = target.log.read(Offset(4), 1 << 30, True).records
+    messages = decode_message_set(stored)
+    expected = [4, 5] if compression == "none" else [3, 4, 5]
+    assert [message.offset for message in messages] == expected
+    assert record_at(target, NOW).offset == 0
+    as_it_is = as_message_sets(PartitionReading(KEY, records=stored, available_bytes=len(stored)),
+                               1, 4, ConversionRules(may_convert=False))  # fmt: skip
+    assert as_it_is.records == stored
+
+
+def test_a_topic_may_forbid_to_convert() -> None:
+    rules = ConversionRules(may_convert=False)
+    found = as_message_sets(_reading(_batch()), 1, 0, rules)
+    assert (found.error, found.records) == (ErrorCode.UNSUPPORTED_VERSION, b"")
+    assert as_message_sets(_reading(), 1, 0, rules).error is ErrorCode.NONE
+
+
+@pytest.mark.parametrize(
+    ("batch", "error"),
+    [
+        (RecordBatch([Record(b"x")], base_timestamp=NOW, producer_id=7, producer_epoch=0,
+                     base_sequence=0), ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT),
+        (RecordBatch([Record(b"x", None, [Header("h", b"")])], base_timestamp=NOW),
+         ErrorCode.UNKNOWN_SERVER_ERROR),
+    ],
+)  # fmt: skip
+def test_what_messages_cannot_hold_is_refused(batch: RecordBatch, error: ErrorCode) -> None:
+    assert refusal(_of_format("0.10.2"), encode_batch(batch)).error is error

@@ -16,6 +16,11 @@ from harness.reference_broker.state.offset_search import (
     find_offset,
 )
 from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.producer_states import (
+    ProducerExpiration,
+    ProducerStates,
+    RememberedProducers,
+)
 from harness.reference_broker.state.randomness import random_uuid
 from harness.reference_broker.state.record_validation import single_batch
 from harness.reference_broker.state.topic_configs import TopicConfig
@@ -33,7 +38,12 @@ class Counting:
 def partition(**configs: str) -> Partition:
     given = {name.replace("_", "."): value for name, value in configs.items()}
     config = TopicConfig.of(given, {})
-    return Partition.empty(random_uuid(Counting()), PartitionIndex(0), config, 60_000)
+    return Partition.empty(
+        random_uuid(Counting()),
+        PartitionIndex(0),
+        config,
+        ProducerStates(ProducerExpiration(60_000, 1_000), RememberedProducers()),
+    )
 
 
 def sent(*deltas: int, compression: str = "none", **fields: int) -> bytes:
@@ -112,8 +122,18 @@ def test_bad_headers_are_refused(fields: dict[str, Any], error: ErrorCode) -> No
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
 def test_undecodable_payloads_are_refused(codec: int) -> None:
+    """With the error for everything unforeseen, as Kafka 4.4.0 answers for each codec."""
     batch = bytearray(sent())
     struct.pack_into(">h", batch, 21, codec)
+    struct.pack_into(">I", batch, 17, google_crc32c.value(bytes(batch[21:])))
+    assert refusal(partition(), bytes(batch)).error is ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def test_zstd_of_nothing_holds_too_few_records() -> None:
+    """A stream of no bytes is not broken, as Kafka's reader sees it."""
+    batch = bytearray(sent()[:61])
+    struct.pack_into(">i", batch, 8, 61 - 12)
+    struct.pack_into(">h", batch, 21, 4)
     struct.pack_into(">I", batch, 17, google_crc32c.value(bytes(batch[21:])))
     assert refusal(partition(), bytes(batch)).error is ErrorCode.INVALID_RECORD
 

@@ -1,37 +1,47 @@
 from harness.codec.error_code import ErrorCode
 from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.state.producer_states import (
+    ActiveProducer,
     AppendedBatch,
     ProducerBatch,
+    ProducerExpiration,
     ProducerStates,
+    RememberedProducers,
     last_sequence_of,
 )
 
 NOW = TimeMs(1000)
+LONG = ProducerExpiration(60_000, 1_000)
 
 
-def batch(first: int, last: int, epoch: int = 0) -> ProducerBatch:
-    return ProducerBatch(ProducerId(7), ProducerEpoch(epoch), first, last)
+def states_of(expiration: ProducerExpiration = LONG) -> ProducerStates:
+    return ProducerStates(expiration, RememberedProducers())
 
 
-def remember(states: ProducerStates, first: int, last: int, epoch: int = 0) -> None:
-    stored = AppendedBatch(first, last, Offset(first), 0)
-    states.remember(batch(first, last, epoch), stored, NOW)
+def batch(first: int, last: int, epoch: int = 0, producer_id: int = 7) -> ProducerBatch:
+    return ProducerBatch(ProducerId(producer_id), ProducerEpoch(epoch), first, last)
+
+
+def remember(
+    states: ProducerStates, first: int, last: int, epoch: int = 0, producer_id: int = 7
+) -> None:
+    stored = AppendedBatch(first, last, Offset(first), NOW)
+    states.remember(batch(first, last, epoch, producer_id), stored)
 
 
 def test_first_batch_may_have_any_sequence() -> None:
-    assert ProducerStates(60_000).problem_with(batch(41, 43)) is ErrorCode.NONE
+    assert states_of().problem_with(batch(41, 43)) is ErrorCode.NONE
 
 
 def test_next_sequence_follows_the_last() -> None:
-    states = ProducerStates(60_000)
+    states = states_of()
     remember(states, 0, 2)
     assert states.problem_with(batch(3, 3)) is ErrorCode.NONE
     assert states.problem_with(batch(4, 4)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
 def test_only_the_last_five_batches_are_duplicates() -> None:
-    states = ProducerStates(60_000)
+    states = states_of()
     for first in range(6):
         remember(states, first, first)
     assert states.duplicate_of(batch(0, 0)) is None
@@ -42,13 +52,13 @@ def test_only_the_last_five_batches_are_duplicates() -> None:
 
 
 def test_same_first_but_other_last_sequence_is_no_duplicate() -> None:
-    states = ProducerStates(60_000)
+    states = states_of()
     remember(states, 0, 2)
     assert states.duplicate_of(batch(0, 1)) is None
 
 
 def test_epochs_fence_and_start_at_zero() -> None:
-    states = ProducerStates(60_000)
+    states = states_of()
     remember(states, 0, 0, epoch=3)
     assert states.problem_with(batch(1, 1, epoch=2)) is ErrorCode.INVALID_PRODUCER_EPOCH
     assert states.problem_with(batch(1, 1, epoch=4)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -56,17 +66,74 @@ def test_epochs_fence_and_start_at_zero() -> None:
 
 
 def test_sequences_wrap() -> None:
-    states = ProducerStates(60_000)
+    states = states_of()
     assert last_sequence_of(2**31 - 2, 2) == 0
     remember(states, 5, 2**31 - 1)
     assert states.problem_with(batch(0, 0)) is ErrorCode.NONE
     assert states.problem_with(batch(1, 1)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_idle_producers_are_forgotten() -> None:
-    states = ProducerStates(500)
+def test_a_resend_of_an_older_epoch_is_no_duplicate() -> None:
+    states = states_of()
     remember(states, 0, 0)
-    states.expire(TimeMs(1499))
+    remember(states, 0, 0, epoch=1)
+    assert states.duplicate_of(batch(0, 0)) is None
+    assert states.problem_with(batch(0, 0)) is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_the_active_are_told_with_their_last_batch() -> None:
+    states = states_of()
+    assert states.active() == []
+    remember(states, 0, 2)
+    remember(states, 3, 5)
+    assert states.active() == [ActiveProducer(ProducerId(7), ProducerEpoch(0), 5, NOW)]
+
+
+def test_idle_producers_are_forgotten_at_the_next_check() -> None:
+    states = states_of(ProducerExpiration(idle_ms=500, check_interval_ms=200))
+    states.expire(NOW)
+    remember(states, 0, 0)
+    states.expire(TimeMs(NOW + 599))  # idle for longer than 500, but the last check was at 400
     assert states.problem_with(batch(9, 9)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-    states.expire(TimeMs(1500))
+    states.expire(TimeMs(NOW + 600))
     assert states.problem_with(batch(9, 9)) is ErrorCode.NONE
+
+
+def test_a_check_that_is_made_late_forgets_whom_it_would_have_found() -> None:
+    states = states_of(ProducerExpiration(idle_ms=500, check_interval_ms=400))
+    states.expire(NOW)
+    remember(states, 0, 0)
+    states.expire(TimeMs(NOW + 799))  # checks were due at 400 alone
+    assert states.active() != []
+    states.expire(TimeMs(NOW + 1_150))  # and now at 800
+    assert states.active() == []
+
+
+def known(states: ProducerStates) -> list[int]:
+    return [producer.producer_id for producer in states.active()]
+
+
+def test_of_too_many_the_longest_silent_is_forgotten_in_whatever_partition() -> None:
+    remembered = RememberedProducers(limit=3)
+    first, second = ProducerStates(LONG, remembered), ProducerStates(LONG, remembered)
+    for producer_id in (1, 2):
+        remember(first, 0, 0, producer_id=producer_id)
+    remember(second, 0, 0, producer_id=1)
+    remember(first, 1, 1, producer_id=1)
+    remember(second, 0, 0, producer_id=3)
+    assert (known(first), known(second)) == ([1], [1, 3])
+    assert first.problem_with(batch(9, 9, producer_id=2)) is ErrorCode.NONE
+    remember(first, 0, 0, producer_id=2)
+    assert (known(first), known(second)) == ([1, 2], [3])
+
+
+def test_who_has_expired_or_lost_its_partition_takes_no_place() -> None:
+    remembered = RememberedProducers()
+    states = ProducerStates(ProducerExpiration(idle_ms=500, check_interval_ms=200), remembered)
+    states.expire(NOW)
+    remember(states, 0, 0)
+    states.expire(TimeMs(NOW + 600))
+    assert len(remembered) == 0
+    remember(states, 0, 0)
+    states.forget_all()
+    assert len(remembered) == 0

@@ -21,43 +21,43 @@ def waiting(answers: list[Message | None], deadline: int) -> Wait:
 def test_a_wake_asks_again_until_there_is_an_answer() -> None:
     async def scenario() -> Message:
         purgatory = Purgatory()
-        task = asyncio.create_task(purgatory.wait(waiting([None, EARLY], 60_000), TimeMs(0)))
-        await asyncio.sleep(0)
+        waiter = purgatory.enter(waiting([None, EARLY], 60_000), TimeMs(0))
         purgatory.wake([KEY])
-        assert not task.done()
+        assert not waiter.result.done()
         purgatory.wake([KEY])
-        result = await task
+        purgatory.leave(waiter)
         assert purgatory.watched_keys == 0
-        return result
+        return await waiter.result
 
     assert asyncio.run(scenario()) is EARLY
 
 
 def test_the_deadline_ends_the_wait() -> None:
-    assert asyncio.run(Purgatory().wait(waiting([], 20), TimeMs(0))) is LATE
+    async def scenario() -> Message:
+        return await Purgatory().enter(waiting([], 20), TimeMs(0)).result
+
+    assert asyncio.run(scenario()) is LATE
 
 
-def test_a_cancelled_wait_leaves_nothing_behind() -> None:
-    async def scenario() -> int:
+def test_who_leaves_early_leaves_nothing_behind() -> None:
+    async def scenario() -> bool:
         purgatory = Purgatory()
-        task = asyncio.create_task(purgatory.wait(waiting([], 60_000), TimeMs(0)))
-        await asyncio.sleep(0)
+        waiter = purgatory.enter(waiting([], 60_000), TimeMs(0))
         assert purgatory.watched_keys == 1
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return purgatory.watched_keys
+        purgatory.leave(waiter)
+        assert purgatory.watched_keys == 0
+        assert waiter.timer is not None
+        return waiter.timer.cancelled()
 
-    assert asyncio.run(scenario()) == 0
+    assert asyncio.run(scenario())
 
 
 def test_a_condition_that_fails_fails_its_request() -> None:
     async def scenario() -> None:
         purgatory = Purgatory()
-        task = asyncio.create_task(purgatory.wait(waiting([], 60_000), TimeMs(0)))
-        await asyncio.sleep(0)
+        waiter = purgatory.enter(waiting([], 60_000), TimeMs(0))
         purgatory.wake([KEY])
         with pytest.raises(IndexError):
-            await task
+            await waiter.result
 
     asyncio.run(scenario())

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from harness.client.connection import Connection
+from harness.client.errors import BrokerMisbehaved
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import (
@@ -215,6 +216,47 @@ def test_a_client_that_does_not_read_is_not_read_either(address: Address) -> Non
             send_up_to(peer, request, 200_000_000)
     with Connection(address) as connection:
         connection.ask(ApiVersionsRequest(), 0)
+
+
+def test_requests_wait_for_memory() -> None:
+    """One has begun and takes all there is; another is read on only when that one is gone."""
+    large = 2_000_000
+    limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}
+    start = struct.pack(">i", large)
+    with running_broker(limits) as address:
+        with socket.create_connection(address, 10) as first:
+            first.sendall(start + b"x")
+            with socket.create_connection(address, 10) as second:
+                second.settimeout(0.5)
+                with Connection(address) as small:  # one after the other: first has been seen
+                    small.ask(ApiVersionsRequest(), 0)
+                    with pytest.raises(TimeoutError):
+                        send_up_to(second, start + bytes(large), 10 * large)
+                    small.ask(ApiVersionsRequest(), 0)
+
+
+def test_a_client_that_neither_sends_nor_reads_is_idle() -> None:
+    """Its place is free for another one some time, although answers for it are left."""
+    request = frame(encode_request(ApiVersionsRequest(), 0, 5)) * 1000
+    limits = {"connections.max.idle.ms": "500", "max.connections": "1"}
+    with running_broker(limits) as address, socket.create_connection(address, 10) as peer:
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        peer.settimeout(0.5)
+        with pytest.raises((TimeoutError, ConnectionError)):
+            send_up_to(peer, request, 200_000_000)
+        await_a_place(address)
+
+
+def await_a_place(address: Address) -> None:
+    """Until a new connection is served."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with Connection(address) as connection:
+                connection.ask(ApiVersionsRequest(), 0)
+            return
+        except BrokerMisbehaved:
+            assert time.monotonic() < deadline, "the connection before keeps its place"
 
 
 def send_up_to(peer: socket.socket, data: bytes, limit_bytes: int) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from harness.ids import BrokerId
 from harness.reference_broker.state.cluster import Cluster
+from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_pages import Place, TopicPage, topic_page
 
@@ -13,7 +14,7 @@ SIZES = {"b": 3, "a": 2, "c": 1}
 
 @pytest.fixture
 def cluster() -> Cluster:
-    made, chance = Cluster(ANY_TIME_MS), random.Random(1)
+    made, chance = Cluster(ProducerExpiration(ANY_TIME_MS, ANY_TIME_MS)), random.Random(1)
     for name, partitions in SIZES.items():
         made.create(name, TopicConfig.of({}, {}), partitions, (BrokerId(1),), chance)
     return made

@@ -136,3 +136,9 @@ def test_a_requirement_of_another_catalogue_has_no_date() -> None:
     assert [row.id for row in found.rows] == ["PROD-001", "OLD-001"]
     assert found.rows[1].agreement is Agreement.UNKNOWN
     assert len(found.columns) == len(RELEASES)
+
+
+def test_what_no_release_could_be_asked_has_no_row() -> None:
+    seen = {"PROD-001": "AAAAAA", "PROD-002": "AAPPPP"}
+    found = history_of(seen, dict.fromkeys(seen, promise()))
+    assert [row.id for row in found.rows] == ["PROD-002"]

@@ -40,6 +40,16 @@ def test_settings_reach_a_private_broker(tmp_path: Path) -> None:
         assert "colour" not in log_of(target)
 
 
+def test_settings_that_the_broker_does_not_know(tmp_path: Path) -> None:
+    changes = {"capabilities": ["own_broker", "broker_config"], "setting": ["{name}={value}"]}
+    with command_target(tmp_path, **changes, settings=["colour"]) as target:
+        with target.start_another({"colour": "red"}) as mine:
+            assert isinstance(mine, CommandTarget)
+            assert "'colour': 'red'" in log_of(mine)
+        with pytest.raises(MissingCapability, match="broker_config"):
+            target.start_another({"colour": "red", "shape": "round"})
+
+
 def test_what_the_file_does_not_grant(tmp_path: Path) -> None:
     with command_target(tmp_path, capabilities=[]) as target:
         with pytest.raises(MissingCapability):

@@ -123,6 +123,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"limits": {"stop_timeout_ms": -1}}, "limits.stop_timeout_ms: must be whole milliseconds"),
     ({"limits": {"start_timeout_ms": 1.5}}, "limits.start_timeout_ms: must be whole milliseconds"),
     ({"setting": ["{name}={value}"]}, "setting: belongs to the capability broker_config"),
+    ({"settings": ["num.partitions"]}, "settings: belongs to setting"),
     (
         {"capabilities": ["own_broker", "broker_config"]},
         "setting: belongs to the capability broker_config",

@@ -17,6 +17,7 @@ class TestKafka(TargetContract):
         kinds.need_kafka()
 
 
+@pytest.mark.sample(3)
 class TestKafkaWithZooKeeper(TargetContract):
     name = "kafka_with_zookeeper"
 
@@ -26,6 +27,7 @@ class TestKafkaWithZooKeeper(TargetContract):
         kinds.need_kafka(kinds.KAFKA_ZK, PIN)
 
 
+@pytest.mark.sample(3)
 class TestKafkaCluster(TargetContract):
     """Three brokers and a controller."""
 

@@ -22,6 +22,7 @@ ZK_RELEASE = "3.9.2"
 GONE_TIMEOUT_S = 20
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("release", "mode"),
     [("0.8.2.2", "zk"), ("0.10.2.2", "zk"), ("2.8.2", "zk"), ("2.8.2", "kraft"), ("4.4.0", None)],
@@ -76,6 +77,7 @@ def answers(target: Target, node: int) -> bool | None:
     return True
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("release", "mode"), [("4.4.0", "kraft"), (ZK_RELEASE, "zk")])
 def test_control_of_a_single_node(release: str, mode: str, tmp_path: Path) -> None:
     kinds.need_kafka(release, PIN)
@@ -85,6 +87,7 @@ def test_control_of_a_single_node(release: str, mode: str, tmp_path: Path) -> No
             target.kill_node(2)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("release", "mode"), [("4.4.0", "kraft"), ("0.10.2.2", "zk")])
 def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
     kinds.need_kafka(release, PIN)
@@ -99,6 +102,7 @@ def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
     assert names == {f"kafka-{release}-{name}.log" for name in wanted}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("release", "mode", "place"),
     # The broker's port and that of the quorum; 0.10.0 hangs at the end of a start that failed.

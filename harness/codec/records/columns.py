@@ -11,14 +11,18 @@ from itertools import repeat
 
 from harness.codec.records.header_bytes import end_of_headers, headers_of
 from harness.codec.records.record import Header, decode_record, encode_headers
-from harness.codec.records.uniform_run import NO_RUN, Run, shape_of, uniform_run
+from harness.codec.records.uniform_run import (
+    NO_RUN,
+    WORTH_A_RUN,
+    Pace,
+    Run,
+    shape_of,
+    uniform_run,
+)
 from harness.codec.varint import decode_varint, decode_varlong
 
 # What the second byte of a two-byte varint adds to the first, whose high bit is still set.
 _SECOND = tuple((byte << 7) - 128 for byte in range(128))
-_WORTH_A_RUN = 16  # so many records of one size must fit into what is left
-_LONGEST_PAUSE = 1024
-_FIRST, _MOST = 64, 4096  # records tried at once: what is tried in vain stays small
 _WIDE = 1 << 55
 
 
@@ -120,23 +124,25 @@ def _read_plainly(payload: bytes, base_offset: int, base_timestamp: int, bad_utf
 
 def _read(payload: bytes, columns: Columns, base_offset: int, base_timestamp: int) -> None:
     """Raises anything on bad bytes."""
-    end, stop, pause, most = len(payload), 0, 1, _FIRST
+    end, stop, pace = len(payload), 0, Pace()
     while stop < end:
-        next_try = len(columns.values) + pause
+        next_try = len(columns.values) + pace.pause
         start, stop = _read_until_alike(
             payload, stop, next_try, columns, base_offset, base_timestamp
         )
-        if end - stop < _WORTH_A_RUN * (stop - start):
-            pause = end  # not worth it any more
+        if end - stop < WORTH_A_RUN * (stop - start):
+            pace.pause = end  # not worth it any more
             continue
         shape = shape_of(payload, start, stop, columns.offsets[-1] - base_offset)
-        run = uniform_run(payload, shape, most, base_offset, base_timestamp) if shape else NO_RUN
-        if run.length < _WORTH_A_RUN:
-            pause, most = min(4 * pause, _LONGEST_PAUSE), _FIRST
+        run = NO_RUN
+        if shape:
+            run = uniform_run(payload, shape, pace.most, base_offset, base_timestamp)
+        if run.length < WORTH_A_RUN:
+            pace.miss()
             continue
         columns.add_run(run)
         stop += run.length * (stop - start)
-        pause, most = 1, _MOST
+        pace.hit()
 
 
 # One loop with short varints in it: calls would double its time.

@@ -8,7 +8,7 @@ the work of a loop.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from struct import Struct, unpack
@@ -29,6 +29,9 @@ _HALF = bytes((byte & 0x7F) >> 1 for byte in range(256))
 _TO_THE_TOP = bytes((byte & 3) << 6 for byte in range(256))
 _QUARTER = bytes(byte >> 2 for byte in range(256))
 _FAR = 1 << 62
+WORTH_A_RUN = 16  # so many records of one size must fit into what is left
+_LONGEST_PAUSE = 1024
+_FIRST, _MOST = 64, 4096  # records tried at once: what is tried in vain stays small
 
 
 class Shape(NamedTuple):
@@ -57,6 +60,34 @@ class Run(NamedTuple):
 NO_RUN = Run(0)
 
 
+class Deltas(NamedTuple):
+    """Offsets and timestamps of ``length`` records behind the one that gave the shape."""
+
+    length: int
+    offsets: Iterable[int] = ()
+    timestamps: Sequence[int] = ()
+
+
+NO_DELTAS = Deltas(0)
+
+
+class Pace:
+    """After how many records a run is tried, and how many it may have, by how it went before."""
+
+    __slots__ = ("most", "pause")
+
+    def __init__(self) -> None:
+        self.pause, self.most = 1, _FIRST
+
+    def hit(self) -> None:
+        """A run was taken."""
+        self.pause, self.most = 1, _MOST
+
+    def miss(self) -> None:
+        """There was none, or one too short to be worth it."""
+        self.pause, self.most = min(4 * self.pause, _LONGEST_PAUSE), _FIRST
+
+
 def shape_of(payload: bytes, start: int, stop: int, offset_delta: int) -> Shape | None:
     """The shape of a good record, None for one that no run is made of."""
     attributes = _end_of_varint(payload, start)
@@ -75,7 +106,8 @@ def shape_of(payload: bytes, start: int, stop: int, offset_delta: int) -> Shape 
         range(headers_at, stop),
     )
     if (
-        stop - headers_at > _MOST_BYTES_OF_HEADERS
+        headers_at >= stop
+        or stop - headers_at > _MOST_BYTES_OF_HEADERS
         or key_length_at - offset_at > _WIDEST_OFFSET
         or offset_at - attributes - 1 > _WIDEST_TIMESTAMP
     ):
@@ -99,8 +131,13 @@ def _end_of_varint(payload: bytes, at: int) -> int:
 
 
 def _content(payload: bytes, at: int) -> tuple[int, int]:
-    """Where a key or value whose length stands here begins and ends; null ends at -1."""
+    """Where a key or value whose length stands here begins and ends; null ends at -1.
+
+    Raises ValueError for a negative length that is not null's, which some readers take for null.
+    """
     length, begin = (payload[at], at + 1) if payload[at] < 128 else _long(payload, at)
+    if length != 1 and (length < 0 or length & 1):
+        raise ValueError(f"the length of a key or value is {length >> 1 ^ -(length & 1)}")
     return begin, -1 if length == 1 else begin + (length >> 1)
 
 
@@ -117,6 +154,19 @@ def uniform_run(
     Only good records are taken; a record that is not taken may still be good. The bases are added
     to the deltas.
     """
+    run = uniform_deltas(payload, shape, most, base_offset, base_timestamp)
+    if not run.length:
+        return NO_RUN
+    first = shape.start + shape.size
+    stop = first + run.length * shape.size
+    keys, values = _contents(memoryview(payload)[first:stop], shape, run.length)
+    return Run(run.length, run.offsets, run.timestamps, keys, values)
+
+
+def uniform_deltas(
+    payload: bytes, shape: Shape, most: int, base_offset: int = 0, base_timestamp: int = 0
+) -> Deltas:
+    """The same without keys and values."""
     first = shape.start + shape.size
     length = min((len(payload) - first) // shape.size, most)
     for place in shape.same:
@@ -128,15 +178,11 @@ def uniform_run(
     offsets = _varints(payload, first, len(timestamps[0]), shape.size, shape.offset)
     length = len(offsets[0])
     if not length:
-        return NO_RUN
-    stop = first + length * shape.size
-    keys, values = _contents(memoryview(payload)[first:stop], shape, length)
-    return Run(
+        return NO_DELTAS
+    return Deltas(
         length,
         _offsets(offsets, shape.offset_delta + 1, length, base_offset),
         _numbers([column[:length] for column in timestamps], base_timestamp),
-        keys,
-        values,
     )
 
 

@@ -1,4 +1,6 @@
-"""One walk over the records of a batch, as a broker's validation needs it: no objects, no copies.
+"""One walk over the records of a batch, as a broker's validation needs it: no objects.
+
+Runs of records of one shape are taken at once, the others one by one.
 
 Facts of classes LogValidator, DefaultRecord and ByteUtils in Apache Kafka: which lengths must
 hold, what is looked at. Unused attribute bits and the header keys' text are not looked at, and
@@ -8,6 +10,16 @@ every negative length of a key or value means null.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from harness.codec.records.uniform_run import (
+    NO_DELTAS,
+    WORTH_A_RUN,
+    Deltas,
+    Pace,
+    Shape,
+    shape_of,
+    uniform_deltas,
+)
 
 _INT, _LONG = 5, 10  # the most bytes of a varint and of a varlong
 _BELOW_ALL_DELTAS = -(2**63)
@@ -46,22 +58,72 @@ def walk_records(payload: bytes, count: int, keep_timestamps: bool = False) -> R
     return summary
 
 
-def _walk(payload: bytes, count: int, summary: RecordsSummary) -> int:  # noqa: C901, PLR0912, PLR0915  # one loop: calls would double its time
-    """The offset behind the last record. Varints of one and two bytes are read in place."""
-    second, timestamps, add_null_key = _SECOND, summary.timestamp_deltas, summary.null_keys.append
-    offset, position, stop, end, previous, delta = 0, 0, 0, len(payload), -1, 0
+def _walk(payload: bytes, count: int, summary: RecordsSummary) -> int:
+    """The offset behind the last record."""
+    offset, position, pace = 0, 0, Pace()
+    while position < count:
+        start, offset, position = _walk_until_alike(
+            payload, offset, position, position + pace.pause, count, summary
+        )
+        size = offset - start
+        if min(count - position, (len(payload) - offset) // size) < WORTH_A_RUN:
+            pace.pause = count  # not worth it any more
+            continue
+        shape = _shape_of(payload, start, offset, position - 1)
+        run = NO_DELTAS
+        if shape:
+            run = uniform_deltas(payload, shape, min(pace.most, count - position))
+        if shape is None or run.length < WORTH_A_RUN:
+            pace.miss()
+            continue
+        _take(run, position, summary, has_keys=shape.key is not None)
+        position, offset = position + run.length, offset + run.length * size
+        pace.hit()
+    return offset
+
+
+def _shape_of(payload: bytes, start: int, stop: int, offset_delta: int) -> Shape | None:
     try:
-        for position in range(count):
+        return shape_of(payload, start, stop, offset_delta)
+    except ValueError:
+        return None  # a negative length, which means null here whatever it is
+
+
+def _take(run: Deltas, position: int, summary: RecordsSummary, *, has_keys: bool) -> None:
+    """The records from ``position`` on are a run."""
+    largest = max(run.timestamps)
+    if largest > summary.max_timestamp_delta:
+        summary.max_timestamp_delta = largest
+        summary.max_timestamp_position = position + run.timestamps.index(largest)
+    if summary.timestamp_deltas is not None:
+        summary.timestamp_deltas += run.timestamps
+    if not has_keys:
+        summary.null_keys += range(position, position + run.length)
+    expected = range(position, position + run.length)
+    if run.offsets != expected and list(run.offsets) != list(expected):
+        summary.sequential = False
+
+
+def _walk_until_alike(  # noqa: C901, PLR0912, PLR0915  # one loop: calls would double its time
+    payload: bytes, offset: int, first: int, next_try: int, count: int, summary: RecordsSummary
+) -> tuple[int, int, int]:
+    """(start of the last, offset behind it, how many): ``next_try``, two of one size, or all."""
+    second, timestamps, add_null_key = _SECOND, summary.timestamp_deltas, summary.null_keys.append
+    stop, end, start, size, previous, delta = offset, len(payload), 0, 0, -1, 0
+    try:
+        for position in range(first, count):
+            if position >= next_try and stop - start == size:
+                return start, offset, position
+            size, start = stop - start, offset
             if (raw := payload[offset]) < 128:
                 offset += 1
             elif (more := payload[offset + 1]) < 128:
                 raw, offset = raw + second[more], offset + 2
             else:
                 raw, offset = _varint(payload, offset, _INT, position)
-            stop = offset + (raw >> 1)
+            stop, offset = offset + (raw >> 1), offset + 1  # behind the attributes
             if raw & 1 or stop > end:
-                raise BadRecord(position, f"a length that does not fit {end - offset} bytes")
-            offset += 1  # the attributes
+                raise BadRecord(position, f"a length that does not fit {end - offset + 1} bytes")
             if (raw := payload[offset]) < 128:
                 offset += 1
             elif (more := payload[offset + 1]) < 128:
@@ -80,8 +142,7 @@ def _walk(payload: bytes, count: int, summary: RecordsSummary) -> int:  # noqa: 
                 raw, offset = raw + second[more], offset + 2
             else:
                 raw, offset = _varint(payload, offset, _INT, position)
-            if raw != position << 1:
-                summary.sequential = False
+            summary.sequential &= raw == position << 1
             if (raw := payload[offset]) < 128:
                 offset += 1
             else:
@@ -96,14 +157,13 @@ def _walk(payload: bytes, count: int, summary: RecordsSummary) -> int:  # noqa: 
                 raw, offset = raw + second[more], offset + 2
             else:
                 raw, offset = _varint(payload, offset, _INT, position)
-            if not raw & 1:
-                offset += raw >> 1
+            offset += 0 if raw & 1 else raw >> 1
             offset = _headers(payload, offset, stop, position) if payload[offset] else offset + 1
             if offset != stop:
                 raise BadRecord(position, f"{stop - offset} bytes beside its fields")
     except IndexError:
         raise _cut(position, count, before=offset == stop == end) from None
-    return offset
+    return start, offset, count
 
 
 def _cut(position: int, count: int, *, before: bool) -> BadRecord:

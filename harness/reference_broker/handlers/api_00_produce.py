@@ -5,9 +5,11 @@ Behaviour
 - acks 0 is never answered; when something failed, the connection is closed instead.
 - A retry of one of an idempotent producer's last five batches is acknowledged where the first
   copy is.
+- Who sends more than its quota is told to wait, and not heard for that time (KIP-13, KIP-219).
 
 Version notes
-- v0   message sets, stored as one batch of format 2 as in 3.9; 4.x only advertises v0 to v2
+- v0   message sets, stored as one batch of format 2, or as message.format.version says up to 2.8;
+       4.x only advertises v0 to v2
 - v1   throttle time
 - v2   log append time (KIP-32)
 - v3   one batch of format 2 for a partition (KIP-98)
@@ -36,9 +38,10 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
 )
 from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.client_quotas import PRODUCER_BYTE_RATE
 from harness.reference_broker.state.message_set_validation import records_of_old_version
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.record_validation import single_batch
+from harness.reference_broker.state.record_validation import has_other_magic, single_batch
 from harness.reference_broker.state.topic import Topic
 
 API_KEY = 0
@@ -46,6 +49,12 @@ _FIRST_VERSION_WITH_BATCHES = 3
 _FIRST_VERSION_WITH_ABORTABLE = 11
 _FIRST_VERSION_WITH_IDS = 13
 _LEGAL_ACKS = (-1, 0, 1)
+_SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
+_ERRORS_BEFORE = {
+    ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: ((2, 1), ErrorCode.UNKNOWN_SERVER_ERROR),  # KIP-110
+}
+"""The first release with an error, and what others have instead."""
 _ADMIN_CLIENT = "__admin_client"
 _TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
@@ -61,35 +70,83 @@ class _Target:
 
 def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     """Append what may be appended, in the order of the request."""
+    if not context.state.like.since(*_SHAPE_IS_AN_ERROR) and _is_out_of_shape(request, context):
+        return CloseConnection("records that the request cannot hold")
     lacks_transaction = request.transactional_id is None and _has_transactional(request)
     responses = [
         ProduceResponse.TopicProduceResponse(
             name=name,
             topic_id=topic_id,
             partition_responses=[
-                _failed(data.index, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+                _failed(index, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
                 if lacks_transaction
-                else _produce((name, topic_id), data, request, context)
-                for data in partitions.values()
+                else _produce_last((name, topic_id), repeated, request, context)
+                for index, repeated in partitions.items()
             ],
         )
         for (name, topic_id), partitions in _by_topic(request).items()
     ]
+    throttle_ms = context.state.client_quotas.used(
+        PRODUCER_BYTE_RATE, context.client_id, context.request_bytes, context.now()
+    )
     if request.acks != 0:
-        return Answer(ProduceResponse(responses=responses))
+        return Answer(ProduceResponse(responses=responses, throttle_time_ms=throttle_ms))
     failed = [r.error_code for t in responses for r in t.partition_responses if r.error_code]
-    return CloseConnection(f"produce without acks failed: {failed}") if failed else NoAnswer()
+    if failed:
+        return CloseConnection(f"produce without acks failed: {failed}")
+    return NoAnswer(throttle_ms)
+
+
+def _is_out_of_shape(request: ProduceRequest, context: RequestContext) -> bool:
+    """Whether some partition has anything but one batch, for which the parser gave up once."""
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            records = data.records or b""
+            if context.api_version >= _FIRST_VERSION_WITH_BATCHES and has_other_magic(records):
+                return True
+            try:
+                _records_of(data, context.api_version)
+            except AppendRefused as refusal:
+                if refusal.error is ErrorCode.INVALID_RECORD:
+                    return True
+    return False
 
 
 def _by_topic(
     request: ProduceRequest,
-) -> dict[_TopicKey, dict[int, ProduceRequest.PartitionProduceData]]:
-    """Of a partition that is named twice only the last data count."""
-    topics: dict[_TopicKey, dict[int, ProduceRequest.PartitionProduceData]] = {}
+) -> dict[_TopicKey, dict[int, list[ProduceRequest.PartitionProduceData]]]:
+    """What is given for each partition, in order; a topic without partitions is left out."""
+    topics: dict[_TopicKey, dict[int, list[ProduceRequest.PartitionProduceData]]] = {}
     for topic in request.topic_data:
-        partitions = topics.setdefault((topic.name, topic.topic_id), {})
-        partitions.update({data.index: data for data in topic.partition_data})
+        for data in topic.partition_data:
+            partitions = topics.setdefault((topic.name, topic.topic_id), {})
+            partitions.setdefault(data.index, []).append(data)
     return topics
+
+
+def _produce_last(
+    topic: _TopicKey,
+    repeated: list[ProduceRequest.PartitionProduceData],
+    request: ProduceRequest,
+    context: RequestContext,
+) -> _Result:
+    """Of several data for one partition the last that are one batch are appended.
+
+    Others that are none are told all the same, instead of the append.
+    Source: class KafkaApis (handleProduceRequest).
+    """
+    whole = [data for data in repeated if _is_whole(data, context.api_version)]
+    broken = [data for data in repeated if data not in whole]
+    told = [_produce(topic, data, request, context) for data in (*whole[-1:], *broken[-1:])]
+    return told[-1]
+
+
+def _is_whole(data: ProduceRequest.PartitionProduceData, version: int) -> bool:
+    try:
+        _records_of(data, version)
+    except AppendRefused:
+        return False
+    return True
 
 
 def _produce(
@@ -112,7 +169,11 @@ def _produce(
         _check_transaction(batch, request.transactional_id, context)
         appended = found.partition.append(batch, context.now())
     except AppendRefused as refusal:
-        return _refused(data.index, refusal, found.partition)
+        refused = _refused(data.index, refusal, found.partition)
+        first, before = _ERRORS_BEFORE.get(refusal.error, ((), refusal.error))
+        if not context.state.like.since(*first):
+            refused.error_code = before
+        return refused
     context.effects.extend(appended.effects)
     return _Result(
         index=data.index,

@@ -6,6 +6,10 @@ Behaviour
 - Partitions are filled in order with whole batches; the first batch comes even when it is larger
   than every limit (KIP-74).
 - A partition that is named twice counts once, with what was said last.
+- What is stored in a newer format than the version knows is converted, unless the topic forbids it
+  (KIP-283).
+- Who reads more than its quota gets nothing, is told to wait, and not heard for that time; its
+  session goes on (KIP-13, KIP-219, KAFKA-6946).
 
 Version notes
 - v0   message sets of magic 0, converted from what is stored as in 3.9; limits cut even the first
@@ -23,6 +27,7 @@ Version notes
 
 Not done
 - v11 rack is read and ignored (KIP-392): there is no other replica to name.
+- Of an answer only the records count against a quota.
 - Replica fetches are refused: no other broker is a replica.
 - The last stable offset equals the high watermark as there are no transactions.
 """
@@ -40,7 +45,12 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
     Wait,
 )
-from harness.reference_broker.state.down_conversion import as_message_sets, magic_for
+from harness.reference_broker.state.client_quotas import CONSUMER_BYTE_RATE
+from harness.reference_broker.state.down_conversion import (
+    ConversionRules,
+    as_message_sets,
+    magic_for,
+)
 from harness.reference_broker.state.fetch_reading import (
     FetchLimits,
     PartitionReading,
@@ -64,6 +74,7 @@ _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_LEADER = 16
 _LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 _READ_COMMITTED = 1
+_ISOLATION_LEVELS = (0, _READ_COMMITTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +95,10 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     fetch = _resolve(request, context)
     if isinstance(fetch, ErrorCode):
         return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
-    readings = _read(fetch)
     partitions = _known_partitions(fetch)
+    if partitions and request.isolation_level not in _ISOLATION_LEVELS:
+        return Answer(_unforeseen(request, context.api_version))
+    readings = _read(fetch)
     missing = frozenset(reading.key for reading in readings if reading.is_missing)
     if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits, missing):
         return Answer(_response(fetch, readings))
@@ -103,6 +116,30 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     )
 
 
+def _unforeseen(request: FetchRequest, version: int) -> FetchResponse:
+    """What Kafka answers to what it does not foresee: partitions up to v12 too, the session's id.
+
+    Source: class FetchRequest (getErrorResponse).
+    """
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    answer = FetchResponse(error_code=error, session_id=request.session_id)
+    if version < _FIRST_VERSION_WITH_IDS:
+        answer.responses = [
+            FetchResponse.FetchableTopicResponse(
+                topic=topic.topic,
+                partitions=[
+                    FetchResponse.PartitionData(
+                        partition_index=part.partition, error_code=error, high_watermark=-1,
+                        records=b"",
+                    )
+                    for part in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]  # fmt: skip
+    return answer
+
+
 def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCode:
     version, sessions = context.api_version, context.state.fetch_sessions
     by_id = version >= _FIRST_VERSION_WITH_IDS
@@ -115,12 +152,16 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
         resumed = sessions.resume(session_id, request.session_epoch, by_id, context.now())
         if isinstance(resumed, ErrorCode):
             return resumed
-        resumed.update(wanted, _forgotten_of(request, by_id))
+        forgotten = _forgotten_of(request, by_id)
+        if not sessions.update(resumed, wanted, forgotten, context.now()):
+            return ErrorCode.FETCH_SESSION_ID_NOT_FOUND  # it begins with a full fetch again
         if resumed.partitions:
             session, wanted = resumed, resumed.wanted()
         else:
             sessions.close(session_id)
     max_bytes = min(request.max_bytes, context.state.limits.fetch_max_bytes)
+    quota_bytes = context.state.client_quotas.most_bytes(CONSUMER_BYTE_RATE, context.client_id)
+    max_bytes = max_bytes if quota_bytes is None else min(max_bytes, quota_bytes)
     replica_id = request.replica_state.replica_id if version >= 15 else request.replica_id
     return _Fetch(
         wanted,
@@ -177,6 +218,12 @@ def _known_partitions(fetch: _Fetch) -> frozenset[PartitionKey]:
 
 def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
     session = fetch.session
+    throttle_ms = _throttle_ms(fetch, readings)
+    if throttle_ms > 0 and _is_in_step(fetch):
+        return FetchResponse(
+            throttle_time_ms=throttle_ms,
+            session_id=NO_SESSION if session is None else session.session_id,
+        )
     if session is None and fetch.opens_session:
         session = fetch.context.state.fetch_sessions.create(
             fetch.wanted,
@@ -185,8 +232,7 @@ def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
             fetch.context.randomness,
             privileged=fetch.limits.from_replica,
         )
-    if fetch.session is not None and fetch.session.epoch != fetch.session_epoch:
-        # Another request moved the session on while this one waited.
+    if fetch.session is not None and not _is_in_step(fetch):
         return FetchResponse(
             error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=fetch.session.session_id
         )
@@ -199,6 +245,25 @@ def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
     return response
 
 
+def _is_in_step(fetch: _Fetch) -> bool:
+    """Whether no other request moved the session on while this one waited."""
+    return fetch.session is None or fetch.session.epoch == fetch.session_epoch
+
+
+def _throttle_ms(fetch: _Fetch, readings: list[PartitionReading]) -> int:
+    """How long the client has to wait before it may read all this. What it does not get now does
+    not count."""
+    if fetch.limits.from_replica:
+        return 0
+    quotas, now = fetch.context.state.client_quotas, fetch.context.now()
+    size_bytes = sum(len(reading.records or b"") for reading in readings)
+    client_id = fetch.context.client_id
+    throttle_ms = quotas.used(CONSUMER_BYTE_RATE, client_id, size_bytes, now)
+    if throttle_ms > 0:
+        quotas.used(CONSUMER_BYTE_RATE, client_id, -size_bytes, now)
+    return throttle_ms
+
+
 def _as_read_at(fetch: _Fetch, readings: list[PartitionReading]) -> list[PartitionReading]:
     """In the format that the request's version knows."""
     magic = magic_for(fetch.context.api_version)
@@ -208,8 +273,11 @@ def _as_read_at(fetch: _Fetch, readings: list[PartitionReading]) -> list[Partiti
 
     def converted(reading: PartitionReading) -> PartitionReading:
         found = find_partition(fetch.context.state.cluster, reading.key)
-        stores_zstd = isinstance(found, Partition) and found.config.compression_type == "zstd"
-        return as_message_sets(reading, magic, offsets[reading.key], stores_zstd)
+        rules = ConversionRules()
+        if isinstance(found, Partition):
+            config = found.config
+            rules = ConversionRules(config.compression_type == "zstd", config.may_be_down_converted)
+        return as_message_sets(reading, magic, offsets[reading.key], rules)
 
     return [converted(reading) for reading in readings]
 
@@ -227,7 +295,8 @@ def _note(session: FetchSession, reading: PartitionReading) -> bool:
 
 def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> None:
     named, index = reading.key
-    lists_aborted = fetch.read_committed and reading.error is ErrorCode.NONE
+    was_read = reading.error is ErrorCode.NONE and reading.diverging is None
+    lists_aborted = fetch.read_committed and was_read
     part = FetchResponse.PartitionData(
         partition_index=index,
         error_code=reading.error,

@@ -2,7 +2,10 @@
 
 Behaviour
 - A time finds the first record that is as late, by record and not by batch; nothing is -1.
-- A partition that is named twice gets INVALID_REQUEST, but in v0.
+- Messages of magic 0 have no times: on a topic that stores them only both ends are found.
+- A partition that is named twice gets INVALID_REQUEST, but in v0. It is answered once, and a topic
+  without partitions not at all; before Kafka 4.0 both are answered as they are asked for.
+- Before Kafka 4.0 an unknown isolation level is looked at for each partition, and for consumers.
 
 Version notes
 - v0   begins of segments and the log end, by the time of their last write, newest first
@@ -28,13 +31,19 @@ from harness.reference_broker.state.fetch_reading import find_partition
 from harness.reference_broker.state.offset_search import (
     EARLIEST,
     FIRST_VERSION_WITH,
+    LATEST,
     find_offset,
     old_style_offsets,
+    record_at,
 )
 
 API_KEY = 2
 _FIRST_VERSION_WITH_EPOCH = 4
 _NEVER = 2**15
+_ISOLATION_LEVELS = (0, 1)
+_EACH_COUNTS_ONCE = (4, 0)  # KAFKA-15859
+_CONSUMER = -1
+_UNKNOWN_IS_REFUSED = (3, 9)  # KAFKA-17331; before, any other number is a time
 _Result = ListOffsetsResponse.ListOffsetsPartitionResponse
 
 
@@ -45,6 +54,10 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> Answer:
     times_named = Counter(
         (topic.name, part.partition_index) for topic in request.topics for part in topic.partitions
     )
+    if not context.state.like.since(*_EACH_COUNTS_ONCE):
+        return _answer_as_asked(request, times_named, context)
+    if request.isolation_level not in _ISOLATION_LEVELS:
+        return _unforeseen(request)
     results: dict[tuple[str, int], _Result] = {}
     for topic in request.topics:
         for part in topic.partitions:
@@ -66,11 +79,48 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> Answer:
     )
 
 
+def _answer_as_asked(
+    request: ListOffsetsRequest, times_named: Counter[tuple[str, int]], context: RequestContext
+) -> Answer:
+    is_foreseen = request.replica_id != _CONSUMER or request.isolation_level in _ISOLATION_LEVELS
+
+    def result(name: str, part: ListOffsetsRequest.ListOffsetsPartition) -> _Result:
+        if times_named[name, part.partition_index] > 1:
+            return _failed(part.partition_index, ErrorCode.INVALID_REQUEST)
+        if not is_foreseen:
+            return _failed(part.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
+        return _find(name, part, context)
+
+    topics = [
+        ListOffsetsResponse.ListOffsetsTopicResponse(
+            name=topic.name, partitions=[result(topic.name, part) for part in topic.partitions]
+        )
+        for topic in request.topics
+    ]
+    return Answer(ListOffsetsResponse(topics=topics))
+
+
+def _unforeseen(request: ListOffsetsRequest) -> Answer:
+    """Every partition, also a repeated one, gets what Kafka has for what it does not foresee."""
+    topics = [
+        ListOffsetsResponse.ListOffsetsTopicResponse(
+            name=topic.name,
+            partitions=[
+                _failed(part.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
+                for part in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return Answer(ListOffsetsResponse(topics=topics))
+
+
 def _find(
     topic: str, wanted: ListOffsetsRequest.ListOffsetsPartition, context: RequestContext
 ) -> _Result:
     index, timestamp = wanted.partition_index, wanted.timestamp
-    if timestamp < 0 and context.api_version < FIRST_VERSION_WITH.get(timestamp, _NEVER):
+    unknown = timestamp < 0 and context.api_version < FIRST_VERSION_WITH.get(timestamp, _NEVER)
+    if unknown and context.state.like.since(*_UNKNOWN_IS_REFUSED):
         return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):
@@ -78,7 +128,9 @@ def _find(
     error = partition.epoch_problem(wanted.current_leader_epoch)
     if error is not ErrorCode.NONE:
         return _failed(index, error)
-    found = find_offset(partition, timestamp)
+    if timestamp not in (EARLIEST, LATEST) and partition.config.message_magic == 0:
+        return _failed(index, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)
+    found = (record_at if unknown else find_offset)(partition, timestamp)
     result = _Result(partition_index=index, timestamp=found.timestamp, offset=found.offset)
     if context.api_version >= _FIRST_VERSION_WITH_EPOCH:
         result.leader_epoch = found.leader_epoch

@@ -40,8 +40,11 @@ def handle(request: MetadataRequest, context: RequestContext) -> Answer:
     """Answer one request; a topic by id in v10 or v11 makes the whole request invalid."""
     if _names_topics_too_early(request, context.api_version):
         return Answer(_refusal(request, ErrorCode.INVALID_REQUEST))
-    if any(topic.name is None and topic.topic_id == _NO_ID for topic in request.topics or ()):
-        # Kafka does not foresee a topic without name and id.
+    named = request.topics or ()
+    has_ids = any(topic.topic_id != _NO_ID for topic in named)
+    if not has_ids and any(topic.name is None for topic in named):
+        # Kafka does not foresee a topic without name and id; where there are ids, names are
+        # not looked at.
         return Answer(_refusal(request, ErrorCode.UNKNOWN_SERVER_ERROR))
     topics = _described(request, context)
     version = context.api_version

@@ -15,10 +15,12 @@ Not done
 """
 
 import re
+from functools import lru_cache
 
+from harness.codec import encode
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
 
 API_KEY = 18
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -26,6 +28,8 @@ _FIRST_VERSION_WITH_NAMES = 3
 _FIRST_VERSION_WITH_ZERO_MINIMUM = 4
 _FIRST_VERSION_WITH_NODE = 5
 _FINALIZED_EPOCH = 1
+
+_Feature = tuple[str, int, int, int]
 
 # What a broker of 4.4.0 shows after an ordinary format: name, lowest, highest, finalized level.
 # The lowest metadata.version is that of 3.9, as versions are served that 4.0 dropped (KIP-896).
@@ -38,6 +42,12 @@ _FEATURES = (
     ("streams.version", 0, 1, 1),
     ("transaction.version", 0, 2, 2),
 )
+_NO_FEATURES: tuple[_Feature, ...] = ()
+_FEATURES_LIKE = {
+    "4.4.0": tuple((n, 7 if n == "metadata.version" else a, b, c) for n, a, b, c in _FEATURES),
+    "3.9.2": (("kraft.version", 0, 1, 0), ("metadata.version", 1, 21, 21)),
+}
+_RANGE_IN_REFUSAL = (2, 4)  # KIP-511
 
 
 def handle(request: ApiVersionsRequest, context: RequestContext) -> Answer:
@@ -45,37 +55,45 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> Answer:
     error = _problem_with(request, context)
     if error is not ErrorCode.NONE:
         return Answer(ApiVersionsResponse(error_code=error))
-    lists_all = context.api_version >= _FIRST_VERSION_WITH_ZERO_MINIMUM
-    return Answer(
-        ApiVersionsResponse(
-            api_keys=[
-                ApiVersionsResponse.ApiVersion(
-                    api_key=api.api_key, min_version=api.lowest, max_version=api.highest
-                )
-                for api in context.advertised
-            ],
-            supported_features=[
-                ApiVersionsResponse.SupportedFeatureKey(
-                    name=name, min_version=lowest, max_version=highest
-                )
-                for name, lowest, highest, _ in _FEATURES
-                if lists_all or lowest > 0
-            ],
-            finalized_features_epoch=_FINALIZED_EPOCH,
-            finalized_features=[
-                ApiVersionsResponse.FinalizedFeatureKey(
-                    name=name, min_version_level=level, max_version_level=level
-                )
-                for name, _, _, level in _FEATURES
-                if level > 0
-            ],
-        )
+    return _answer(context.advertised, context.state.like.release, context.api_version)
+
+
+@lru_cache(maxsize=64)
+def _answer(advertised: Advertised, like_release: str, version: int) -> Answer:
+    """Every client asks first of all; what it is told is always the same."""
+    lists_all = version >= _FIRST_VERSION_WITH_ZERO_MINIMUM
+    features = _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
+    message = ApiVersionsResponse(
+        api_keys=[
+            ApiVersionsResponse.ApiVersion(
+                api_key=api.api_key, min_version=api.lowest, max_version=api.highest
+            )
+            for api in advertised.apis
+        ],
+        supported_features=[
+            ApiVersionsResponse.SupportedFeatureKey(
+                name=name, min_version=lowest, max_version=highest
+            )
+            for name, lowest, highest, _ in features
+            if lists_all or lowest > 0
+        ],
+        finalized_features_epoch=_FINALIZED_EPOCH if features else 0,
+        finalized_features=[
+            ApiVersionsResponse.FinalizedFeatureKey(
+                name=name, min_version_level=level, max_version_level=level
+            )
+            for name, _, _, level in features
+            if level > 0
+        ],
     )
+    return Answer(message, encode(message, version))
 
 
 def fallback_answer(context: RequestContext) -> ApiVersionsResponse:
     """The answer, in the layout of version 0, to a version that is not served."""
-    (own,) = (api for api in context.advertised if api.api_key == API_KEY)
+    if not context.state.like.since(*_RANGE_IN_REFUSAL):
+        return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    (own,) = (api for api in context.advertised.apis if api.api_key == API_KEY)
     return ApiVersionsResponse(
         error_code=ErrorCode.UNSUPPORTED_VERSION,
         api_keys=[

@@ -21,9 +21,15 @@ from uuid import UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.state.configs.layers import BrokerConfigLayers
+from harness.reference_broker.state.configs.of_topics import source_of
+from harness.reference_broker.state.creation_refused import (
+    ConfigsWithoutValue,
+    CreationRefused,
+    SenselessValue,
+)
 from harness.reference_broker.state.randomness import random_uuid
-from harness.reference_broker.state.topic_configs import TOPIC_CONFIGS, TopicConfig
 from harness.reference_broker.state.topic_creation import (
     PlannedTopic,
     WantedTopic,
@@ -32,25 +38,24 @@ from harness.reference_broker.state.topic_creation import (
 from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
 
 API_KEY = 19
+_METADATA_LOG_IS_RESERVED = (3, 9)  # with a ZooKeeper never
+_EARLIER_ERRORS: tuple[tuple[type[CreationRefused], tuple[int, int], ErrorCode], ...] = (
+    (ConfigsWithoutValue, (3, 3), ErrorCode.INVALID_REQUEST),
+    (SenselessValue, (2, 1), ErrorCode.UNKNOWN_SERVER_ERROR),
+)
 _Result = CreateTopicsResponse.CreatableTopicResult
-
-# Where a config's value comes from, as DescribeConfigs counts it.
-_FROM_TOPIC = 1
-_FROM_CLUSTER_DEFAULT = 3
-_FROM_BROKER = 4
-_FROM_DEFAULT = 5
-_CLUSTER_DEFAULTS = frozenset({"min.insync.replicas"})  # KIP-966 sets it for the whole cluster
 
 
 def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     """Create what can be created, or only say so with validate_only."""
+    state = context.state
+    reserved = {CLUSTER_METADATA_TOPIC} if state.like.since(*_METADATA_LOG_IS_RESERVED) else set()
     times_named = Counter(topic.name for topic in request.topics)
     sound = [
         topic
         for topic in request.topics
-        if times_named[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC
+        if times_named[topic.name] == 1 and topic.name not in reserved
     ]
-    state = context.state
     try:
         outcomes = plan_topics(
             [_wanted(topic) for topic in sound], state.cluster, state.creation_defaults
@@ -65,7 +70,7 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     for name, times in times_named.items():
         if times > 1:
             results.append(_refused(name, _bad_request("Duplicate topic name.")))
-        elif name == CLUSTER_METADATA_TOPIC:
+        elif name in reserved:
             results.append(_refused(name, _bad_request(f"Nobody may create {name}.")))
     return Answer(CreateTopicsResponse(topics=results))
 
@@ -90,13 +95,23 @@ def _carried_out(
     context: RequestContext,
 ) -> _Result:
     if isinstance(outcome, CreationRefused):
-        return _refused(name, outcome)
+        return _refused(name, _as_it_was(outcome, context.state.like))
     if validate_only:
-        return _created(outcome, random_uuid(context.randomness))
-    return _created(outcome, context.state.create_topic(outcome, context.randomness).topic_id)
+        topic_id = random_uuid(context.randomness)
+    else:
+        topic_id = context.state.create_topic(outcome, context.randomness).topic_id
+    return _created(outcome, topic_id, context.state.configs)
 
 
-def _created(plan: PlannedTopic, topic_id: UUID) -> _Result:
+def _as_it_was(refusal: CreationRefused, like: Likeness) -> CreationRefused:
+    """Releases have had other errors for configs that make no sense."""
+    for kind, since, earlier in _EARLIER_ERRORS:
+        if isinstance(refusal, kind) and not like.since(*since):
+            return CreationRefused(earlier, refusal.message)
+    return refusal
+
+
+def _created(plan: PlannedTopic, topic_id: UUID, layers: BrokerConfigLayers) -> _Result:
     return _Result(
         name=plan.name,
         topic_id=topic_id,
@@ -107,19 +122,11 @@ def _created(plan: PlannedTopic, topic_id: UUID) -> _Result:
             CreateTopicsResponse.CreatableTopicConfigs(
                 name=name,
                 value=plan.config.text_of(name),
-                config_source=_source_of(name, plan.config),
+                config_source=source_of(name, plan.config, layers),
             )
             for name in plan.config.listed_names()
         ],
     )
-
-
-def _source_of(name: str, config: TopicConfig) -> int:
-    if name in config.overrides:
-        return _FROM_TOPIC
-    if TOPIC_CONFIGS[name].broker_setting in config.broker_values:
-        return _FROM_BROKER
-    return _FROM_CLUSTER_DEFAULT if name in _CLUSTER_DEFAULTS else _FROM_DEFAULT
 
 
 def _bad_request(message: str) -> CreationRefused:

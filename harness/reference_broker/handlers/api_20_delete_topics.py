@@ -5,12 +5,13 @@ Behaviour
 - Fetches that wait for a deleted topic answer at once.
 
 Version notes
-- v3   TOPIC_DELETION_DISABLED instead of INVALID_REQUEST with delete.topic.enable=false
+- v3   TOPIC_DELETION_DISABLED instead of INVALID_REQUEST with delete.topic.enable=false;
+       before 2.1 a deletion is begun then and never ends, so that it runs out of time
 - v5   error messages
 - v6   topics by name or by id (KIP-516)
 
 Not done
-- timeout_ms is not needed: deletion is immediate.
+- timeout_ms is needed only before 2.1 with delete.topic.enable=false: deletion is immediate.
 """
 
 from collections import Counter
@@ -19,20 +20,24 @@ from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteTopicsRequest, DeleteTopicsResponse
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.ids import TimeMs
+from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
 
 API_KEY = 20
 _NO_ID = UUID(int=0)
 _FIRST_VERSION_WITH_DISABLED = 3
+_DISABLED_IS_TOLD = (2, 1)  # KIP-322
 _Result = DeleteTopicsResponse.DeletableTopicResult
 _Wanted = tuple[str | None, UUID]
 
 
-def handle(request: DeleteTopicsRequest, context: RequestContext) -> Answer:
+def handle(request: DeleteTopicsRequest, context: RequestContext) -> Outcome:
     """Delete what can be deleted."""
     wanted: list[_Wanted] = [(name, _NO_ID) for name in request.topic_names]
     wanted += [(topic.name, topic.topic_id) for topic in request.topics]
     if not context.state.limits.delete_topics:
+        if not context.state.like.since(*_DISABLED_IS_TOLD):
+            return _never_done(request, context)
         return Answer(_all_refused(wanted, context.api_version))
     clear = [topic for topic in wanted if not _is_unclear(topic)]
     times_wanted = Counter(clear)
@@ -64,6 +69,24 @@ def _all_refused(wanted: list[_Wanted], version: int) -> DeleteTopicsResponse:
     )
 
 
+def _never_done(request: DeleteTopicsRequest, context: RequestContext) -> Outcome:
+    """The deletion is begun and never carried out: its time passes (class AdminManager)."""
+    topics = context.state.cluster
+    errors = {
+        name: ErrorCode.REQUEST_TIMED_OUT
+        if topics.named(name)
+        else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        for name in request.topic_names
+    }
+    response = DeleteTopicsResponse(
+        responses=[_Result(name=name, error_code=error) for name, error in errors.items()]
+    )
+    if request.timeout_ms <= 0 or ErrorCode.REQUEST_TIMED_OUT not in errors.values():
+        return Answer(response)
+    deadline = TimeMs(context.now() + request.timeout_ms)
+    return Wait(frozenset(), deadline, lambda: None, lambda: response)
+
+
 def _is_unclear(wanted: _Wanted) -> bool:
     name, topic_id = wanted
     return (name is None) == (topic_id == _NO_ID)
@@ -85,7 +108,7 @@ def _deleted(
         return [_refused(found, ErrorCode.INVALID_REQUEST, message)]
     if name is None and topic.name in names:
         return []  # refused where the name stands
-    context.effects.append(cluster.delete(topic))
+    context.effects.append(context.state.delete_topic(topic, context.now()))
     return [_Result(name=topic.name, topic_id=topic.topic_id)]
 
 

@@ -41,8 +41,8 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> Answer:
 def _by_topic(request: DeleteRecordsRequest) -> dict[str, dict[int, int]]:
     topics: dict[str, dict[int, int]] = {}
     for topic in request.topics:
-        offsets = topics.setdefault(topic.name, {})
-        offsets.update({part.partition_index: part.offset for part in topic.partitions})
+        for part in topic.partitions:  # a topic without partitions is not answered
+            topics.setdefault(topic.name, {})[part.partition_index] = part.offset
     return topics
 
 

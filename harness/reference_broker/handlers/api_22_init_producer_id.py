@@ -10,7 +10,7 @@ Version notes
 
 Not done
 - Transactions themselves: there is never an ongoing one that would have to be aborted.
-- Transactional ids do not expire.
+- Transactional ids do not expire with time.
 """
 
 from harness.codec.error_code import ErrorCode

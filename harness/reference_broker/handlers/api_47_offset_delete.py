@@ -1,29 +1,102 @@
 """OffsetDelete: API key 47, versions 0 to 0.
 
 Behaviour
-- A group with an empty name is invalid. No group can be joined here, so no other is found.
+- What is wrong with the group refuses all; then topics and partitions have their own errors.
+- A topic that is there and named without partitions is not answered; before Kafka 3.5 neither is
+  one that is not there.
+- A partition that is named twice is answered twice, but once before Kafka 4.0.
+- Before Kafka 4.0 a group without members goes with its last offset.
+- What was not committed is deleted without an error.
+- What a member is subscribed to stays; of members that are no consumers everything does.
 - Before the groups' internal topic exists this node is no coordinator.
-
-Not done
-- Groups.
 """
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetDeleteRequest, OffsetDeleteResponse
+from harness.ids import PartitionIndex
+from harness.reference_broker.handlers.group_coordinator import (
+    EACH_IS_ANSWERED,
+    MISSING_TOPICS_ARE_ANSWERED,
+    problem_with_group,
+)
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
+from harness.reference_broker.handlers.topic_results import first_of_each, merged
+from harness.reference_broker.state.group_offsets import is_subscribed, problem_with_deletion
+from harness.reference_broker.state.topic import Topic
 
 API_KEY = 47
+_Partition = OffsetDeleteRequest.OffsetDeleteRequestPartition
+_TopicResult = OffsetDeleteResponse.OffsetDeleteResponseTopic
+_Result = OffsetDeleteResponse.OffsetDeleteResponsePartition
 
 
 def handle(request: OffsetDeleteRequest, context: RequestContext) -> Answer:
-    """Refuse for the whole group; then no topic is answered for."""
-    return Answer(OffsetDeleteResponse(error_code=_problem_with(request.group_id, context)))
+    """Remove what can be removed."""
+    context.state.expire_offsets(context.now())
+    problem = _problem_with(request.group_id, context)
+    if problem is not ErrorCode.NONE:
+        return Answer(OffsetDeleteResponse(error_code=problem))
+    refused: dict[str, _TopicResult] = {}
+    done: list[_TopicResult] = []
+    like = context.state.like
+    for wanted in request.topics:
+        if not wanted.partitions and not like.since(*MISSING_TOPICS_ARE_ANSWERED):
+            continue
+        topic = context.state.cluster.named(wanted.name)
+        here = [part for part in wanted.partitions if _is_in(topic, part)]
+        missing = [part for part in wanted.partitions if not _is_in(topic, part)]
+        if topic is None or missing:
+            result = refused.setdefault(wanted.name, _TopicResult(name=wanted.name))
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if not like.since(*MISSING_TOPICS_ARE_ANSWERED):
+                missing = first_of_each(missing, result.partitions)
+            result.partitions += [_result(part, error) for part in missing]
+        if here and like.since(*EACH_IS_ANSWERED):
+            codes = [_delete(request.group_id, wanted.name, part, context) for part in here]
+            results = [_result(part, code) for part, code in zip(here, codes, strict=True)]
+            done.append(_TopicResult(name=wanted.name, partitions=results))
+        elif here:
+            _delete_once(request.group_id, wanted.name, here, done, context)
+    context.state.forget_groups_at_once(context.now())
+    return Answer(OffsetDeleteResponse(topics=merged(refused, done, lambda topic: topic.name)))
+
+
+def _delete_once(
+    group_id: str,
+    name: str,
+    here: list[_Partition],
+    done: list[_TopicResult],
+    context: RequestContext,
+) -> None:
+    """Beside what was answered of the topic before."""
+    result = next((known for known in done if known.name == name), None)
+    if result is None:
+        result = _TopicResult(name=name)
+        done.append(result)
+    for part in first_of_each(here, result.partitions):
+        result.partitions.append(_result(part, _delete(group_id, name, part, context)))
+
+
+def _is_in(topic: Topic | None, part: _Partition) -> bool:
+    return topic is not None and topic.partition(part.partition_index) is not None
+
+
+def _result(part: _Partition, error: ErrorCode) -> _Result:
+    return _Result(partition_index=part.partition_index, error_code=error)
+
+
+def _delete(group_id: str, name: str, part: _Partition, context: RequestContext) -> ErrorCode:
+    group = context.state.groups.find(group_id)
+    if group is not None and is_subscribed(group, name):
+        return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+    place = (name, PartitionIndex(part.partition_index))
+    context.state.committed_offsets.remove(group_id, place)
+    return ErrorCode.NONE
 
 
 def _problem_with(group_id: str, context: RequestContext) -> ErrorCode:
-    if not group_id:
-        return ErrorCode.INVALID_GROUP_ID
-    if context.state.cluster.named(GROUP_METADATA_TOPIC) is None:
-        return ErrorCode.NOT_COORDINATOR
-    return ErrorCode.GROUP_ID_NOT_FOUND
+    error = problem_with_group(group_id, context)
+    if error is not ErrorCode.NONE:
+        return error
+    group = context.state.groups.find(group_id)
+    return ErrorCode.GROUP_ID_NOT_FOUND if group is None else problem_with_deletion(group)

@@ -1,28 +1,40 @@
 """What a handler may decide, and what it is told."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from harness.codec.structs import Message
-from harness.ids import PartitionIndex, TimeMs
+from harness.ids import GroupId, PartitionIndex, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.randomness import Randomness
 
 PartitionKey = tuple[UUID, PartitionIndex]
+WakeKey = PartitionKey | GroupId
+"""What a request waits for: a partition or a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Send this now."""
+    """Send this now.
+
+    `encoded` is the message at the request's version, where the same answer is given again and
+    again: such a message is never changed.
+    """
 
     message: Message
+    encoded: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """The request asked for no response and was carried out."""
+    """The request asked for no response and was carried out.
+
+    The client has to wait for `throttle_ms` as if an answer had said so.
+    """
+
+    throttle_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +47,12 @@ class CloseConnection:
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Ask `attempt` again after each change of one of `keys`; it returns None while it has to
-    wait. At `deadline` send what `at_deadline` returns."""
+    wait. At `deadline` send what `at_deadline` returns; both are None for a wait without end."""
 
-    keys: frozenset[PartitionKey]
-    deadline: TimeMs
+    keys: frozenset[WakeKey]
+    deadline: TimeMs | None
     attempt: Callable[[], Message | None]
-    at_deadline: Callable[[], Message]
+    at_deadline: Callable[[], Message] | None
 
 
 Outcome = Answer | NoAnswer | CloseConnection | Wait
@@ -54,18 +66,31 @@ class ApiRange:
     lowest: int
     highest: int
 
+    def __contains__(self, version: int) -> bool:
+        return self.lowest <= version <= self.highest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Advertised:
+    """What a broker serves, for as long as it runs."""
+
+    apis: tuple[ApiRange, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
     """All that a handler knows beside the message itself.
 
-    `effects` takes what the state wants done, in order; it is done before the answer is sent.
+    `request_bytes` is the size of the request without its length. `effects` takes what the state
+    wants done, in order; it is done before the answer is sent.
     """
 
     api_version: int
     client_id: str | None
+    request_bytes: int
     state: BrokerState
-    advertised: Sequence[ApiRange]
+    advertised: Advertised
     now: Callable[[], TimeMs]
     randomness: Randomness
+    client_host: str = ""
     effects: list[Effect] = field(default_factory=list)

@@ -1,69 +1,97 @@
-"""Which APIs there are. ApiVersions advertises exactly this table.
+"""Which APIs there are. ApiVersions advertises exactly this table, or what a release had of it.
 
-An API that is not in it is answered by closing the connection, as an unknown one.
+An API that is not advertised is answered by closing the connection, as an unknown one.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 
-from harness.reference_broker.handlers import (
-    api_00_produce,
-    api_01_fetch,
-    api_02_list_offsets,
-    api_03_metadata,
-    api_10_find_coordinator,
-    api_17_sasl_handshake,
-    api_18_api_versions,
-    api_19_create_topics,
-    api_20_delete_topics,
-    api_21_delete_records,
-    api_22_init_producer_id,
-    api_37_create_partitions,
-    api_47_offset_delete,
-    api_60_describe_cluster,
-    api_75_describe_topic_partitions,
-)
 from harness.reference_broker.handlers.outcome import ApiRange, Outcome, RequestContext
+from harness.reference_broker.likeness import Likeness
+
+Handle = Callable[[Any, RequestContext], Outcome]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Registration:
-    """A served API: all that is advertised is served."""
+    """A served API: all that is advertised is served.
 
+    ``module``: of this package. ``lowest_ever``: from this version on it can be served, to be like
+    a release that did.
+    """
+
+    module: str
     advertised: ApiRange
-    handle: Callable[[Any, RequestContext], Outcome]
+    lowest_ever: int
 
-    def serves(self, version: int) -> bool:
-        """Whether a request of this version gets an answer."""
-        return self.advertised.lowest <= version <= self.advertised.highest
+    @cached_property
+    def handle(self) -> Handle:
+        """Imported when first asked for: a broker answers sooner after its start."""
+        handle: Handle = import_module(f"{__package__}.{self.module}").handle
+        return handle
 
 
 def _served(
-    api_key: int, lowest: int, highest: int, handle: Callable[[Any, RequestContext], Outcome]
+    module: str, lowest: int, highest: int, *, lowest_ever: int | None = None
 ) -> Registration:
-    return Registration(ApiRange(api_key, lowest, highest), handle)
+    """The key is part of the module's name: ``api_KEY_name``."""
+    ever = lowest if lowest_ever is None else lowest_ever
+    return Registration(module, ApiRange(int(module.split("_")[1]), lowest, highest), ever)
 
 
 _REGISTRATIONS = (
-    _served(api_00_produce.API_KEY, 0, 13, api_00_produce.handle),
-    _served(api_01_fetch.API_KEY, 0, 18, api_01_fetch.handle),
-    _served(api_02_list_offsets.API_KEY, 0, 11, api_02_list_offsets.handle),
-    _served(api_03_metadata.API_KEY, 0, 13, api_03_metadata.handle),
-    _served(api_10_find_coordinator.API_KEY, 0, 6, api_10_find_coordinator.handle),
-    _served(api_17_sasl_handshake.API_KEY, 0, 1, api_17_sasl_handshake.handle),
-    _served(api_18_api_versions.API_KEY, 0, 5, api_18_api_versions.handle),
-    _served(api_19_create_topics.API_KEY, 2, 7, api_19_create_topics.handle),
-    _served(api_20_delete_topics.API_KEY, 1, 6, api_20_delete_topics.handle),
-    _served(api_21_delete_records.API_KEY, 0, 2, api_21_delete_records.handle),
-    _served(api_22_init_producer_id.API_KEY, 0, 5, api_22_init_producer_id.handle),
-    _served(api_37_create_partitions.API_KEY, 0, 3, api_37_create_partitions.handle),
-    _served(api_47_offset_delete.API_KEY, 0, 0, api_47_offset_delete.handle),
-    _served(api_60_describe_cluster.API_KEY, 0, 2, api_60_describe_cluster.handle),
-    _served(
-        api_75_describe_topic_partitions.API_KEY, 0, 0, api_75_describe_topic_partitions.handle
-    ),
+    _served("api_00_produce", 0, 13),
+    _served("api_01_fetch", 0, 18),
+    _served("api_02_list_offsets", 0, 11),
+    _served("api_03_metadata", 0, 13),
+    _served("api_08_offset_commit", 2, 10, lowest_ever=0),
+    _served("api_09_offset_fetch", 1, 10, lowest_ever=0),
+    _served("api_10_find_coordinator", 0, 6),
+    _served("api_11_join_group", 0, 9),
+    _served("api_12_heartbeat", 0, 4),
+    _served("api_13_leave_group", 0, 5),
+    _served("api_14_sync_group", 0, 5),
+    _served("api_15_describe_groups", 0, 6),
+    _served("api_16_list_groups", 0, 5),
+    _served("api_17_sasl_handshake", 0, 1),
+    _served("api_18_api_versions", 0, 5),
+    _served("api_19_create_topics", 2, 7, lowest_ever=0),
+    _served("api_20_delete_topics", 1, 6, lowest_ever=0),
+    _served("api_21_delete_records", 0, 2),
+    _served("api_22_init_producer_id", 0, 5),
+    _served("api_23_offset_for_leader_epoch", 0, 4),
+    _served("api_32_describe_configs", 1, 4, lowest_ever=0),
+    _served("api_33_alter_configs", 0, 2),
+    _served("api_35_describe_log_dirs", 1, 5, lowest_ever=0),
+    _served("api_37_create_partitions", 0, 3),
+    _served("api_42_delete_groups", 0, 3),
+    _served("api_43_elect_leaders", 0, 2),
+    _served("api_44_incremental_alter_configs", 0, 1),
+    _served("api_45_alter_partition_reassignments", 0, 1),
+    _served("api_46_list_partition_reassignments", 0, 0),
+    _served("api_47_offset_delete", 0, 0),
+    _served("api_48_describe_client_quotas", 0, 1),
+    _served("api_49_alter_client_quotas", 0, 1),
+    _served("api_60_describe_cluster", 0, 2),
+    _served("api_61_describe_producers", 0, 0),
+    _served("api_74_list_config_resources", 0, 1),
+    _served("api_75_describe_topic_partitions", 0, 0),
 )
 
 HANDLERS: Mapping[int, Registration] = {r.advertised.api_key: r for r in _REGISTRATIONS}
-ADVERTISED: tuple[ApiRange, ...] = tuple(r.advertised for r in _REGISTRATIONS)
+
+
+def advertised_like(likeness: Likeness) -> tuple[ApiRange, ...]:
+    """What a broker like this advertises, and no other version is served."""
+    if not likeness.release:
+        return tuple(one.advertised for one in _REGISTRATIONS)
+    found = []
+    for one in _REGISTRATIONS:
+        key = one.advertised.api_key
+        span = likeness.advertised(key, one.lowest_ever, one.advertised.highest)
+        if span is not None:
+            found.append(ApiRange(key, *span))
+    return tuple(found)

@@ -1,12 +1,24 @@
 """Everything that one broker knows, put together from its settings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from harness.ids import BrokerId
+from harness.ids import BrokerId, TimeMs
+from harness.reference_broker.effects import TopicDeleted
+from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.state.client_quotas import ClientQuotas
 from harness.reference_broker.state.cluster import Cluster
+from harness.reference_broker.state.committed_offsets import (
+    CommittedOffset,
+    CommittedOffsets,
+    Place,
+)
+from harness.reference_broker.state.configs.layers import BrokerConfigLayers
 from harness.reference_broker.state.creation_refused import CreationRefused
 from harness.reference_broker.state.fetch_sessions import FetchSessions
+from harness.reference_broker.state.group import Group, GroupState
+from harness.reference_broker.state.group_offsets import offsets_age_since
+from harness.reference_broker.state.groups import Groups
 from harness.reference_broker.state.producer_ids import ProducerIds
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.topic import Topic
@@ -22,6 +34,9 @@ from harness.reference_broker.state.topic_names import (
     TRANSACTION_STATE_TOPIC,
 )
 
+_GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211
+_GROUPS_OUTLIVE_OFFSETS = (4, 0)  # the coordinator of KIP-848
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerIdentity:
@@ -36,13 +51,14 @@ class BrokerIdentity:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLimits:
-    """Settings that handlers ask for."""
+    """Settings that handlers ask for. `memory_bytes` is what the machine has for the log."""
 
     auto_create_topics: bool
     delete_topics: bool
     describe_partitions: int
     fetch_max_bytes: int
     transaction_max_timeout_ms: int
+    memory_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +71,75 @@ class InternalTopic:
 
 @dataclass(slots=True)
 class BrokerState:
-    """The state behind all handlers of one broker."""
+    """The state behind all handlers of one broker.
+
+    `client_metrics` and `group_configs` are what clients have given for each of them by name.
+    """
 
     identity: BrokerIdentity
     limits: BrokerLimits
     creation_defaults: CreationDefaults
     internal_topics: Mapping[str, InternalTopic]
+    like: Likeness
     cluster: Cluster
     fetch_sessions: FetchSessions
     producer_ids: ProducerIds
+    client_quotas: ClientQuotas
+    configs: BrokerConfigLayers
+    committed_offsets: CommittedOffsets
+    groups: Groups
+    client_metrics: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def reconfigure_topics(self) -> None:
+        """Have topics inherit what the broker is configured to do now."""
+        inherited = self.configs.inherited_by_topics()
+        self.creation_defaults = replace(self.creation_defaults, topic_defaults=inherited)
+        for topic in self.cluster.topics():
+            topic.configure(topic.config.inheriting(inherited))
 
     def create_topic(self, plan: PlannedTopic, randomness: Randomness) -> Topic:
         """Carry out what `plan_topic` found possible."""
         return self.cluster.create(
             plan.name, plan.config, plan.partition_count, plan.replicas, randomness
         )
+
+    def delete_topic(self, topic: Topic, now: TimeMs) -> TopicDeleted:
+        """Remove it with its data and with what groups committed of it."""
+        self.committed_offsets.remove_topic(topic.name)
+        self.forget_groups_at_once(now)
+        return self.cluster.delete(topic)
+
+    def delete_group(self, group: Group, now: TimeMs) -> None:
+        """Forget a group without members, and what it committed."""
+        self.committed_offsets.remove_group(group.group_id)
+        self.groups.remove(group, now)
+
+    def expire_offsets(self, now: TimeMs) -> None:
+        """Remove what groups committed too long ago, and groups without offsets and members."""
+        if not self.committed_offsets.is_check_due(now):
+            return
+
+        def age_since(group_id: str, place: Place, committed: CommittedOffset) -> TimeMs | None:
+            group = self.groups.find(group_id)
+            if group is None or not self.like.since(*_GROUPS_KEEP_OFFSETS):
+                return committed.committed_at
+            return offsets_age_since(group, place[0], committed.committed_at)
+
+        self.committed_offsets.expire(now, age_since)
+        self._forget_groups(now)
+
+    def forget_groups_at_once(self, now: TimeMs) -> None:
+        """After offsets were removed: the coordinator of before 4.0 waits for no check."""
+        if not self.like.since(*_GROUPS_OUTLIVE_OFFSETS):
+            self._forget_groups(now)
+
+    def _forget_groups(self, now: TimeMs) -> None:
+        for group in list(self.groups.all()):
+            if group.state is GroupState.EMPTY and not self.committed_offsets.has_any(
+                group.group_id
+            ):
+                self.groups.remove(group, now)
 
     def auto_create_topic(self, name: str, randomness: Randomness) -> None:
         """Create a topic because somebody asked for it; one that may not exist is left out."""

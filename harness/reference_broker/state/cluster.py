@@ -1,31 +1,50 @@
 """The topics of the cluster. Only this file adds and removes them and their partitions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from harness.ids import BrokerId, PartitionIndex
 from harness.reference_broker.effects import TopicDeleted
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.producer_states import (
+    ProducerExpiration,
+    ProducerStates,
+    RememberedProducers,
+)
 from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_names import collision_form
 
+if TYPE_CHECKING:
+    from harness.reference_broker.state.partition import Partition
+
 
 class Cluster:
     """All topics, by name and by id."""
 
-    __slots__ = ("_by_form", "_by_id", "_by_name", "_producer_expiration_ms")
+    __slots__ = ("_by_form", "_by_id", "_by_name", "_producer_expiration", "_remembered")
 
-    def __init__(self, producer_expiration_ms: int) -> None:
+    def __init__(self, producer_expiration: ProducerExpiration) -> None:
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[UUID, Topic] = {}
         self._by_form: dict[str, list[str]] = {}
-        self._producer_expiration_ms = producer_expiration_ms
+        self._producer_expiration = producer_expiration
+        self._remembered = RememberedProducers()
 
     def topics(self) -> Iterable[Topic]:
         """All of them, in the order of their creation."""
         return self._by_name.values()
+
+    def partitions(self) -> Iterable[Partition]:
+        """Those of all topics."""
+        return (partition for topic in self.topics() for partition in topic.partitions)
+
+    def size_bytes(self) -> int:
+        """The size of all logs together."""
+        return sum(partition.log.size_bytes for partition in self.partitions())
 
     def named(self, name: str | None) -> Topic | None:
         """The topic of that name."""
@@ -59,15 +78,23 @@ class Cluster:
 
     def grow(self, topic: Topic, partition_count: int) -> None:
         """Add empty partitions until there are `partition_count`."""
+        # Not at the start: what reads records is a fifth of all that would be imported there.
+        from harness.reference_broker.state.partition import Partition
+
         topic.partitions += [
             Partition.empty(
-                topic.topic_id, PartitionIndex(index), topic.config, self._producer_expiration_ms
+                topic.topic_id,
+                PartitionIndex(index),
+                topic.config,
+                ProducerStates(self._producer_expiration, self._remembered),
             )
             for index in range(len(topic.partitions), partition_count)
         ]
 
     def delete(self, topic: Topic) -> TopicDeleted:
         """Remove a topic with its data."""
+        for partition in topic.partitions:
+            partition.producers.forget_all()
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
         form = collision_form(topic.name)

@@ -1,17 +1,24 @@
 """Configuration names with their types, defaults and limits, and how their text is read."""
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal
 
 ConfigValue = int | float | bool | str | tuple[str, ...]
-ConfigType = Literal["int", "long", "double", "boolean", "string", "list"]
+ConfigType = Literal[
+    "int", "long", "double", "boolean", "string", "list", "short", "class", "password"
+]
 
 # Numbers as Java reads them: digits of any script, blanks up to U+0020 around them.
 _INTEGER = re.compile(r"[+-]?\d+")
 _DOUBLE = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
 _BLANKS = "".join(map(chr, range(0x21)))
-_RANGES = {"int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
+_RANGES = {
+    "short": (-(2**15), 2**15 - 1),
+    "int": (-(2**31), 2**31 - 1),
+    "long": (-(2**63), 2**63 - 1),
+}
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -25,7 +32,8 @@ class ConfigDefinition:
 
     `broker_setting` names the broker setting that gives a topic its default, if there is one.
     `also` is a value outside the limits that is legal all the same. `pattern` is a regular
-    expression for the whole text.
+    expression for the whole text. `since` is the first release of Kafka that has it so, `until`
+    the first one that no longer has.
     """
 
     name: str
@@ -37,6 +45,8 @@ class ConfigDefinition:
     broker_setting: str | None = None
     also: float | None = None
     pattern: str | None = None
+    since: tuple[int, ...] = ()
+    until: tuple[int, ...] | None = None
 
     def parse(self, text: str) -> ConfigValue:
         """The typed value of `text`. Raises ConfigError when it is no value of this type."""
@@ -45,6 +55,15 @@ class ConfigDefinition:
         if self.pattern is not None and text and not re.fullmatch(self.pattern, text.strip()):
             raise ConfigError(f"Invalid value {text} for configuration {self.name}")
         return value
+
+    def shown(self, text: str) -> str:
+        """`text` as clients are shown it: as its type is written, each item of a list once."""
+        value = self.parse(text)
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float):
+            return _as_java_writes(value)
+        return ",".join(dict.fromkeys(value)) if isinstance(value, tuple) else str(value)
 
     def _check_limits(self, value: ConfigValue, text: str) -> None:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value != self.also:
@@ -65,6 +84,16 @@ class ConfigDefinition:
                         f"Invalid value {item} for configuration {self.name}: "
                         f"must be one of {', '.join(self.choices)}"
                     )
+
+
+def _as_java_writes(value: float) -> str:
+    """Java turns to an exponent earlier than Python."""
+    if not math.isfinite(value) or value == 0 or 1e-3 <= abs(value) < 1e7:
+        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(repr(value), repr(value))
+    from decimal import Decimal
+
+    digits, _, exponent = f"{Decimal(repr(value)).normalize():E}".partition("E")
+    return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
 
 
 def _read_integer(definition: ConfigDefinition, text: str) -> ConfigValue:
@@ -105,8 +134,11 @@ def _read_list(_definition: ConfigDefinition, text: str) -> ConfigValue:
 _READERS = {
     "int": _read_integer,
     "long": _read_integer,
+    "short": _read_integer,
     "double": _read_double,
     "boolean": _read_boolean,
     "string": _read_string,
     "list": _read_list,
+    "class": _read_string,
+    "password": _read_string,
 }

@@ -10,3 +10,11 @@ class CreationRefused(Exception):
         super().__init__(message)
         self.error = error
         self.message = message
+
+
+class ConfigsWithoutValue(CreationRefused):
+    """Configs are given as null, for which releases have had different errors."""
+
+
+class SenselessValue(CreationRefused):
+    """A config that there is has a value that it cannot have."""

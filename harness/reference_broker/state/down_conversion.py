@@ -8,20 +8,19 @@ LazyDownConversionRecordsSend of Apache Kafka 3.9 (KIP-283).
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import (
     BATCH_HEADER_BYTES,
     NoOldForm,
-    RecordBatch,
-    decode_batches,
-    down_convert,
-    split_batches,
 )
+from harness.codec.records.run_conversion import down_convert_run
+from harness.reference_broker.state.batch_bytes import magic_of, next_batch_size
 from harness.reference_broker.state.fetch_reading import PartitionReading
 
 _CHUNK_BYTES = 128 * 1024
+_ALREADY_CHECKED_BYTES = 2**31 - 1
 _FILL = struct.Struct(">qi")  # offset and length of the message that is never there
 
 
@@ -32,41 +31,61 @@ def magic_for(api_version: int) -> int | None:
     return 1 if api_version <= 3 else None
 
 
-def as_message_sets(
-    reading: PartitionReading, magic: int, fetch_offset: int, stores_zstd: bool
-) -> PartitionReading:
-    """The reading with its batches converted, or UNSUPPORTED_COMPRESSION_TYPE instead of it.
+@dataclass(frozen=True, slots=True)
+class ConversionRules:
+    """Of a topic: whether it `stores_zstd` whatever it is sent, whether it may be converted."""
 
-    A batch in zstd has no old form. Behind others it is left for the next fetch; as the first, or
-    on a topic that `stores_zstd` whatever it is sent, the reader gets the error.
+    stores_zstd: bool = False
+    may_convert: bool = True
+
+
+def as_message_sets(
+    reading: PartitionReading, magic: int, fetch_offset: int, rules: ConversionRules
+) -> PartitionReading:
+    """The reading with its batches converted, or an error instead of it.
+
+    UNSUPPORTED_COMPRESSION_TYPE: a batch in zstd has no old form. Behind others it is left for the
+    next fetch; as the first, or on a topic that stores zstd, the reader gets the error.
+    UNSUPPORTED_VERSION: something is newer than the reader, and the topic forbids to convert it.
     """
     if reading.error is not ErrorCode.NONE:
         return reading
+    entries = _entries(reading.records)
+    is_newer = any(magic_of(entry) > magic for entry in entries)
     try:
-        if stores_zstd:
+        if rules.stores_zstd:
             raise NoOldForm("the topic stores zstd")
-        records = _converted(reading.records, reading.available_bytes, magic, fetch_offset)
+        if is_newer and not rules.may_convert:
+            return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_VERSION)
+        records = _converted(entries, reading.available_bytes, magic, fetch_offset)
     except NoOldForm:
         return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     return replace(reading, records=records)
 
 
-def _converted(records: bytes, read_bytes: int, magic: int, fetch_offset: int) -> bytes:
+def _entries(records: bytes) -> list[bytes]:
+    """Batches, or messages of an older format."""
+    found, position = [], 0
+    while (size := next_batch_size(records, position)) is not None:
+        found.append(records[position : position + size])
+        position += size
+    return found
+
+
+def _converted(entries: Sequence[bytes], read_bytes: int, magic: int, fetch_offset: int) -> bytes:
     """`read_bytes` is what was read of the log, a last batch that is cut included."""
-    batches = decode_batches(records)
-    sizes = [header.size_bytes for header, _ in split_batches(records)]
     first, behind_first = b"", 0
-    for batch in batches:
+    for entry in entries:
         behind_first += 1
-        if first := down_convert(batch, magic, fetch_offset):
+        if first := _as_magic(entry, magic, fetch_offset):
             break
     if not first:
-        return _fill(_FILL.size) if batches else b""
+        return _fill(_FILL.size) if entries else b""
     length = max(read_bytes, len(first))
     made = bytearray(first)
     try:
-        for chunk in _chunks(batches[behind_first:], sizes[behind_first:]):
-            made += b"".join([down_convert(batch, magic, fetch_offset) for batch in chunk])
+        for chunk in _chunks(entries[behind_first:]):
+            made += _as_magic(b"".join(chunk), magic, fetch_offset)
     except NoOldForm:
         pass  # the whole chunk is left for the next fetch
     if len(made) < length:
@@ -80,15 +99,19 @@ def _fill(size_bytes: int) -> bytes:
     return begun[:size_bytes]
 
 
-def _chunks(batches: Sequence[RecordBatch], sizes: Sequence[int]) -> Iterator[list[RecordBatch]]:
+def _as_magic(entries: bytes, magic: int, fetch_offset: int) -> bytes:
+    return down_convert_run(entries, magic, fetch_offset, limit_bytes=_ALREADY_CHECKED_BYTES)
+
+
+def _chunks(entries: Sequence[bytes]) -> Iterator[list[bytes]]:
     """Batches that are converted together: 128 KiB, or one that is larger."""
-    chunk: list[RecordBatch] = []
+    chunk: list[bytes] = []
     chunk_bytes = 0
-    for batch, size in zip(batches, sizes, strict=True):
-        if chunk and chunk_bytes + size > _CHUNK_BYTES:
+    for entry in entries:
+        if chunk and chunk_bytes + len(entry) > _CHUNK_BYTES:
             yield chunk
             chunk, chunk_bytes = [], 0
-        chunk.append(batch)
-        chunk_bytes += size
+        chunk.append(entry)
+        chunk_bytes += len(entry)
     if chunk:
         yield chunk

@@ -12,6 +12,8 @@ from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.partition import Partition
 
+_NO_LEADER_EPOCH = -1  # and whatever is less, other than in ListOffsets
+
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
@@ -76,16 +78,19 @@ def read_partitions(
 ) -> list[PartitionReading]:
     """Fill partitions in order until max_bytes are used up; the first batch always fits.
 
-    Partitions that do not exist come last, as in Kafka.
+    Partitions that do not exist come last, those of unknown ids before the others (class
+    KafkaApis, handleFetchRequest).
     """
     readings: list[PartitionReading] = []
+    unknown: list[PartitionReading] = []
     missing: list[PartitionReading] = []
     left_bytes, may_exceed = limits.max_bytes, True
     for want in wanted:
         found = find_partition(cluster, want.key, want.known_name)
         if isinstance(found, ErrorCode):
             is_missing = found is not ErrorCode.INCONSISTENT_TOPIC_ID
-            missing.append(PartitionReading(want.key, found, is_missing=is_missing))
+            place = unknown if found is ErrorCode.UNKNOWN_TOPIC_ID else missing
+            place.append(PartitionReading(want.key, found, is_missing=is_missing))
             continue
         reading = _read(found, want, limits, left_bytes, may_exceed)
         if reading.records:
@@ -93,7 +98,7 @@ def read_partitions(
             taken = reading.available_bytes if limits.cut_last else len(reading.records)
             left_bytes = max(0, left_bytes - taken)
         readings.append(reading)
-    return readings + missing
+    return readings + unknown + missing
 
 
 def is_complete(
@@ -136,6 +141,9 @@ def _read(
     if not log.start_offset <= want.fetch_offset <= log.end_offset:
         return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
     offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
+    if limit_bytes < 0 and offset < log.end_offset:
+        # Kafka does not foresee it (class LogSegment, read).
+        return PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
     piece = log.read(offset, limit_bytes, may_exceed and not limits.is_hard)
     available_bytes = piece.available_bytes
     if limits.is_hard:
@@ -150,7 +158,7 @@ def _read(
 
 
 def _problem_with(partition: Partition, want: WantedPartition, limits: FetchLimits) -> ErrorCode:
-    error = partition.epoch_problem(want.current_leader_epoch)
+    error = partition.epoch_problem(max(want.current_leader_epoch, _NO_LEADER_EPOCH))
     if error is not ErrorCode.NONE:
         return error
     if limits.from_replica:

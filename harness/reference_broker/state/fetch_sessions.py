@@ -4,19 +4,21 @@ Source: class FetchSession and its cache. A session lives until its client close
 last partition, or a newcomer that counts more needs the place.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.ids import FetchSessionId, TimeMs
 from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.room import PER_THING_BYTES, Room
 
 NO_SESSION = FetchSessionId(0)
 FIRST_EPOCH = 0
 FINAL_EPOCH = -1
 _EPOCH_MAX = 2**31 - 1
 _EVICTABLE_AFTER_MS = 120_000
+_MEMORY_BYTES = 128 * 1024 * 1024
 
 FetchKey = tuple[str | UUID, int]
 """The topic as the request names it (by name, or by id from v13 on) and the partition."""
@@ -113,12 +115,13 @@ class FetchSession:
 
 
 class FetchSessions:
-    """At most `slots` sessions."""
+    """At most `slots` sessions, in `memory_bytes` roughly."""
 
-    __slots__ = ("_sessions", "_slots")
+    __slots__ = ("_room", "_sessions", "_slots")
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: int, memory_bytes: int = _MEMORY_BYTES) -> None:
         self._slots = slots
+        self._room = Room(memory_bytes, self._used_bytes)
         self._sessions: dict[FetchSessionId, FetchSession] = {}
 
     def __len__(self) -> int:
@@ -143,6 +146,8 @@ class FetchSessions:
         )
         if len(self._sessions) >= self._slots and not self._evict_for(session, now):
             return None
+        if not self._room.take(_size_of(session.partitions), now):
+            return None
         self._sessions[session.session_id] = session
         return session
 
@@ -161,9 +166,27 @@ class FetchSessions:
         session.epoch = 1 if epoch == _EPOCH_MAX else epoch + 1
         return session
 
+    def update(
+        self,
+        session: FetchSession,
+        wanted: Collection[WantedPartition],
+        forgotten: Iterable[FetchKey],
+        now: TimeMs,
+    ) -> bool:
+        """Change what a session asks for; False when it has become too large and is closed."""
+        session.update(wanted, forgotten)
+        added = [want.key for want in wanted]
+        if self._room.take(_size_of(added), now):
+            return True
+        self.close(session.session_id)
+        return False
+
     def close(self, session_id: FetchSessionId) -> None:
         """Forget a session, if it is there."""
         self._sessions.pop(session_id, None)
+
+    def _used_bytes(self) -> int:
+        return sum(_size_of(session.partitions) for session in self._sessions.values())
 
     def _evict_for(self, newcomer: FetchSession, now: TimeMs) -> bool:
         """Make room: the longest unused if it is stale, else the lowest in rank if it is lower."""
@@ -185,3 +208,7 @@ class FetchSessions:
             session_id = FetchSessionId(randomness.getrandbits(31))
             if session_id != NO_SESSION and session_id not in self._sessions:
                 return session_id
+
+
+def _size_of(keys: Iterable[FetchKey]) -> int:
+    return sum(PER_THING_BYTES + len(str(topic)) for topic, _ in keys)

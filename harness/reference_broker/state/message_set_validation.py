@@ -113,8 +113,8 @@ class _Checks:
     def of(cls, config: TopicConfig, place: Placement) -> "_Checks":
         limits = TimestampLimits(
             base_timestamp=0,
-            earliest=place.now - config.number("message.timestamp.before.max.ms"),
-            latest=place.now + config.number("message.timestamp.after.max.ms"),
+            earliest=place.now - config.timestamp_before_max_ms,
+            latest=place.now + config.timestamp_after_max_ms,
             every_record_has=None,
             is_checked=not config.uses_log_append_time,
         )

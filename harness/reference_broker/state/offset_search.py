@@ -1,15 +1,20 @@
 """Which offset belongs to a time (ListOffsets; KIP-79, KIP-734, KIP-405, KIP-1005, KIP-1023)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 
 from harness.codec.records import (
     BATCH_HEADER_BYTES,
     LOG_APPEND_TIME,
     BatchHeader,
 )
+from harness.codec.records.any_format import read_records
+from harness.codec.records.batch import read_payload, read_records_of
 from harness.codec.records.compression import decompress
 from harness.codec.records.walk import walk_records
 from harness.ids import LeaderEpoch, Offset, TimeMs
+from harness.reference_broker.state.batch_bytes import magic_of
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
 
@@ -43,6 +48,11 @@ class FoundOffset:
 NOTHING_FOUND = FoundOffset(Offset(-1), -1, LeaderEpoch(-1))
 
 
+def record_at(partition: Partition, timestamp: int) -> FoundOffset:
+    """The first record that is not older, whatever number the time is."""
+    return _first_record_at(partition.log, timestamp, partition.log.start_offset)
+
+
 def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
     """The offset for `timestamp`, which is a time in ms or one of the negative words above."""
     log, epoch = partition.log, partition.leader_epoch
@@ -56,7 +66,7 @@ def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
         largest = log.max_timestamp()
         # A batch counts as long as readers get it, also for records below the log start.
         return NOTHING_FOUND if largest is None else _first_record_at(log, largest, Offset(0))
-    return _first_record_at(log, timestamp, log.start_offset)
+    return record_at(partition, timestamp)
 
 
 def old_style_offsets(partition: Partition, timestamp: int, most: int, now: TimeMs) -> list[int]:
@@ -80,15 +90,40 @@ def old_style_offsets(partition: Partition, timestamp: int, most: int, now: Time
 
 def _first_record_at(log: PartitionLog, timestamp: int, at_least: Offset) -> FoundOffset:
     for batch in log.batches_reaching(timestamp):
-        for offset, found in enumerate(_timestamps(batch), batch.base_offset):
+        for offset, found in _times(batch):
             if found >= timestamp and offset >= at_least:
                 return FoundOffset(Offset(offset), found, batch.leader_epoch)
     return NOTHING_FOUND
 
 
-def _timestamps(batch: StoredBatch) -> list[int]:
-    """The timestamps of a batch's records. Validation left their offsets without gaps."""
+def _times(batch: StoredBatch) -> Iterable[tuple[int, int]]:
+    """Offset and timestamp of each record. Validation left offsets without gaps, compaction may
+    not have."""
+    if magic_of(batch.data) < 2:
+        return _times_of_messages(batch)
     header = BatchHeader.read(batch.data)
+    if header.record_count <= header.last_offset_delta:
+        return _times_around_gaps(batch)
+    return enumerate(_timestamps(batch, header), batch.base_offset)
+
+
+def _times_of_messages(batch: StoredBatch) -> Iterable[tuple[int, int]]:
+    found = read_records(batch.data, limit_bytes=_ALREADY_CHECKED_BYTES)
+    times = [time for one in found.batches for _, time, _, _ in one.records.rows()]
+    return enumerate(times, batch.base_offset)
+
+
+def _times_around_gaps(batch: StoredBatch) -> Iterable[tuple[int, int]]:
+    header = BatchHeader.read(batch.data)
+    payload = read_payload(batch.data, header, 0, _ALREADY_CHECKED_BYTES)
+    columns = read_records_of(payload, header, 0, bad_utf8="surrogateescape")
+    offsets = [batch.base_offset + delta for delta in columns.offsets]
+    if header.attributes & LOG_APPEND_TIME:
+        return zip(offsets, repeat(header.max_timestamp), strict=False)
+    return zip(offsets, [header.base_timestamp + t for t in columns.timestamps], strict=True)
+
+
+def _timestamps(batch: StoredBatch, header: BatchHeader) -> list[int]:
     if header.attributes & LOG_APPEND_TIME:
         return [header.max_timestamp] * header.record_count
     payload = batch.data[BATCH_HEADER_BYTES:]

@@ -1,7 +1,10 @@
-"""The batches of one partition, in memory, found by offset, size or time without reading them."""
+"""The batches of one partition, in memory, found by offset, size or time without reading them.
+
+Compaction leaves gaps between them: what lies in one is read from the next batch on.
+"""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
@@ -35,9 +38,9 @@ class PartitionLog:
     """A list of batches that grows at its end and loses its beginning. Owns both offsets."""
 
     __slots__ = (
-        "_base_offsets",
         "_batches",
         "_end_positions",
+        "_last_offsets",
         "_running_max",
         "end_offset",
         "start_offset",
@@ -45,7 +48,7 @@ class PartitionLog:
 
     def __init__(self) -> None:
         self._batches: list[StoredBatch] = []
-        self._base_offsets: list[Offset] = []
+        self._last_offsets: list[Offset] = []
         self._end_positions: list[int] = []  # bytes up to and including each batch
         self._running_max: list[int] = []  # largest timestamp up to and including each batch
         self.start_offset = Offset(0)
@@ -55,7 +58,7 @@ class PartitionLog:
         """Take the next batch; its base offset is the present end offset."""
         assert batch.base_offset == self.end_offset
         self._batches.append(batch)
-        self._base_offsets.append(batch.base_offset)
+        self._last_offsets.append(batch.last_offset)
         before_bytes = self._end_positions[-1] if self._end_positions else 0
         self._end_positions.append(before_bytes + len(batch.data))
         before = self._running_max[-1] if self._running_max else batch.max_timestamp
@@ -73,25 +76,39 @@ class PartitionLog:
         A batch goes when none of its records is left; until then readers get it whole.
         """
         self.start_offset = offset
-        gone = len(self._batches)
-        if offset < self.end_offset:
-            gone = bisect_right(self._base_offsets, offset) - 1
-        for entries in (self._batches, self._base_offsets, self._end_positions):
+        gone = self._first_reaching(offset)
+        for entries in (self._batches, self._last_offsets, self._end_positions):
             del entries[:gone]
         self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
+
+    def between(self, begin: Offset, end: Offset) -> list[StoredBatch]:
+        """The batches from the one that contains `begin`, or follows it, up to `end`."""
+        return self._batches[self._first_reaching(begin) : self._first_reaching(end)]
+
+    def replace_below(self, end: Offset, batches: Sequence[StoredBatch]) -> None:
+        """Put others in place of those that end before `end`; where the log starts stays."""
+        self._batches[: self._first_reaching(end)] = batches
+        self._last_offsets = [batch.last_offset for batch in self._batches]
+        self._end_positions = list(accumulate(len(batch.data) for batch in self._batches))
+        self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
+
+    def _first_reaching(self, offset: Offset) -> int:
+        """The index of the batch that contains `offset` or, in a gap, follows it."""
+        return bisect_left(self._last_offsets, offset)
 
     def _start_position(self, index: int) -> int:
         return self._end_positions[index] - len(self._batches[index].data)
 
     def read(self, offset: Offset, limit_bytes: int, at_least_one: bool) -> LogSlice:
-        """Whole batches from the one that contains `offset`, together at most `limit_bytes`.
+        """Whole batches from the one that contains `offset` on, together at most `limit_bytes`.
 
         With `at_least_one` the first batch comes even when it is larger (KIP-74). `offset` lies
-        between the start offset and the end offset, both included.
+        between the start offset and the end offset, both included; in a gap the next batch is
+        the first.
         """
         if offset >= self.end_offset:
             return _NOTHING
-        first = bisect_right(self._base_offsets, offset) - 1
+        first = self._first_reaching(offset)
         start_position = self._start_position(first)
         stop = bisect_right(self._end_positions, start_position + max(limit_bytes, 0))
         if stop <= first:
@@ -103,10 +120,10 @@ class PartitionLog:
         return LogSlice(records, available)
 
     def bytes_from(self, offset: Offset) -> int:
-        """How much there is from the batch that contains `offset` on."""
+        """How much there is from the batch on with which `read` would begin."""
         if offset >= self.end_offset:
             return 0
-        first = bisect_right(self._base_offsets, offset) - 1
+        first = self._first_reaching(offset)
         return self._end_positions[-1] - self._start_position(first)
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:

@@ -12,6 +12,7 @@ from harness.ids import ProducerEpoch, ProducerId
 _LAST_EPOCH = 2**15 - 2  # the highest one is kept for fencing
 _NO_EPOCH = ProducerEpoch(-1)
 _NO_ID = ProducerId(-1)
+_REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,16 @@ class _TransactionalProducer:
 
 
 class ProducerIds:
-    """Gives out each producer id once; remembers the epoch of every transactional id."""
+    """Gives out each producer id once; remembers the epochs of transactional ids.
 
-    __slots__ = ("_next", "_transactional")
+    Kafka forgets those that were not used for a week; here the longest unused of too many is.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_next", "_remembered", "_transactional")
+
+    def __init__(self, remembered: int = _REMEMBERED) -> None:
         self._next = 0
+        self._remembered = remembered
         self._transactional: dict[str, _TransactionalProducer] = {}
 
     def new_producer(self) -> ProducerIdentity:
@@ -51,10 +56,12 @@ class ProducerIds:
         `expected` is what the producer believes to have (KIP-360); a wrong belief is
         PRODUCER_FENCED.
         """
-        producer = self._transactional.get(transactional_id)
+        producer = self._transactional.pop(transactional_id, None)
         if producer is None:
             producer = _TransactionalProducer(self._new_id())
-            self._transactional[transactional_id] = producer
+        self._transactional[transactional_id] = producer  # behind those unused for longer
+        if len(self._transactional) > self._remembered:
+            del self._transactional[next(iter(self._transactional))]
         if expected is not None and not _may_be(producer, expected):
             return ErrorCode.PRODUCER_FENCED
         is_current = expected is None or expected.producer_epoch == producer.producer_epoch

@@ -36,8 +36,8 @@ class TimestampLimits:
         in_header = bool(header.attributes & LOG_APPEND_TIME)
         return cls(
             header.base_timestamp,
-            now - config.number("message.timestamp.before.max.ms"),
-            now + config.number("message.timestamp.after.max.ms"),
+            now - config.timestamp_before_max_ms,
+            now + config.timestamp_after_max_ms,
             header.max_timestamp if in_header else None,
             not config.uses_log_append_time,
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import CodecError
 from harness.codec.records import BATCH_HEADER_BYTES, CONTROL, LOG_APPEND_TIME, BatchHeader
-from harness.codec.records.compression import decompress
+from harness.codec.records.compression import LimitError, decompress
 from harness.codec.records.walk import BadRecord, RecordsSummary, walk_records
 from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.append_error import AppendRefused
@@ -22,6 +22,7 @@ from harness.reference_broker.state.batch_bytes import (
     next_batch_size,
     with_broker_fields,
 )
+from harness.reference_broker.state.old_formats import refuse_what_messages_lack
 from harness.reference_broker.state.recompression import rebuilt, target_codec
 from harness.reference_broker.state.record_problems import (
     TimestampLimits,
@@ -65,11 +66,17 @@ def single_batch(records: bytes, api_version: int) -> bytes:
     return records[:size]
 
 
+def has_other_magic(records: bytes) -> bool:
+    """Whether what should be a batch says that it is of another format, known or not."""
+    return len(records) >= BATCH_HEADER_BYTES and magic_of(records) != 2
+
+
 def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> bytes:
     """Check one client batch; returns it as it is to be stored. Raises AppendRefused."""
     _check_envelope(batch, config)
     header = BatchHeader.read(batch)
     _check_header(header)
+    refuse_what_messages_lack(header, config.message_magic)
     payload = _payload_of(batch, header, config.number("max.decompressed.message.bytes"))
     summary = _walk(payload, header, config, place.now)
     append_time = place.now if config.uses_log_append_time else None
@@ -123,12 +130,14 @@ def _check_header(header: BatchHeader) -> None:
 
 def _payload_of(batch: bytes, header: BatchHeader, limit_bytes: int) -> bytes:
     payload = batch[BATCH_HEADER_BYTES:]
-    if header.codec_id == 0:
+    if header.codec_id == 0 or (header.codec_id == _ZSTD and not payload):
         return payload
     try:
         return decompress(header.codec_id, payload, limit_bytes)
+    except LimitError as error:
+        raise _invalid(f"the records grow too large: {error}") from error
     except CodecError as error:
-        raise _invalid(f"the records cannot be decompressed: {error}") from error
+        raise _unexpected(f"the records cannot be decompressed: {error}") from error
 
 
 def _walk(payload: bytes, header: BatchHeader, config: TopicConfig, now: TimeMs) -> RecordsSummary:

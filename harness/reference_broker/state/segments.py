@@ -1,26 +1,38 @@
-"""Where a partition's log would begin a new file, and when each was last written.
+"""Where a partition's log would begin a new file, and what is known of each.
 
-Nothing is stored by segment here; ListOffsets version 0 asks for them. Source: classes UnifiedLog
-(maybeRoll) and LogSegment of Apache Kafka 3.9.
+The batches are not stored by segment, but old ones go by whole segments, compaction leaves the
+last one alone, and ListOffsets version 0 asks where they begin. Source: classes UnifiedLog
+(maybeRoll) and LogSegment of Apache Kafka 3.9; KIP-33, KIP-354.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.partition_log import StoredBatch
 from harness.reference_broker.state.topic_configs import TopicConfig
 
+_NO_TIMESTAMP = -1
+
 
 @dataclass(slots=True)
-class _Segment:
+class Segment:
+    """`first_timestamp` is that of its first batch, `max_timestamp` the largest of all records."""
+
     base_offset: Offset
     begun_at: TimeMs
     modified_at: TimeMs
     size_bytes: int = 0
-    first_timestamp: int = -1
+    first_timestamp: int = _NO_TIMESTAMP
+    max_timestamp: int = _NO_TIMESTAMP
+
+    @property
+    def largest_timestamp(self) -> int:
+        """How new the segment is: when it was written, where no record says (KIP-33)."""
+        return self.max_timestamp if self.max_timestamp >= 0 else self.modified_at
 
     def is_full(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> bool:
-        """Whether a batch has to go to a new segment: size first, then segment.ms."""
+        """Whether a batch has to go to a new segment: size first, then time."""
         if self.size_bytes == 0:
             return False
         if self.size_bytes > config.segment_bytes - len(batch.data):
@@ -29,27 +41,51 @@ class _Segment:
             waited_ms = batch.max_timestamp - self.first_timestamp
         else:
             waited_ms = now - self.begun_at
-        return waited_ms > config.number("segment.ms")
+        return waited_ms > config.segment_ms
 
 
 class Segments:
-    """The segments of one log. An empty log has one, which counts as written long ago."""
+    """The segments of one log, oldest first. An empty log has one, which counts as written long
+    ago."""
 
     __slots__ = ("_segments",)
 
     def __init__(self) -> None:
-        self._segments = [_Segment(Offset(0), TimeMs(0), TimeMs(0))]
+        self._segments = [Segment(Offset(0), TimeMs(0), TimeMs(0))]
 
     def note(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
         """Take note of an appended batch."""
-        if self._segments[-1].is_full(batch, config, now):
-            self._segments.append(_Segment(batch.base_offset, now, now))
         last = self._segments[-1]
+        if last.is_full(batch, config, now):
+            last = Segment(batch.base_offset, now, now)
+            self._segments.append(last)
         if last.size_bytes == 0:
             last.begun_at, last.first_timestamp = now, batch.max_timestamp
         last.size_bytes += len(batch.data)
         last.modified_at = now
+        last.max_timestamp = max(last.max_timestamp, batch.max_timestamp)
 
     def begins(self) -> list[tuple[Offset, TimeMs]]:
         """The base offset of each segment and when it was last written, oldest first."""
         return [(segment.base_offset, segment.modified_at) for segment in self._segments]
+
+    def all(self) -> Sequence[Segment]:
+        """The last one is active: appended to."""
+        return self._segments
+
+    @property
+    def active(self) -> Segment:
+        """The one that is appended to."""
+        return self._segments[-1]
+
+    def drop_oldest(self, count: int, end_offset: Offset, now: TimeMs) -> Offset:
+        """Forget the first `count`; where the others begin. There is always one to append to."""
+        if count == len(self._segments):
+            self._segments.append(Segment(end_offset, now, now))
+        del self._segments[:count]
+        return self._segments[0].base_offset
+
+    def replace_below(self, end: Offset, segments: Sequence[Segment]) -> None:
+        """Put others in place of those that begin before `end`."""
+        kept = [one for one in self._segments if one.base_offset >= end]
+        self._segments = [*segments, *kept]

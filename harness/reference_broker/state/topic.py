@@ -1,12 +1,17 @@
 """A topic and its partitions."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from harness.ids import BrokerId
-from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_names import INTERNAL_TOPICS
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.partition import Partition
 
 
 @dataclass(slots=True)
@@ -23,6 +28,12 @@ class Topic:
     def is_internal(self) -> bool:
         """Whether only the broker itself writes here."""
         return self.name in INTERNAL_TOPICS
+
+    def configure(self, config: TopicConfig) -> None:
+        """Have all partitions do from now on as `config` says."""
+        self.config = config
+        for partition in self.partitions:
+            partition.config = config
 
     def partition(self, index: int) -> Partition | None:
         """The partition, or None when the topic has no such number."""

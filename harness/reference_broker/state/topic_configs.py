@@ -1,146 +1,71 @@
-"""The topic configurations of Apache Kafka 4.4.0: names, types, limits, broker defaults.
+"""What topics are configured to do, by the names and defaults of a release.
 
-Source: class org.apache.kafka.storage.internals.log.LogConfig as released, and what a 4.4.0
-broker lists for a new topic.
+Source: class LogConfig.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
+from harness.reference_broker.likeness import LIKE_NONE, Likeness
 from harness.reference_broker.state.config_values import ConfigDefinition as Definition
 from harness.reference_broker.state.config_values import ConfigError, ConfigValue
+from harness.reference_broker.state.topic_config_definitions import DEFINITIONS
 
-_LONG_MAX = "9223372036854775807"
-_CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
-
-# Pairs of partition and broker, or all of them by one star; items may be empty.
-_PAIR = r"\s*([0-9]+:[0-9]+)?\s*"
-_THROTTLED = rf"{_PAIR}(,{_PAIR})*|[\s,]*\*[\s,]*"
-
-_DEFINITIONS = (
-    Definition(
-        "cleanup.policy",
-        "list",
-        "delete",
-        choices=("compact", "delete"),
-        broker_setting="log.cleanup.policy",
-    ),
-    Definition(
-        "compression.gzip.level",
-        "int",
-        "-1",
-        1,
-        9,
-        also=-1,
-        broker_setting="compression.gzip.level",
-    ),
-    Definition("compression.lz4.level", "int", "9", 1, 17, broker_setting="compression.lz4.level"),
-    Definition(
-        "compression.type", "string", "producer", choices=_CODECS, broker_setting="compression.type"
-    ),
-    Definition(
-        "compression.zstd.level", "int", "3", -131072, 22, broker_setting="compression.zstd.level"
-    ),
-    Definition(
-        "delete.retention.ms",
-        "long",
-        "86400000",
-        0,
-        broker_setting="log.cleaner.delete.retention.ms",
-    ),
-    Definition("errors.deadletterqueue.group.enable", "boolean", "false"),
-    Definition(
-        "file.delete.delay.ms", "long", "60000", 0, broker_setting="log.segment.delete.delay.ms"
-    ),
-    Definition(
-        "flush.messages", "long", _LONG_MAX, 1, broker_setting="log.flush.interval.messages"
-    ),
-    Definition("flush.ms", "long", _LONG_MAX, 0, broker_setting="log.flush.interval.ms"),
-    Definition("follower.replication.throttled.replicas", "list", "", pattern=_THROTTLED),
-    Definition("index.interval.bytes", "int", "4096", 0, broker_setting="log.index.interval.bytes"),
-    Definition("leader.replication.throttled.replicas", "list", "", pattern=_THROTTLED),
-    Definition(
-        "local.retention.bytes", "long", "-2", -2, broker_setting="log.local.retention.bytes"
-    ),
-    Definition("local.retention.ms", "long", "-2", -2, broker_setting="log.local.retention.ms"),
-    Definition(
-        "max.compaction.lag.ms",
-        "long",
-        _LONG_MAX,
-        1,
-        broker_setting="log.cleaner.max.compaction.lag.ms",
-    ),
-    Definition(
-        "max.decompressed.message.bytes",
-        "int",
-        "2147483639",
-        1,
-        2147483639,
-        broker_setting="max.decompressed.message.bytes",
-    ),
-    Definition("max.message.bytes", "int", "1048588", 0, broker_setting="message.max.bytes"),
-    Definition(
-        "message.timestamp.after.max.ms",
-        "long",
-        "3600000",
-        0,
-        broker_setting="log.message.timestamp.after.max.ms",
-    ),
-    Definition(
-        "message.timestamp.before.max.ms",
-        "long",
-        _LONG_MAX,
-        0,
-        broker_setting="log.message.timestamp.before.max.ms",
-    ),
-    Definition(
-        "message.timestamp.type",
-        "string",
-        "CreateTime",
-        choices=("CreateTime", "LogAppendTime"),
-        broker_setting="log.message.timestamp.type",
-    ),
-    Definition(
-        "min.cleanable.dirty.ratio",
-        "double",
-        "0.5",
-        0,
-        1,
-        broker_setting="log.cleaner.min.cleanable.ratio",
-    ),
-    Definition(
-        "min.compaction.lag.ms", "long", "0", 0, broker_setting="log.cleaner.min.compaction.lag.ms"
-    ),
-    Definition("min.insync.replicas", "int", "1", 1, broker_setting="min.insync.replicas"),
-    Definition("preallocate", "boolean", "false", broker_setting="log.preallocate"),
-    Definition(
-        "remote.copy.lag.bytes", "long", "-1", -1, broker_setting="log.remote.copy.lag.bytes"
-    ),
-    Definition("remote.copy.lag.ms", "long", "0", -1, broker_setting="log.remote.copy.lag.ms"),
-    Definition("remote.log.copy.disable", "boolean", "false"),
-    Definition("remote.log.delete.on.disable", "boolean", "false"),
-    Definition("remote.storage.enable", "boolean", "false"),
-    Definition("retention.bytes", "long", "-1", broker_setting="log.retention.bytes"),
-    Definition("retention.ms", "long", "604800000", -1, broker_setting="log.retention.ms"),
-    Definition("segment.bytes", "int", "1073741824", 1048576, broker_setting="log.segment.bytes"),
-    Definition(
-        "segment.index.bytes", "int", "10485760", 4, broker_setting="log.index.size.max.bytes"
-    ),
-    Definition("segment.jitter.ms", "long", "0", 0, broker_setting="log.roll.jitter.ms"),
-    Definition("segment.ms", "long", "604800000", 1, broker_setting="log.roll.ms"),
-    Definition(
-        "unclean.leader.election.enable",
-        "boolean",
-        "false",
-        broker_setting="unclean.leader.election.enable",
-    ),
-)
-
-TOPIC_CONFIGS: Mapping[str, Definition] = {d.name: d for d in _DEFINITIONS}
-"""All that are listed to clients."""
-
-_SMALL_SEGMENTS = Definition("internal.segment.bytes", "int", "0")
+_SMALL_SEGMENTS = Definition("internal.segment.bytes", "int", "0", since=(4, 1))
 """Never listed; lets tests have segments below the legal minimum (KIP-1030)."""
+
+_FORMAT_IS_IGNORED = (3, 0)  # KIP-724
+_FIRST_RELEASES_OF_MAGIC = ((0, 10), (0, 11))  # 1 (KIP-32) and 2 (KIP-98)
+_DIFFERENCE = "message.timestamp.difference.max.ms"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedConfigs:
+    """The topic configs of one release.
+
+    `known` are those that it lists. `effective` has the others too: what stands for a config
+    that came later, or is gone, is its default in the release where it was nearest.
+    """
+
+    known: Mapping[str, Definition]
+    effective: Mapping[str, Definition]
+    accepted: frozenset[str]
+    format_is_ignored: bool
+
+
+def configs_of(like: Likeness) -> ReleasedConfigs:
+    """Those of the release."""
+    return _configs_of_release(like.release)
+
+
+@cache
+def _configs_of_release(release: str) -> ReleasedConfigs:
+    like = Likeness(release)
+    known = {one.name: one for one in DEFINITIONS if _has(like, one)}
+    effective: dict[str, Definition] = {}
+    for one in (*DEFINITIONS, _SMALL_SEGMENTS):
+        if one.name not in effective or like.since(*one.since):
+            effective[one.name] = one
+    hidden = {_SMALL_SEGMENTS.name} if _has(like, _SMALL_SEGMENTS) else set()
+    return ReleasedConfigs(
+        known, effective, frozenset(known) | hidden, like.since(*_FORMAT_IS_IGNORED)
+    )
+
+
+def _has(like: Likeness, definition: Definition) -> bool:
+    ended = definition.until is not None and like.since(*definition.until)
+    return like.since(*definition.since) and not ended
+
+
+TOPIC_CONFIGS: Mapping[str, Definition] = configs_of(LIKE_NONE).known
+"""All that a broker like no release lists to clients."""
+
+INHERITED: Mapping[str, Definition] = {
+    one.broker_setting: one for one in DEFINITIONS if one.broker_setting is not None
+}
+"""What topics of any release inherit, by the broker's names; the newest definition of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,29 +79,52 @@ class TopicConfig:
     overrides: Mapping[str, str]
     broker_values: Mapping[str, str]
     values: Mapping[str, ConfigValue]
+    released: ReleasedConfigs
 
     @classmethod
-    def of(cls, overrides: Mapping[str, str], broker_values: Mapping[str, str]) -> "TopicConfig":
+    def of(
+        cls,
+        overrides: Mapping[str, str],
+        broker_values: Mapping[str, str],
+        like: Likeness = LIKE_NONE,
+    ) -> "TopicConfig":
         """Read and check all values."""
+        released = configs_of(like)
         for name in overrides:
-            if name not in TOPIC_CONFIGS and name != _SMALL_SEGMENTS.name:
+            if name not in released.accepted:
                 raise ConfigError(f"Unknown topic config name: {name}")
+        config = cls._read(overrides, broker_values, released)
+        _check_together(config.values)
+        return config
+
+    def inheriting(self, broker_values: Mapping[str, str]) -> "TopicConfig":
+        """The same overrides above other settings of the broker."""
+        return self._read(self.overrides, broker_values, self.released)
+
+    @classmethod
+    def _read(
+        cls,
+        overrides: Mapping[str, str],
+        broker_values: Mapping[str, str],
+        released: ReleasedConfigs,
+    ) -> "TopicConfig":
         values = {
-            definition.name: definition.parse(_text_of(definition, overrides, broker_values))
-            for definition in (*_DEFINITIONS, _SMALL_SEGMENTS)
+            name: definition.parse(_text_of(definition, overrides, broker_values))
+            for name, definition in released.effective.items()
         }
-        _check_together(values)
-        return cls(dict(overrides), broker_values, values)
+        return cls(dict(overrides), broker_values, values, released)
+
+    def definition_of(self, name: str) -> Definition:
+        """Of a config that a topic may have."""
+        return self.released.effective[name]
 
     def text_of(self, name: str) -> str:
         """The value in effect, as text."""
-        return _text_of(
-            TOPIC_CONFIGS.get(name, _SMALL_SEGMENTS), self.overrides, self.broker_values
-        )
+        return _text_of(self.definition_of(name), self.overrides, self.broker_values)
 
     def listed_names(self) -> list[str]:
         """The names that clients are shown, sorted; the unlisted one only when it was given."""
-        return sorted({*TOPIC_CONFIGS, *self.overrides})
+        return sorted({*self.released.known, *self.overrides})
 
     def number(self, name: str) -> int:
         """A value of type int or long."""
@@ -188,6 +136,20 @@ class TopicConfig:
     def segment_bytes(self) -> int:
         """The largest set of batches that may be appended at once."""
         return self.number(_SMALL_SEGMENTS.name) or self.number("segment.bytes")
+
+    @property
+    def segment_ms(self) -> int:
+        """For how long a segment is appended to: what is to be compacted in time closes in time
+        (KIP-354)."""
+        longest = self.number("segment.ms")
+        return min(longest, self.number("max.compaction.lag.ms")) if self.is_compacted else longest
+
+    @property
+    def least_dirty_ratio(self) -> float:
+        """How much of a log has to be new before it is compacted."""
+        value = self.values["min.cleanable.dirty.ratio"]
+        assert isinstance(value, int | float)
+        return value
 
     @property
     def is_compacted(self) -> bool:
@@ -214,6 +176,43 @@ class TopicConfig:
     def uses_log_append_time(self) -> bool:
         """Whether the broker's clock replaces the records' timestamps."""
         return self.values["message.timestamp.type"] == "LogAppendTime"
+
+    @property
+    def timestamp_before_max_ms(self) -> int:
+        """How much older than the broker's time a record may be."""
+        return self._timestamp_limit("message.timestamp.before.max.ms")
+
+    @property
+    def timestamp_after_max_ms(self) -> int:
+        """How much newer than the broker's time a record may be."""
+        return self._timestamp_limit("message.timestamp.after.max.ms")
+
+    def _timestamp_limit(self, name: str) -> int:
+        """Up to 3.9 the limit for both sides counts where this one is at its default (KIP-937)."""
+        if _DIFFERENCE in self.released.known:
+            default = self.definition_of(name).default
+            if name not in self.released.known or self.values[name] == int(default):
+                return self.number(_DIFFERENCE)
+        return self.number(name)
+
+    @property
+    def message_magic(self) -> int:
+        """The format that batches are stored in (class ApiVersion)."""
+        if self.released.format_is_ignored:
+            return 2
+        return _magic_of(str(self.values["message.format.version"]))
+
+    @property
+    def may_be_down_converted(self) -> bool:
+        """Whether old readers get what is stored in a newer format (KIP-283)."""
+        return self.values["message.downconversion.enable"] is True
+
+
+@cache
+def _magic_of(format_version: str) -> int:
+    """Asked for each batch: read once for each version that configs name."""
+    numbers = tuple(map(int, re.findall(r"[0-9]+", format_version.partition("-")[0])))
+    return sum(numbers >= first for first in _FIRST_RELEASES_OF_MAGIC)
 
 
 def _text_of(

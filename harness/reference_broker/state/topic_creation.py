@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 
 from harness.codec.error_code import ErrorCode
 from harness.ids import BrokerId
+from harness.reference_broker.likeness import LIKE_NONE, Likeness
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.config_values import ConfigError
 from harness.reference_broker.state.creation_limits import check_changes, check_partitions_asked
-from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.state.creation_refused import (
+    ConfigsWithoutValue,
+    CreationRefused,
+    SenselessValue,
+)
 from harness.reference_broker.state.replica_assignment import bad_assignment, check_replicas
-from harness.reference_broker.state.topic_configs import TopicConfig
+from harness.reference_broker.state.topic_configs import TopicConfig, configs_of
 from harness.reference_broker.state.topic_names import topic_name_problem
 
 USE_DEFAULT = -1
@@ -38,6 +43,7 @@ class CreationDefaults:
     partition_count: int
     replication_factor: int
     topic_defaults: Mapping[str, str]
+    like: Likeness = LIKE_NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +120,16 @@ def _check_name(name: str, cluster: Cluster) -> None:
 def _config_of(wanted: WantedTopic, defaults: CreationDefaults) -> TopicConfig:
     nulls = [name for name, value in wanted.configs.items() if value is None]
     if nulls:
-        raise CreationRefused(
+        raise ConfigsWithoutValue(
             ErrorCode.INVALID_CONFIG, f"Topic configs need a value: {', '.join(nulls)}"
         )
     given = {name: value for name, value in wanted.configs.items() if value is not None}
     try:
-        return TopicConfig.of(given, defaults.topic_defaults)
+        return TopicConfig.of(given, defaults.topic_defaults, defaults.like)
     except ConfigError as error:
-        raise CreationRefused(ErrorCode.INVALID_CONFIG, str(error)) from error
+        known = all(name in configs_of(defaults.like).known for name in given)
+        refused = SenselessValue if known else CreationRefused
+        raise refused(ErrorCode.INVALID_CONFIG, str(error)) from error
 
 
 def _plan_counted(

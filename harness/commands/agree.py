@@ -1,0 +1,134 @@
+"""``kafka-conformance agree``: is the built-in broker like the releases that it can be like?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from harness.bundle import shipped_root
+from harness.commands.judging import Judged, judge_target, suite_folders
+from harness.commands.requirement_globs import require_known
+from harness.conformance.agreement import (
+    Agreement,
+    DifferencesError,
+    agree,
+    flips,
+    load_differences,
+)
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.found_runs import ResultsNotFound, find_runs
+from harness.conformance.summary import RunExit, RunSummary, summarize
+from harness.reference_broker.likeness import releases
+
+NAMED = "suites/reference-like.toml"
+Pair = tuple[RunSummary, RunSummary]
+
+
+@click.command("agree")
+@click.argument("out", metavar="OUT", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--release", "chosen", multiple=True, type=click.Choice(releases()),
+              help="Only these releases; default all that the broker can be like.")  # fmt: skip
+@click.option("--no-run", is_flag=True,
+              help="Judge nothing: read the newest runs of both targets in OUT.")  # fmt: skip
+@click.option("--requirement", "globs", multiple=True, metavar="GLOB",
+              help="Only requirements that match, such as 'PROD-*'; may be repeated.")  # fmt: skip
+@click.option("--versions", type=click.Choice(["all", "ends"]), default="all", show_default=True,
+              help="Run at each version of a range, or only at both ends.")  # fmt: skip
+@click.option("--jobs", default=1, show_default=True, help="Test processes at the same time.")
+def agree_command(
+    out: Path,
+    chosen: tuple[str, ...],
+    no_run: bool,
+    globs: tuple[str, ...],
+    versions: str,
+    jobs: int,
+) -> None:
+    """Run the suites on `reference,like=RELEASE` and on `kafka:RELEASE`; say what differs.
+
+    Known differences are named, with reasons, in suites/reference-like.toml. The runs are kept in
+    OUT.
+
+    \b
+    Exit codes: 0 none differs that is not named, 1 some do, or a named one no longer does,
+                2 wrong usage, 3 a run is missing or incomplete.
+    """
+    require_known(globs)
+    wanted = [one for one in releases() if one in (chosen or releases())]
+    options = [*suite_folders(()), "--versions", versions, "-n", str(jobs)]
+    options += [word for glob in globs for word in ("--requirement", glob)]
+    console = Console(file=sys.stdout)
+    catalogue = load_catalogue()
+    try:
+        named = load_differences(shipped_root() / NAMED, catalogue, releases())
+        if not no_run:
+            for spec in (spec for release in wanted for spec in _targets(release)):
+                _judge(spec, options, out.absolute())
+        pairs = _pairs(out, wanted)
+    except (DifferencesError, ResultsNotFound) as error:
+        raise click.UsageError(str(error)) from error
+    found = [agree(release, *pair, named) for release, pair in pairs.items()]
+    for one in found:
+        _show(one, console)
+    if len(pairs) > 1:
+        counts = flips(list(pairs.values()), catalogue)
+        console.print(
+            f"dated requirements that change from one of these releases to the next: "
+            f"{counts['both']} on both, {counts['like']} only on the built-in broker, "
+            f"{counts['real']} only on Kafka",
+            soft_wrap=True,
+        )
+    sys.exit(_exit_code(found))
+
+
+def _targets(release: str) -> tuple[str, str]:
+    return f"reference,like={release}", f"kafka:{release}"
+
+
+def _judge(spec: str, options: list[str], out: Path) -> None:
+    click.echo(f"judging {spec} ...", err=True)
+    judged: Judged = judge_target(spec, options, out, lambda _: None)
+    if judged.summary is None:
+        click.echo(f"{spec}: no result: {judged.problem}", err=True)
+        sys.exit(RunExit.INCOMPLETE)
+
+
+def _pairs(out: Path, wanted: list[str]) -> dict[str, Pair]:
+    newest = find_runs(out).newest_by_target()
+    pairs = {}
+    for release in wanted:
+        like, real = _targets(release)
+        for spec in (like, real):
+            if spec not in newest:
+                click.echo(f"{out} holds no run of {spec}", err=True)
+                sys.exit(RunExit.INCOMPLETE)
+        pairs[release] = (summarize(newest[like]), summarize(newest[real]))
+    return pairs
+
+
+def _show(one: Agreement, console: Console) -> None:
+    unnamed = sum(not difference.reason for difference in one.differences)
+    console.print(
+        f"{one.release}: {one.same} the same, {len(one.differences) - unnamed} differ and are "
+        f"named, {unnamed} differ",
+        highlight=False,
+    )
+    for defect in one.defects:
+        console.print(f"{one.release}: {defect}", markup=False, soft_wrap=True)
+    for name in one.needless:
+        console.print(f"{one.release}: {name} is named in {NAMED} and does not differ any more")
+    if one.differences:
+        table = Table("requirement", "built-in", "Kafka", "why")
+        for each in one.differences:
+            why = each.reason or f"[red]not named[/]: {each.said}".replace("[v", r"\[v")
+            table.add_row(each.requirement, each.like or "-", each.real or "-", why)
+        console.print(table)
+
+
+def _exit_code(found: list[Agreement]) -> int:
+    if any(one.defects for one in found):
+        return RunExit.INCOMPLETE
+    return RunExit.GREEN if all(one.good for one in found) else RunExit.FAILURES

@@ -1,0 +1,78 @@
+"""Batches to produce: good ones, and such with one thing wrong."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from harness.differential.symbols import DAMAGE, DAMAGES, RECORDS
+
+_A_VALUE, _A_KEY = b"value".hex(), b"key".hex()
+_COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
+_IDEMPOTENT: dict[str, Any] = {"producer_id": "$producer_id:0", "producer_epoch": 0}
+_GOOD: tuple[dict[str, Any], ...] = (
+    {},
+    {},
+    {**_IDEMPOTENT, "base_sequence": 0},
+    {**_IDEMPOTENT, "base_sequence": 1},
+    {**_IDEMPOTENT, "base_sequence": 2},
+)
+_WRONG: tuple[dict[str, Any], ...] = (
+    {"producer_id": "$producer_id:0", "producer_epoch": 1, "base_sequence": 0},
+    {"producer_id": "$producer_id:0", "producer_epoch": -1, "base_sequence": 0},
+    {**_IDEMPOTENT, "base_sequence": -1},
+    {**_IDEMPOTENT, "base_sequence": 7},
+    {"producer_id": 1 << 40, "producer_epoch": 0, "base_sequence": 5},
+    {"attributes": {"transactional": True}},
+    {**_IDEMPOTENT, "base_sequence": 0, "attributes": {"transactional": True}},
+    {"attributes": {"control": True}},
+    {"attributes": {"timestamp_type": "LogAppendTime"}},
+    {"attributes": {"delete_horizon": True}},
+    {"last_offset_delta": 5},
+    {"last_offset_delta": 0},
+    {"base_offset": 7},
+    {"partition_leader_epoch": 3},
+    {"max_timestamp": -1},
+    {"records": []},
+    {"magic": 1},
+    {"magic": 0},
+)
+
+
+def good_records(dice: Random) -> dict[str, Any]:
+    """What a broker has to take, at Produce 3 and later."""
+    return {RECORDS: [_batch(dice, dice.choice(_GOOD))]}
+
+
+def wrong_records(dice: Random) -> dict[str, Any]:
+    """A batch with something wrong in it, two batches, or wrong bytes."""
+    kind = dice.randrange(4)
+    if kind == 0:
+        damage = dice.choice([name for name in DAMAGES if name is not None])
+        return {RECORDS: [_batch(dice, {})], DAMAGE: damage}
+    if kind == 1:
+        return {RECORDS: [_batch(dice, {}), _batch(dice, {})]}
+    return {RECORDS: [_batch(dice, dice.choice(_WRONG))]}
+
+
+def _batch(dice: Random, change: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {"magic": 2, "compression": dice.choice((*_COMPRESSIONS, "none"))}
+    count = 1 if change.get("magic", 2) < 2 else dice.choice((1, 1, 2, 3))
+    made["records"] = [_record(dice) for _ in range(count)]
+    made |= change
+    if made["magic"] < 2:
+        made["compression"] = "none"
+        for record in made["records"]:
+            record.pop("headers", None)
+    return made
+
+
+def _record(dice: Random) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "timestamp": f"$time:{dice.choice((0, 5, 10, 20))}",
+        "key": dice.choice((None, _A_KEY, "")),
+        "value": dice.choice((None, _A_VALUE, _A_VALUE * 20)),
+    }
+    if dice.random() < 0.2:
+        record["headers"] = [["h", dice.choice((None, "00"))]]
+    return record

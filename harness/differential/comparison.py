@@ -1,0 +1,153 @@
+"""Conversations played at two brokers: what was compared, and what differs."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.differential.conversation import Conversation, Step
+from harness.differential.difference import Difference, differences
+from harness.differential.explained import Explained, judged, load_explained
+from harness.differential.player import Answer, How, Player
+from harness.differential.shrinking import shrink
+from harness.own_names import case_prefix, new_nonce
+
+_BEHIND_NOW_MS = 60_000
+_REPEATS = 3
+Seen = tuple[Difference, tuple[Answer, Answer]]
+"""A difference, and the answers that differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A difference, and the conversation that shows it.
+
+    ``repeats`` False: it was seen once, and not when the same was played again; then
+    ``conversation`` is all of it. ``answers`` are those of the last play in which it was seen.
+    """
+
+    conversation: Conversation
+    difference: Difference
+    answers: tuple[Answer, Answer]
+    repeats: bool
+
+
+@dataclass(slots=True)
+class Counted:
+    """What was compared: exchanges by API and version, and the reasons of explained differences."""
+
+    exchanges: Counter[tuple[str, int]] = field(default_factory=Counter)
+    explained: Counter[str] = field(default_factory=Counter)
+    conversations: int = 0
+
+
+class Comparison:
+    """Two brokers, and all that is played at them."""
+
+    def __init__(self, players: tuple[Player, Player], prefix: str,
+                 explained: Sequence[Explained] | None = None) -> None:  # fmt: skip
+        self.players, self.prefix = players, prefix
+        self.specs = tuple(player.spec for player in players)
+        self.explained = load_explained() if explained is None else explained
+        self.counted = Counted()
+        self._nonce, self._plays = new_nonce(), 0
+        self._known: set[tuple[str, str]] = set()
+        self._threads = ThreadPoolExecutor(max_workers=2)
+
+    def close(self) -> None:
+        self._threads.shutdown()
+
+    def play(
+        self, conversation: Conversation, *, patient: bool = False
+    ) -> tuple[list[Answer], list[Answer]]:
+        """Both at the same time, under names that were never used."""
+        self._plays += 1
+        name = f"{case_prefix(self.prefix, self._nonce, 'diff')}-{self._plays}"
+        base_ms = int(time.time() * 1000) - _BEHIND_NOW_MS
+        one, other = [
+            self._threads.submit(player.play, conversation, name, base_ms, patient=patient)
+            for player in self.players
+        ]
+        return one.result(), other.result()
+
+    def compare(self, conversation: Conversation) -> Found | None:
+        """Play it, and when something differs shrink it.
+
+        None without a difference, and with one of a kind that was found before.
+        """
+        seen = self._differs(conversation, first=True)
+        if seen is None or seen[0].kind in self._known:
+            return None
+        self._known.add(seen[0].kind)
+        for _ in range(_REPEATS):
+            again = self._differs(conversation)
+            if again is not None and again[0].kind == seen[0].kind:
+                return self._shrunk(conversation, again)
+        return Found(conversation, *seen, repeats=False)
+
+    def compare_once(self, conversation: Conversation) -> Found | None:
+        """Play it as it is."""
+        seen = self._differs(conversation, first=True)
+        return None if seen is None else Found(conversation, *seen, repeats=True)
+
+    def _differs(self, conversation: Conversation, *, first: bool = False) -> Seen | None:
+        """The first difference that is not explained. Only a first play is counted.
+
+        Who was silent once may have been slow: that is played again with more patience.
+        """
+        seen = self._difference(conversation, self.counted if first else Counted())
+        if seen is not None and How.SILENT in seen[0].values:
+            return self._difference(conversation, Counted(), patient=True)
+        return seen
+
+    def _difference(
+        self, conversation: Conversation, counted: Counted, *, patient: bool = False
+    ) -> Seen | None:
+        one, other = self.play(conversation, patient=patient)
+        steps = conversation.steps
+        told = differences(steps, one, other)
+        verdict = judged(told, self.explained, steps, self.specs, counted.explained)
+        counted.conversations += 1
+        counted.exchanges.update((step.api, step.version) for step in steps[: verdict.compared])
+        found = verdict.found
+        return None if found is None else (found, (one[found.step], other[found.step]))
+
+    def _shrunk(self, conversation: Conversation, seen: Seen) -> Found:
+        last = seen[0].step + 1
+        kind = seen[0].kind
+
+        def same(steps: Sequence[Step]) -> bool:
+            found = self._difference(conversation.with_steps(steps), Counted())
+            return found is not None and found[0].kind == kind
+
+        cut = conversation.steps[:last]
+        least = conversation.with_steps(shrink(cut, same))
+        for _ in range(_REPEATS):
+            again = self._differs(least)
+            if again is not None and again[0].kind == kind:
+                return Found(least, *again, repeats=True)
+        return Found(conversation, *seen, repeats=False)
+
+
+def compare_many(
+    comparison: Comparison,
+    conversations: Iterator[Conversation],
+    exchanges: int,
+    most: int,
+    tell: Callable[[Counted, Found | None], Any],
+) -> list[Found]:
+    """Until so many exchanges were compared, or ``most`` kinds of differences were found.
+
+    ``tell`` is called after each conversation, with what was found in it.
+    """
+    found: list[Found] = []
+    counted = comparison.counted
+    while counted.exchanges.total() < exchanges and len(found) < most:
+        one = comparison.compare(next(conversations))
+        found += [one] if one is not None else []
+        tell(counted, one)
+    return found

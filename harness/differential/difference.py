@@ -1,0 +1,59 @@
+"""Where two answers differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.differential.conversation import Step
+from harness.differential.player import HOW, Answer
+
+MISSING = "nothing"
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """``path``: of the field in the answers; ``values``: what stands there, at both sides."""
+
+    step: int
+    api: str
+    version: int
+    path: str
+    values: tuple[Any, Any]
+
+    @property
+    def field(self) -> str:
+        """The path without the places in lists."""
+        return _INDEX.sub("", self.path)
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Differences of one kind are taken for one."""
+        return self.api, self.field
+
+
+def differences(
+    steps: Sequence[Step], one: Sequence[Answer], other: Sequence[Answer]
+) -> Iterator[Difference]:
+    """Every field that differs, in the order of the conversation."""
+    for place, step in enumerate(steps):
+        pair = (one[place].compared, other[place].compared)
+        if pair[0][HOW] != pair[1][HOW]:
+            pair = ({HOW: pair[0][HOW]}, {HOW: pair[1][HOW]})
+        for path, values in _walk(*pair, ""):
+            yield Difference(place, step.api, step.version, path, values)
+
+
+def _walk(one: Any, other: Any, path: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in {**one, **other}:
+            inner = f"{path}.{key}" if path else key
+            yield from _walk(one.get(key, MISSING), other.get(key, MISSING), inner)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (left, right) in enumerate(zip(one, other, strict=True)):
+            yield from _walk(left, right, f"{path}[{place}]")
+    elif type(one) is not type(other) or one != other:
+        yield path, (one, other)

@@ -1,0 +1,224 @@
+"""Answers in a form in which only meaning is left: what two right brokers answer alike.
+
+What is taken away, and why, is :data:`RULES`, :data:`LISTED` and :data:`ORDERED`, nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from harness.codec.records.compression import CompressionError
+from harness.codec.records.errors import RecordsError
+from harness.codec.records.value_form import records_value
+from harness.differential.symbols import (
+    NAME,
+    NOBODYS_NUMBER,
+    NOBODYS_UUID,
+    TIME,
+    TIME_SPAN_MS,
+    Bindings,
+)
+
+A_TIME, AN_ADDRESS = "a time", "an address"
+_OLDEST_TIME_MS = 1_600_000_000_000
+_KEPT_IDS = (-1, 0, 77, 1 << 30, NOBODYS_NUMBER, NOBODYS_UUID, str(UUID(int=0)), "", "nobody")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is done to the fields whose ``API.path.to.field`` fits ``fields``, and why."""
+
+    fields: str
+    form: Callable[[Any, Bindings], Any]
+    reason: str
+
+
+def _nothing(_value: Any, _bound: Bindings) -> None:
+    return None
+
+
+def _address(value: Any, _bound: Bindings) -> Any:
+    return AN_ADDRESS if value not in ("", -1, 0) else value
+
+
+def _time(value: Any, bound: Bindings) -> Any:
+    if not isinstance(value, int) or value < _OLDEST_TIME_MS:
+        return value
+    since = value - bound.base_ms
+    return f"{TIME}:{since}" if 0 <= since <= TIME_SPAN_MS else A_TIME
+
+
+def _id(kind: str) -> Callable[[Any, Bindings], Any]:
+    def form(value: Any, bound: Bindings) -> Any:
+        if value is None or value in _KEPT_IDS:
+            return value
+        if value in bound.said:
+            return value.replace(bound.prefix, NAME)
+        return bound.symbol_of(kind, value)
+
+    return form
+
+
+def _records(value: Any, bound: Bindings) -> Any:
+    if not value:
+        return value
+    try:
+        batches = records_value(bytes.fromhex(value))
+    except (RecordsError, CompressionError) as problem:
+        return f"damaged records: {problem}"
+    return [_batch(batch, bound) for batch in batches]
+
+
+def _batch(batch: Any, bound: Bindings) -> Any:
+    if "partial_hex" in batch:
+        return "the beginning of a batch"
+    made = {name: inner for name, inner in batch.items() if name != "records"}
+    for name in ("base_timestamp", "max_timestamp"):
+        made[name] = _time(batch[name], bound)
+    made["producer_id"] = _id("producer_id")(batch["producer_id"], bound)
+    made["records"] = [
+        {k: _time(v, bound) if k.endswith("timestamp") else v for k, v in record.items()}
+        for record in batch["records"]
+    ]
+    return made
+
+
+_FOR_PEOPLE = "no protocol says its words, or whether there are any"
+RULES: tuple[Rule, ...] = (
+    Rule("*.throttle_time_ms", _nothing, "how busy the broker is"),
+    Rule("*.host", _address, "where it listens"),
+    Rule("*.port", _address, "where it listens"),
+    Rule("*.client_host", _address, "where the client is"),
+    Rule(
+        "*.error_message",
+        _nothing,
+        _FOR_PEOPLE,
+    ),
+    Rule(
+        "*.error_string",
+        _nothing,
+        _FOR_PEOPLE,
+    ),
+    Rule(
+        "*.batch_index_error_message",
+        _nothing,
+        _FOR_PEOPLE,
+    ),
+    Rule("*.documentation", _nothing, _FOR_PEOPLE),
+    Rule("*.topic_id", _id("topic_id"), "drawn by the broker"),
+    Rule("*.producer_id", _id("producer_id"), "drawn by the broker"),
+    Rule("*.member_id", _id("member_id"), "drawn by the broker"),
+    Rule("JoinGroup.leader", _id("member_id"), "a member's id"),
+    Rule("*.session_id", _id("session_id"), "drawn by the broker"),
+    Rule("*.cluster_id", _id("cluster_id"), "drawn when the cluster was made"),
+    Rule("*.log_dir", _id("log_dir"), "a folder of that machine"),
+    Rule("DescribeLogDirs.results.*_bytes", _nothing, "how large that machine is"),
+    Rule("*.records", _records, "compressors write other bytes for the same records"),
+    Rule("*timestamp*", _time, "the broker's clock"),
+    Rule("*_time_ms", _time, "the broker's clock"),
+)
+"""The first that fits counts."""
+
+LISTED: Mapping[str, tuple[str, ...]] = {
+    "topics": ("name", "topic_name", "topic"),
+    "groups": ("group_id",),
+    "transaction_states": ("transactional_id",),
+    "config_resources": ("resource_name",),
+}
+"""Lists that may hold what other conversations made: elements by whose name nobody asked are left
+out, and the broker's own topics."""
+
+ORDERED = ("DescribeTopicPartitions.topics", "*_nodes", "*.offsets", "*.old_style_offsets")
+"""Lists that have an order by the protocol; in all others it is the broker's choice."""
+
+_SUBJECTS = (
+    *("name", "topic", "topic_name", "group_id", "key", "resource_name", "transactional_id"),
+    *("partition_index", "partition", "index", "node_id", "broker_id", "api_key"),
+)
+"""Fields that say what an element of a list is about."""
+
+
+def normal_form(api: str, answer: Mapping[str, Any], bound: Bindings) -> Any:
+    """The answer, its ids as symbols by order of appearance."""
+    return _Forming(bound).value(_without_others(answer, bound), api)
+
+
+def _without_others(value: Any, bound: Bindings) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _kept(k, _without_others(inner, bound), bound) for k, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_others(inner, bound) for inner in value]
+    return value
+
+
+def _kept(name: str, value: Any, bound: Bindings) -> Any:
+    if not isinstance(value, list) or name not in LISTED:
+        return value
+    return [one for one in value if not _is_others(one, LISTED[name], bound)]
+
+
+def _is_others(element: Any, names: tuple[str, ...], bound: Bindings) -> bool:
+    if not isinstance(element, Mapping):
+        return False
+    called = [element[name] for name in names if isinstance(element.get(name), str)]
+    return bool(called) and not any(one in bound.said for one in called)
+
+
+class _Forming:
+    """Forms one answer."""
+
+    def __init__(self, bound: Bindings) -> None:
+        self.bound = bound
+
+    def value(self, value: Any, path: str) -> Any:
+        rule = _rule_for(path)
+        if rule is not None:
+            return rule.form(value, self.bound)
+        if isinstance(value, Mapping):
+            return {key: self.value(inner, f"{path}.{key}") for key, inner in value.items()}
+        if isinstance(value, list):
+            in_order = value if _has_order(path) else sorted(value, key=self._sort_key)
+            return [self.value(inner, path) for inner in in_order]
+        if isinstance(value, str):
+            return value.replace(self.bound.prefix, NAME)
+        return value
+
+    def _sort_key(self, value: Any) -> str:
+        """By what the element is about, then by all that is no new id or time of the broker's."""
+        names = []
+        if isinstance(value, Mapping):
+            names = [[kind, value[kind]] for kind in _SUBJECTS if value.get(kind) is not None]
+        return json.dumps([names, self._comparable(value, "")], sort_keys=True)
+
+    def _comparable(self, value: Any, path: str) -> Any:
+        if isinstance(value, Mapping):
+            return {k: self._comparable(inner, f"{path}.{k}") for k, inner in value.items()}
+        if isinstance(value, list):
+            return sorted((self._comparable(inner, path) for inner in value), key=json.dumps)
+        rule = _rule_for(path)
+        if rule is None or rule.form is _records:
+            return value
+        return None if rule.form in (_nothing, _address, _time) else self._known_id(value)
+
+    def _known_id(self, value: Any) -> Any:
+        """An id that the client has said or seen before; None for a new one."""
+        if value in _KEPT_IDS or value in self.bound.said:
+            return value
+        found = [(kind, ids.index(value)) for kind, ids in self.bound.ids.items() if value in ids]
+        return found[0] if found else None
+
+
+@cache
+def _rule_for(path: str) -> Rule | None:
+    return next((rule for rule in RULES if fnmatchcase(path, rule.fields)), None)
+
+
+@cache
+def _has_order(path: str) -> bool:
+    return any(fnmatchcase(path, name) for name in ORDERED)

@@ -1,0 +1,146 @@
+"""Plays conversations at one broker, and keeps what it answered."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from harness.client.connection import Address, Connection
+from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout
+from harness.codec.apis import api_named
+from harness.codec.dictionary_form import from_dict, to_dict
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ApiVersionsRequest, ProduceRequest
+from harness.codec.versions import VersionRange
+from harness.differential.conversation import Conversation, Step
+from harness.differential.normal_form import normal_form
+from harness.differential.settling import Settling
+from harness.differential.symbols import Bindings
+from harness.sweep.asking import error_names
+
+HOW = "how"
+PATIENCE = {"JoinGroup": 0.2, "SyncGroup": 0.2, "AlterConfigs": 0.2}
+"""Share of the time for an answer: some wait for other members, and some Kafka never answers."""
+LOADING_LIMIT_S, _PAUSE_S = 5.0, 0.05
+_LOADS = ErrorCode.describe(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+
+
+class How(StrEnum):
+    """How a request came to its end. NO_ANSWER: as it should be, with acks 0."""
+
+    ANSWERED = "answered"
+    NO_ANSWER = "no answer is due"
+    CLOSED = "the connection was closed"
+    SILENT = "silence"
+    UNREADABLE = "an answer that cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``meaning`` is what is compared; ``raw`` what came, in the dictionary form."""
+
+    how: How
+    meaning: Any = None
+    raw: Any = None
+    note: str = ""
+
+    @property
+    def compared(self) -> dict[str, Any]:
+        """How it ended, and what was said."""
+        said = self.meaning if isinstance(self.meaning, dict) else {}
+        return {HOW: str(self.how), **said}
+
+
+class Player:
+    """One broker. Use as a context manager."""
+
+    def __init__(
+        self,
+        spec: str,
+        address: Address,
+        advertised: Mapping[int, VersionRange],
+        timeout_ms: float,
+        prefix: str,
+    ) -> None:
+        self.spec, self.address, self.advertised = spec, address, advertised
+        self.timeout_ms = timeout_ms
+        self._settling = Settling(address, advertised, timeout_ms, prefix)
+        self._connection: Connection | None = None
+        self._shares: Mapping[str, float] = PATIENCE
+
+    def __enter__(self) -> Player:
+        self._settling.coordinators()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hang_up()
+        self._settling.close()
+
+    def play(
+        self, conversation: Conversation, prefix: str, base_ms: int, *, patient: bool = False
+    ) -> list[Answer]:
+        """The answers, one a step. ``patient``: :data:`PATIENCE` does not count.
+
+        Raises ConnectionClosed when the broker cannot be reached.
+        """
+        self._shares = {} if patient else PATIENCE
+        bound = Bindings(prefix, base_ms)
+        self._hang_up()
+        answers = [self._exchange(step, bound) for step in conversation.steps]
+        self._hang_up()
+        self._settling.delete_topics(prefix)
+        return answers
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _exchange(self, step: Step, bound: Bindings) -> Answer:
+        api = api_named(step.api)
+        fields = bound.filled(step.fields)
+        request: Any = from_dict(api.request, step.version, fields)
+        if self._connection is None:
+            self._connection = Connection(self.address, timeout_ms=self.timeout_ms)
+        try:
+            answer = self._ask_until_loaded(self._connection, request, step.version)
+        except BrokerMisbehaved as problem:
+            self._hang_up()
+            return Answer(_how(problem), note=str(problem))
+        if answer is None:
+            return Answer(How.NO_ANSWER)
+        raw = to_dict(answer, step.version)
+        with contextlib.suppress(ConnectionClosed, ResponseTimeout):
+            self._settling.after(step.api, to_dict(request, step.version), raw)
+        return Answer(How.ANSWERED, normal_form(step.api, raw, bound), raw)
+
+    def _ask_until_loaded(self, connection: Connection, request: Any, version: int) -> Any:
+        """A coordinator that loads refuses all that it is asked; when it has loaded, is a race."""
+        deadline = time.monotonic() + LOADING_LIMIT_S
+        while True:
+            answer = self._ask(connection, request, version)
+            loads = answer is not None and _LOADS in set(error_names(answer))
+            if not loads or time.monotonic() > deadline:
+                return answer
+            time.sleep(_PAUSE_S)
+
+    def _ask(self, connection: Connection, request: Any, version: int) -> Any:
+        """None where no answer is due, and the connection still answers the next request."""
+        if not (isinstance(request, ProduceRequest) and request.acks == 0):
+            connection.send(request, version)
+            share = self._shares.get(type(request).__name__.removesuffix("Request"), 1.0)
+            return connection.receive(self.timeout_ms * share)
+        connection.send(request, version)
+        connection.forget_answer()
+        connection.ask(ApiVersionsRequest(), 0)
+        return None
+
+
+def _how(problem: BrokerMisbehaved) -> How:
+    if isinstance(problem, ConnectionClosed):
+        return How.CLOSED
+    return How.SILENT if isinstance(problem, ResponseTimeout) else How.UNREADABLE

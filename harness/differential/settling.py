@@ -1,0 +1,174 @@
+"""After a change: wait until the broker itself shows it, some time after it has answered.
+
+A controller answers when a change is written; brokers learn of it by its log. So what is asked at
+once is a race that each broker may win or lose, and no difference.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.client.connection import Address, Connection
+from harness.client.errors import BrokerMisbehaved
+from harness.codec.apis import api_named
+from harness.codec.dictionary_form import from_dict, to_dict
+from harness.codec.error_code import ErrorCode
+from harness.codec.versions import VersionRange
+
+Fields = Mapping[str, Any]
+_PAUSE_S, _LIMIT_S, _AUTOMATIC_LIMIT_S, _COORDINATOR_LIMIT_S = 0.01, 10.0, 3.0, 60.0
+_ABSENT = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
+_NOT_YET = (*_ABSENT, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+_COORDINATOR_KINDS = (0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A topic is to have ``partitions`` or more, 0: is to be gone."""
+
+    topic: str
+    partitions: int
+    limit_s: float = _LIMIT_S
+
+
+def _created(request: Fields, answer: Fields) -> Iterator[Awaited]:
+    if request.get("validate_only"):
+        return
+    for topic in answer["topics"]:
+        if topic["error_code"] == ErrorCode.NONE:
+            yield Awaited(topic["name"], max(1, topic.get("num_partitions", 1)))
+
+
+def _deleted(_request: Fields, answer: Fields) -> Iterator[Awaited]:
+    for topic in answer["responses"]:
+        if topic["error_code"] == ErrorCode.NONE and topic["name"]:
+            yield Awaited(topic["name"], 0)
+
+
+def _grown(request: Fields, answer: Fields) -> Iterator[Awaited]:
+    counts = {topic["name"]: topic["count"] for topic in request["topics"]}
+    if not request["validate_only"]:
+        for topic in answer["results"]:
+            if topic["error_code"] == ErrorCode.NONE:
+                yield Awaited(topic["name"], counts[topic["name"]])
+
+
+def _made_by_asking(request: Fields, answer: Fields) -> Iterator[Awaited]:
+    named = [topic.get("name") for topic in request["topics"] or ()]
+    if request.get("allow_auto_topic_creation", True):
+        for topic in answer["topics"]:
+            if topic["error_code"] in _NOT_YET and topic["name"] in named and topic["name"]:
+                yield Awaited(topic["name"], 1, _AUTOMATIC_LIMIT_S)
+
+
+CHANGES: Mapping[str, Callable[[Fields, Fields], Iterator[Awaited]]] = {
+    "CreateTopics": _created,
+    "DeleteTopics": _deleted,
+    "CreatePartitions": _grown,
+    "Metadata": _made_by_asking,
+}
+"""What each API may have changed, by its request and answer."""
+THROUGH_THE_CONTROLLER = frozenset(
+    (
+        *("AlterConfigs", "IncrementalAlterConfigs", "AlterClientQuotas", "CreateAcls"),
+        *("DeleteAcls", "AlterUserScramCredentials", "AlterPartitionReassignments"),
+        "ElectLeaders",
+    )
+)
+"""What these change stands in the controller's log: a topic made after it is seen after it.
+
+So is what follows from the deletion of a topic: its offsets go when it is no longer shown.
+"""
+
+
+class Settling:
+    """Watches one broker on a connection of its own."""
+
+    def __init__(self, address: Address, advertised: Mapping[int, VersionRange], timeout_ms: float,
+                 prefix: str) -> None:  # fmt: skip
+        self.connection = Connection(address, timeout_ms=timeout_ms)
+        self.advertised, self.prefix, self.barriers = advertised, prefix, 0
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def after(self, api: str, request: Fields, answer: Fields) -> None:
+        """Wait for what this exchange changed; a change that never shows is not waited for long."""
+        awaited = list(CHANGES[api](request, answer)) if api in CHANGES else []
+        for one in awaited:
+            self._until(lambda one=one: self._shows(one), one.limit_s)  # type: ignore[misc]
+        alters = api in THROUGH_THE_CONTROLLER and not request.get("validate_only")
+        if alters or (api == "DeleteTopics" and awaited):
+            self._pass_barrier()
+
+    def delete_topics(self, prefix: str) -> None:
+        """Those of a conversation that is over, and our own: a broker with thousands is slow, and
+        a list of all of them would be cut."""
+        everything = self._ask("Metadata", 1, 3, {"topics": None})
+        names = [topic["name"] for topic in everything["topics"]] if everything else []
+        ours = [name for name in names if name.startswith((prefix, self.prefix))]
+        if ours:
+            self._ask("DeleteTopics", 1, 3, {"topic_names": ours, "timeout_ms": 30_000})
+
+    def coordinators(self) -> None:
+        """Until the topics that coordinators need are there."""
+        for kind in _COORDINATOR_KINDS:
+            self._until(lambda kind=kind: self._has_coordinator(kind), _COORDINATOR_LIMIT_S)  # type: ignore[misc]
+
+    def _until(self, holds: Callable[[], bool], limit_s: float) -> None:
+        deadline = time.monotonic() + limit_s
+        while not holds() and time.monotonic() < deadline:
+            time.sleep(_PAUSE_S)
+
+    def _has_coordinator(self, kind: int) -> bool:
+        fields = {"key": self.prefix, "key_type": kind}
+        answer = self._ask("FindCoordinator", 1, 3, fields)
+        return answer is None or answer["error_code"] != ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+    def _pass_barrier(self) -> None:
+        self.barriers += 1
+        topic = {"name": f"{self.prefix}-barrier-{self.barriers}", "num_partitions": 1,
+                 "replication_factor": 1}  # fmt: skip
+        self._ask("CreateTopics", 2, 4, {"topics": [topic], "timeout_ms": 30_000})
+        made = Awaited(topic["name"], 1)  # type: ignore[arg-type]
+        self._until(lambda: self._shows(made), made.limit_s)
+
+    def _shows(self, awaited: Awaited) -> bool:
+        request = {"topics": [{"name": awaited.topic}], "allow_auto_topic_creation": False}
+        answer = self._ask("Metadata", 4, 9, request)
+        if answer is None:
+            return True
+        (topic,) = answer["topics"]
+        if not awaited.partitions:
+            return topic["error_code"] in _ABSENT
+        indexes = [one["partition_index"] for one in topic["partitions"] if not one["error_code"]]
+        return len(indexes) >= awaited.partitions and self._serves(awaited.topic, indexes)
+
+    def _serves(self, topic: str, indexes: list[int]) -> bool:
+        partitions = [{"partition_index": index, "timestamp": -1} for index in indexes]
+        fields = {"replica_id": -1, "topics": [{"name": topic, "partitions": partitions}]}
+        answer = self._ask("ListOffsets", 1, 3, fields)
+        if answer is None:
+            return True
+        shown = [one for found in answer["topics"] for one in found["partitions"]]
+        return not any(one["error_code"] in _NOT_YET for one in shown)
+
+    def _ask(self, name: str, lowest: int, highest: int, fields: Fields) -> Fields | None:
+        """At the highest version that fits; None where the broker does not serve it."""
+        api = api_named(name)
+        usable = self.advertised.get(api.key)
+        usable = usable & VersionRange(lowest, highest) if usable else None
+        if not usable:
+            return None
+        version = usable.highest
+        request: Any = from_dict(api.request, version, fields)
+        try:
+            return to_dict(self.connection.ask(request, version, tolerant=True), version)
+        except BrokerMisbehaved:
+            address, timeout_ms = self.connection.address, self.connection.timeout_ms
+            self.connection.close()
+            self.connection = Connection(address, timeout_ms=timeout_ms)
+            return None

@@ -1,0 +1,131 @@
+"""Registration and rebalancing of consumers by watches in ZooKeeper.
+
+"Consumer registration algorithm": a consumer registers under its group and watches three folders.
+A change of the group's consumers rebalances that group, a change of the brokers rebalances all
+groups, a new topic the groups in which a filter takes it. "Consumer rebalancing algorithm": in a
+rebalance each consumer lets go of what it owned and claims what range assignment gives it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from harness.legacy.partition_owners import Owned, PartitionOwners
+from harness.legacy.range_assignment import BrokerPartition, range_assignment
+
+
+class FilterKind(Enum):
+    """Which topics a regular expression takes: those that it matches as a whole, or the others."""
+
+    WHITELIST = "white_list"
+    BLACKLIST = "black_list"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicFilter:
+    """What a consumer is subscribed to without naming it."""
+
+    kind: FilterKind
+    pattern: str
+
+    def takes(self, topic: str) -> bool:
+        """Whether the topic is one of those."""
+        matches = re.fullmatch(self.pattern, topic) is not None
+        return matches == (self.kind is FilterKind.WHITELIST)
+
+
+Subscription = frozenset[str] | TopicFilter
+
+
+def wants(subscription: Subscription, topic: str) -> bool:
+    """Whether a consumer with this subscription consumes the topic."""
+    if isinstance(subscription, TopicFilter):
+        return subscription.takes(topic)
+    return topic in subscription
+
+
+@dataclass(slots=True)
+class Registration:
+    """The registries as one value; each change returns the groups that it rebalanced.
+
+    ``topics``: how many partitions each broker has of a topic, whether or not it is alive.
+    """
+
+    topics: dict[str, Mapping[int, int]] = field(default_factory=dict)
+    brokers: set[int] = field(default_factory=set)
+    groups: dict[str, dict[str, Subscription]] = field(default_factory=dict)
+    owners: PartitionOwners = field(default_factory=PartitionOwners)
+
+    def consumer_joins(self, group: str, consumer: str, subscription: Subscription) -> set[str]:
+        """Step 1 and 5 of the registration; the others of the group see it by their watch."""
+        members = self.groups.setdefault(group, {})
+        if consumer in members:
+            raise ValueError(f"{consumer} is in {group} already")
+        members[consumer] = subscription
+        return self._rebalance({group})
+
+    def consumer_leaves(self, group: str, consumer: str) -> set[str]:
+        """Its session ends: its ephemeral nodes go, the others of the group see it."""
+        del self.groups[group][consumer]
+        self.owners.release(consumer, group)
+        return self._rebalance({group})
+
+    def broker_joins(self, broker: int) -> set[str]:
+        """A new node in the broker id registry, which every consumer watches."""
+        if broker in self.brokers:
+            raise ValueError(f"broker id {broker} is in use already")
+        self.brokers.add(broker)
+        return self._rebalance(set(self.groups))
+
+    def broker_leaves(self, broker: int) -> set[str]:
+        """A node less there."""
+        self.brokers.remove(broker)
+        return self._rebalance(set(self.groups))
+
+    def topic_is_added(self, topic: str, partitions: Mapping[int, int]) -> set[str]:
+        """A new node in the broker topic registry, which only consumers with a filter watch.
+
+        ``partitions``: broker -> how many it has.
+        """
+        if topic in self.topics:
+            raise ValueError(f"topic {topic} is there already")
+        self.topics[topic] = dict(partitions)
+        filters = {
+            group
+            for group, members in self.groups.items()
+            for one in members.values()
+            if isinstance(one, TopicFilter) and one.takes(topic)
+        }
+        return self._rebalance(filters)
+
+    def partitions_of(self, topic: str) -> list[BrokerPartition]:
+        """Those on living brokers, sorted so that a broker's are together."""
+        on_brokers = self.topics.get(topic, {})
+        return [
+            BrokerPartition(broker, partition)
+            for broker in sorted(self.brokers & set(on_brokers))
+            for partition in range(on_brokers[broker])
+        ]
+
+    def _rebalance(self, groups: set[str]) -> set[str]:
+        """All consumers of these groups, who release before anyone claims: nobody has to retry."""
+        found = {group for group in groups if self.groups.get(group)}
+        for group in found:
+            for consumer in self.groups[group]:
+                self.owners.release(consumer, group)
+            for topic in self.topics:
+                self._claim(group, topic)
+        return found
+
+    def _claim(self, group: str, topic: str) -> None:
+        members = self.groups[group]
+        takers = [consumer for consumer in members if wants(members[consumer], topic)]
+        if not takers:
+            return
+        for consumer, mine in range_assignment(self.partitions_of(topic), takers).items():
+            wanted = [Owned(group, topic, str(partition)) for partition in mine]
+            if not self.owners.claim_all(wanted, consumer):
+                raise AssertionError(f"{consumer} cannot have {topic}: it was not released")

@@ -1,0 +1,71 @@
+"""Reading from an offset with a buffer that grows until a message fits into it.
+
+"Reads": a read gets at most so many bytes, so its last message may be cut, which its size tells.
+When not even the first one is whole the read is asked again with twice the bytes, up to a limit.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+from harness.legacy.log_format import LogFormat
+
+_LENGTH_AT = {LogFormat.V0_7: 0, LogFormat.V0_8: 8}
+_LENGTH = struct.Struct(">i")
+
+Read = Callable[[int], bytes]
+"""The bytes from the offset on, of which there are at most as many as asked for."""
+
+
+class MessageTooLarge(Exception):
+    """The message at this offset does not fit into the largest buffer."""
+
+
+class Fetched(NamedTuple):
+    """``entries`` in order, whole ones only; ``partial_bytes`` of one that is cut behind them.
+
+    ``sizes``: what was asked for, the last one successfully.
+    """
+
+    entries: list[bytes]
+    partial_bytes: int
+    sizes: list[int]
+
+
+def growing_fetch(read: Read, log_format: LogFormat, *, first_size: int, max_size: int) -> Fetched:
+    """Entries from an offset: one at least, unless the log ends there.
+
+    Raises:
+        MessageTooLarge: ``max_size`` bytes do not hold the first message.
+        ValueError: an entry says an impossible length, or a size is not positive.
+    """
+    if not 0 < first_size <= max_size:
+        raise ValueError(f"first {first_size} bytes, {max_size} at most")
+    sizes = [first_size]
+    while True:
+        data = read(sizes[-1])
+        entries, partial_bytes = split_entries(data, log_format)
+        if entries or len(data) < sizes[-1]:  # all that there is was read
+            return Fetched(entries, partial_bytes, sizes)
+        if sizes[-1] == max_size:
+            raise MessageTooLarge(f"no whole message in {max_size} bytes")
+        sizes.append(min(2 * sizes[-1], max_size))
+
+
+def split_entries(data: bytes, log_format: LogFormat) -> tuple[list[bytes], int]:
+    """(whole entries, bytes of the cut one behind them), told by sizes alone."""
+    before = _LENGTH_AT[log_format] + _LENGTH.size
+    entries: list[bytes] = []
+    start = 0
+    while start + before <= len(data):
+        (length,) = _LENGTH.unpack_from(data, start + before - _LENGTH.size)
+        if length <= 0:
+            raise ValueError(f"impossible length {length} at byte {start}")
+        stop = start + before + length
+        if stop > len(data):
+            break
+        entries.append(data[start:stop])
+        start = stop
+    return entries, len(data) - start

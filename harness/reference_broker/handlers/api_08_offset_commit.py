@@ -1,0 +1,240 @@
+"""OffsetCommit: API key 8, versions 2 to 10.
+
+Behaviour
+- Errors are per partition. What is wrong with a topic or partition comes first, then the group.
+- A topic that is there and named without partitions is not answered; before Kafka 3.5 neither is
+  one that is not there.
+- A partition that is named twice is answered twice, but once before Kafka 4.0: the last counts.
+- A commit without a generation is taken while the group has no members, and makes the group.
+- A member's commit prolongs its session.
+- A commit that is too large for the internal topic is UNKNOWN_SERVER_ERROR, as in Kafka since 4.0.
+- Before the groups' internal topic exists this node is no coordinator.
+
+Version notes
+- v0   offsets have a place of their own, ZooKeeper, and neither metadata nor an end;
+       UNSUPPORTED_VERSION without it
+- v1   generation and member; when each commit was made, from which its retention counts
+- v2   retention_time_ms, to v4
+- v6   leader epochs (KIP-320)
+- v7   group_instance_id (KIP-345)
+- v9   GROUP_ID_NOT_FOUND instead of ILLEGAL_GENERATION for an unknown group (KIP-848)
+- v10  topic ids instead of names
+
+Not done
+- Nothing is written to the internal topic: its batch is made to be measured.
+- Groups of the consumer protocol: there are no member epochs.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse
+from harness.ids import LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
+from harness.reference_broker.handlers.group_coordinator import (
+    EACH_IS_ANSWERED,
+    MISSING_TOPICS_ARE_ANSWERED,
+    problem_with_coordinator,
+)
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.topic_results import first_of_each, merged
+from harness.reference_broker.state.committed_offsets import CommittedOffset, Place
+from harness.reference_broker.state.group import GroupState
+from harness.reference_broker.state.group_offsets import problem_with_commit
+from harness.reference_broker.state.group_phases import heard_of
+from harness.reference_broker.state.offset_records import commit_batch
+from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
+
+API_KEY = 8
+_FIRST_VERSION_BY_ID = 10
+_FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
+_BROKERS_RETENTION, _NOW = -1, -1
+_ASIDE = 0
+_PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # KAFKA-6796
+_STATES_THAT_HEAR = (GroupState.STABLE, GroupState.PREPARING_REBALANCE)
+_Topic = OffsetCommitRequest.OffsetCommitRequestTopic
+_Partition = OffsetCommitRequest.OffsetCommitRequestPartition
+_TopicResult = OffsetCommitResponse.OffsetCommitResponseTopic
+_Result = OffsetCommitResponse.OffsetCommitResponsePartition
+_Known = tuple[Topic, _Topic, list[_Partition]]
+
+
+def handle(request: OffsetCommitRequest, context: RequestContext) -> Answer:
+    """Store what can be stored; the group is asked when there is something of that."""
+    context.state.expire_offsets(context.now())
+    refused: dict[UUID | str, _TopicResult] = {}
+    known: list[_Known] = []
+    for wanted in request.topics:
+        if not wanted.partitions and not context.state.like.since(*MISSING_TOPICS_ARE_ANSWERED):
+            continue
+        topic, unknown = _topic_of(wanted, context)
+        here = [part for part in wanted.partitions if _is_in(topic, part, context)]
+        if topic is None or len(here) < len(wanted.partitions):
+            error = unknown or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            missing = [part for part in wanted.partitions if not _is_in(topic, part, context)]
+            result = refused.setdefault(_key(wanted, context), _empty_result(wanted))
+            if not context.state.like.since(*MISSING_TOPICS_ARE_ANSWERED):
+                missing = first_of_each(missing, result.partitions)
+            result.partitions += [_result(part, error) for part in missing]
+        if topic is not None and here:
+            known.append((topic, wanted, here))
+    if known and context.api_version == _ASIDE and not context.state.like.has_zookeeper:
+        return Answer(_unsupported(request))
+    if not context.state.like.since(*EACH_IS_ANSWERED):
+        known = _each_once(known)
+    asked = [
+        ((topic.name, PartitionIndex(part.partition_index)), part)
+        for topic, _, parts in known
+        for part in parts
+    ]
+    codes = iter(_codes_of(asked, request, context))
+    committed = []
+    for _, wanted, parts in known:
+        answered = _empty_result(wanted)
+        answered.partitions = [_result(part, next(codes)) for part in parts]
+        committed.append(answered)
+    topics = merged(refused, committed, lambda topic: _key(topic, context))
+    return Answer(OffsetCommitResponse(topics=topics))
+
+
+def _each_once(known: Sequence[_Known]) -> list[_Known]:
+    """Of those that are named again, the last."""
+    by_name: dict[str, tuple[Topic, _Topic, dict[int, _Partition]]] = {}
+    for topic, wanted, parts in known:
+        kept = by_name.setdefault(topic.name, (topic, wanted, {}))[2]
+        kept.update((part.partition_index, part) for part in parts)
+    return [(topic, wanted, list(kept.values())) for topic, wanted, kept in by_name.values()]
+
+
+def _unsupported(request: OffsetCommitRequest) -> OffsetCommitResponse:
+    error = ErrorCode.UNSUPPORTED_VERSION
+    topics = [
+        _TopicResult(
+            name=wanted.name, partitions=[_result(part, error) for part in wanted.partitions]
+        )
+        for wanted in request.topics
+    ]
+    return OffsetCommitResponse(topics=topics)
+
+
+def _key(topic: _Topic | _TopicResult, context: RequestContext) -> UUID | str:
+    return topic.topic_id if context.api_version >= _FIRST_VERSION_BY_ID else topic.name
+
+
+def _is_in(topic: Topic | None, part: _Partition, context: RequestContext) -> bool:
+    """Whether a commit is for something; once the topic was enough."""
+    if topic is None or not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR):
+        return topic is not None
+    return topic.partition(part.partition_index) is not None
+
+
+def _empty_result(wanted: _Topic) -> _TopicResult:
+    return _TopicResult(name=wanted.name, topic_id=wanted.topic_id)
+
+
+def _result(part: _Partition, error: ErrorCode) -> _Result:
+    return _Result(partition_index=part.partition_index, error_code=error)
+
+
+def _topic_of(wanted: _Topic, context: RequestContext) -> tuple[Topic | None, ErrorCode]:
+    """The topic, or None and the error of all its partitions."""
+    cluster = context.state.cluster
+    if context.api_version >= _FIRST_VERSION_BY_ID:
+        topic, unknown = cluster.with_id(wanted.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        topic, unknown = cluster.named(wanted.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return topic, unknown if topic is None else ErrorCode.NONE
+
+
+def _codes_of(
+    asked: Sequence[tuple[Place, _Partition]], request: OffsetCommitRequest, context: RequestContext
+) -> list[ErrorCode]:
+    """Commit what can be: the error of each of these."""
+    committed = context.state.committed_offsets
+    metadata = (part.committed_metadata for _, part in asked)
+    if asked and not committed.has_room_for(request.group_id, metadata, context.now()):
+        return [ErrorCode.COORDINATOR_NOT_AVAILABLE] * len(asked)
+    commit = _commit_aside if context.api_version == _ASIDE else _commit
+    return commit(asked, request, context)
+
+
+def _commit_aside(
+    asked: Sequence[tuple[Place, _Partition]], request: OffsetCommitRequest, context: RequestContext
+) -> list[ErrorCode]:
+    """Whatever the group: ZooKeeper knows of no coordinator."""
+    committed, codes = context.state.committed_offsets, []
+    for place, part in asked:
+        if committed.takes_metadata(part.committed_metadata):
+            committed.commit_aside(request.group_id, place, Offset(part.committed_offset))
+            codes.append(ErrorCode.NONE)
+        else:
+            codes.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
+    return codes
+
+
+def _commit(
+    asked: Sequence[tuple[Place, _Partition]], request: OffsetCommitRequest, context: RequestContext
+) -> list[ErrorCode]:
+    """The coordinator's part: the error of each of these partitions, which exist."""
+    if not asked:
+        return []
+    problem = _problem_with_group(request, context)
+    if problem is not ErrorCode.NONE:
+        return [problem] * len(asked)
+    _hear_of_member(request, context)
+    state, now = context.state, context.now()
+    codes = [
+        ErrorCode.NONE
+        if state.committed_offsets.takes_metadata(part.committed_metadata)
+        else ErrorCode.OFFSET_METADATA_TOO_LARGE
+        for _, part in asked
+    ]
+    commits = {
+        place: _committed(part, request.retention_time_ms, now)
+        for (place, part), code in zip(asked, codes, strict=True)
+        if code is ErrorCode.NONE
+    }
+    kept_in = state.cluster.named(GROUP_METADATA_TOPIC)
+    assert kept_in is not None  # without it the group had a problem
+    if len(commit_batch(request.group_id, commits)) > kept_in.config.number("max.message.bytes"):
+        return [ErrorCode.UNKNOWN_SERVER_ERROR] * len(asked)
+    if commits:  # where nothing is stored no group is made for it
+        state.groups.find_or_create(request.group_id, now)
+    for place, committed in commits.items():
+        state.committed_offsets.commit(request.group_id, place, committed)
+    return codes
+
+
+def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    error = problem_with_coordinator(context)
+    if error is not ErrorCode.NONE:
+        return error
+    generation = request.generation_id_or_member_epoch
+    group = context.state.groups.find(request.group_id)
+    if group is not None:
+        member_id, instance_id = request.member_id, request.group_instance_id
+        return problem_with_commit(group, member_id, generation, instance_id)
+    if generation < 0:
+        return ErrorCode.NONE
+    if context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    return ErrorCode.ILLEGAL_GENERATION
+
+
+def _hear_of_member(request: OffsetCommitRequest, context: RequestContext) -> None:
+    groups = context.state.groups
+    group = groups.find(request.group_id)
+    member = group and group.members.get(MemberId(request.member_id))
+    if group and member and group.state in _STATES_THAT_HEAR:
+        heard_of(groups, group, member, context.now())
+
+
+def _committed(part: _Partition, retention_ms: int, now: TimeMs) -> CommittedOffset:
+    return CommittedOffset(
+        Offset(part.committed_offset),
+        LeaderEpoch(part.committed_leader_epoch),
+        part.committed_metadata or "",
+        committed_at=now if part.commit_timestamp == _NOW else TimeMs(part.commit_timestamp),
+        expires_at=None if retention_ms == _BROKERS_RETENTION else TimeMs(now + retention_ms),
+    )

@@ -1,0 +1,196 @@
+"""OffsetFetch: API key 9, versions 1 to 10.
+
+Behaviour
+- What was not committed is offset -1 without an error, in groups and topics that are not there too.
+- Null instead of topics asks for all that the group committed.
+- What is named twice is answered twice, a topic without partitions too; before Kafka 4.0 neither.
+- Before the groups' internal topic exists this node is no coordinator.
+
+Version notes
+- v0   reads what OffsetCommit 0 has put aside; what is not there is UNKNOWN_TOPIC_OR_PARTITION;
+       UNSUPPORTED_VERSION without a ZooKeeper
+- v2   an error for the group, which v1 has in each partition
+- v5   leader epochs (KIP-320)
+- v7   require_stable (KIP-447)
+- v8   several groups at once (KIP-709)
+- v9   member id and epoch (KIP-848)
+- v10  topic ids instead of names; an unknown one is UNKNOWN_TOPIC_ID
+
+Not done
+- No transactions: every offset is stable.
+- No groups of the consumer protocol: member id and epoch are not looked at.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import OffsetFetchRequest, OffsetFetchResponse
+from harness.ids import PartitionIndex
+from harness.reference_broker.handlers.group_coordinator import (
+    EACH_IS_ANSWERED,
+    problem_with_coordinator,
+)
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.committed_offsets import CommittedOffset
+
+API_KEY = 9
+_FIRST_VERSION_WITH_GROUP_ERROR = 2
+_FIRST_VERSION_WITH_GROUPS = 8
+_FIRST_VERSION_BY_ID = 10
+_NO_OFFSET = -1
+_ASIDE = 0
+_Group = OffsetFetchResponse.OffsetFetchResponseGroup
+_Topic = OffsetFetchResponse.OffsetFetchResponseTopics
+_Result = OffsetFetchResponse.OffsetFetchResponsePartitions
+_Named = tuple[str, UUID]
+_Asked = tuple[_Named, Sequence[int]]
+
+
+def handle(request: OffsetFetchRequest, context: RequestContext) -> Answer:
+    """Answer for each group."""
+    context.state.expire_offsets(context.now())
+    if context.api_version >= _FIRST_VERSION_WITH_GROUPS:
+        groups = [_answered_group(group, context) for group in request.groups]
+        return Answer(OffsetFetchResponse(groups=groups))
+    asked = None
+    if request.topics is not None:
+        asked = [((topic.name, ZERO_UUID), topic.partition_indexes) for topic in request.topics]
+    if context.api_version == _ASIDE:
+        return Answer(_of_one_group(_put_aside(request.group_id, asked or (), context)))
+    return Answer(_of_one_group(_answered(request.group_id, asked, context)))
+
+
+def _put_aside(group_id: str, asked: Sequence[_Asked], context: RequestContext) -> _Group:
+    asked = asked if context.state.like.since(*EACH_IS_ANSWERED) else _each_once(asked)
+    if not context.state.like.has_zookeeper:
+        return _refused(group_id, asked, ErrorCode.UNSUPPORTED_VERSION, context)
+    held = context.state.committed_offsets.put_aside(group_id)
+    cluster = context.state.cluster
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    def partition(name: str, index: int) -> _Result:
+        topic = cluster.named(name)
+        offset = held.get((name, PartitionIndex(index)))
+        if topic is None or topic.partition(index) is None or offset is None:
+            return _partition(index, None, unknown)
+        return _Result(partition_index=index, committed_offset=offset, metadata="")
+
+    return _Group(
+        topics=[
+            _Topic(name=name, partitions=[partition(name, index) for index in indexes])
+            for (name, _), indexes in asked
+        ]
+    )
+
+
+def _answered_group(
+    group: OffsetFetchRequest.OffsetFetchRequestGroup, context: RequestContext
+) -> _Group:
+    if group.topics is None:
+        return _answered(group.group_id, None, context)
+    names: list[_Named] = [(topic.name, topic.topic_id) for topic in group.topics]
+    if context.api_version >= _FIRST_VERSION_BY_ID:
+        found = [context.state.cluster.with_id(topic.topic_id) for topic in group.topics]
+        names = [
+            ("" if topic is None else topic.name, wanted.topic_id)
+            for topic, wanted in zip(found, group.topics, strict=True)
+        ]
+    indexes = [topic.partition_indexes for topic in group.topics]
+    return _answered(group.group_id, list(zip(names, indexes, strict=True)), context)
+
+
+def _answered(group_id: str, asked: Sequence[_Asked] | None, context: RequestContext) -> _Group:
+    if asked is not None and not context.state.like.since(*EACH_IS_ANSWERED):
+        asked = _each_once(asked)
+    error = problem_with_coordinator(context)
+    if error is not ErrorCode.NONE:
+        return _refused(group_id, asked or (), error, context)
+    if asked is None:
+        asked = _all_committed(group_id, context)
+    return _Group(group_id=group_id, topics=[_of_topic(group_id, *each, context) for each in asked])
+
+
+def _each_once(asked: Sequence[_Asked]) -> list[_Asked]:
+    """By topic, as the coordinator of before answers."""
+    by_topic: dict[_Named, dict[int, None]] = {}
+    for named, indexes in asked:
+        if indexes:
+            by_topic.setdefault(named, {}).update(dict.fromkeys(indexes))
+    return [(named, list(indexes)) for named, indexes in by_topic.items()]
+
+
+def _all_committed(group_id: str, context: RequestContext) -> list[_Asked]:
+    """By topic; a topic that is no longer there has no id by which it could be told."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, index in context.state.committed_offsets.of_group(group_id):
+        by_topic.setdefault(topic, []).append(index)
+    known = {name: context.state.cluster.named(name) for name in by_topic}
+    return [
+        ((name, topic.topic_id), by_topic[name])
+        for name, topic in known.items()
+        if topic is not None
+    ]
+
+
+def _of_topic(
+    group_id: str, named: _Named, indexes: Sequence[int], context: RequestContext
+) -> _Topic:
+    name, topic_id = named
+    by_id = context.api_version >= _FIRST_VERSION_BY_ID
+    error = ErrorCode.UNKNOWN_TOPIC_ID if by_id and not name else ErrorCode.NONE
+    held = context.state.committed_offsets.of_group(group_id)
+    partitions = [
+        _partition(index, held.get((name, PartitionIndex(index))), error) for index in indexes
+    ]
+    return _Topic(name=name, topic_id=topic_id, partitions=partitions)
+
+
+def _partition(index: int, held: CommittedOffset | None, error: ErrorCode) -> _Result:
+    if held is None:
+        return _Result(
+            partition_index=index, committed_offset=_NO_OFFSET, metadata="", error_code=error
+        )
+    return _Result(
+        partition_index=index,
+        committed_offset=held.offset,
+        committed_leader_epoch=held.leader_epoch,
+        metadata=held.metadata,
+    )
+
+
+def _refused(
+    group_id: str, asked: Sequence[_Asked], error: ErrorCode, context: RequestContext
+) -> _Group:
+    if context.api_version >= _FIRST_VERSION_WITH_GROUP_ERROR:
+        return _Group(group_id=group_id, error_code=error)
+    return _Group(
+        topics=[
+            _Topic(name=name, partitions=[_partition(index, None, error) for index in indexes])
+            for (name, _), indexes in asked
+        ]
+    )
+
+
+def _of_one_group(group: _Group) -> OffsetFetchResponse:
+    """The layout before version 8."""
+    return OffsetFetchResponse(
+        error_code=group.error_code,
+        topics=[
+            OffsetFetchResponse.OffsetFetchResponseTopic(
+                name=topic.name, partitions=[_old_partition(each) for each in topic.partitions]
+            )
+            for topic in group.topics
+        ],
+    )
+
+
+def _old_partition(result: _Result) -> OffsetFetchResponse.OffsetFetchResponsePartition:
+    return OffsetFetchResponse.OffsetFetchResponsePartition(
+        partition_index=result.partition_index,
+        committed_offset=result.committed_offset,
+        committed_leader_epoch=result.committed_leader_epoch,
+        metadata=result.metadata,
+        error_code=result.error_code,
+    )

@@ -1,0 +1,83 @@
+"""DescribeGroups: API key 15, versions 0 to 6.
+
+Behaviour
+- A group that is not there is dead, which is its state and no error before v6.
+- Protocol, metadata and assignments are told of a stable group only.
+
+Version notes
+- v1   throttle time
+- v3   operations that the client may do (KIP-430)
+- v4   static members (KIP-345)
+- v6   GROUP_ID_NOT_FOUND with a message (KIP-1043)
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeGroupsRequest, DescribeGroupsResponse
+from harness.reference_broker.handlers.authorized_operations import (
+    GROUP_OPERATIONS,
+    GROUP_OPERATIONS_WITHOUT_CONFIGS,
+    NOT_ASKED,
+)
+from harness.reference_broker.handlers.group_coordinator import problem_with_coordinator
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.group import Group, GroupState
+from harness.reference_broker.state.group_member import Member
+
+API_KEY = 15
+_FIRST_VERSION_WITH_NOT_FOUND = 6
+_GROUPS_HAVE_CONFIGS = (4, 0)  # KIP-848
+_Described = DescribeGroupsResponse.DescribedGroup
+
+
+def handle(request: DescribeGroupsRequest, context: RequestContext) -> Answer:
+    """Describe each group that is named."""
+    groups = [_described(group_id, context) for group_id in request.groups]
+    has_configs = context.state.like.since(*_GROUPS_HAVE_CONFIGS)
+    operations = GROUP_OPERATIONS if has_configs else GROUP_OPERATIONS_WITHOUT_CONFIGS
+    if request.include_authorized_operations:
+        for described in groups:
+            if described.error_code == ErrorCode.NONE:
+                described.authorized_operations = operations
+    return Answer(DescribeGroupsResponse(groups=groups))
+
+
+def _described(group_id: str, context: RequestContext) -> _Described:
+    error = problem_with_coordinator(context)
+    if error is not ErrorCode.NONE:
+        return _Described(group_id=group_id, error_code=error, authorized_operations=NOT_ASKED)
+    group = context.state.groups.find(group_id)
+    if group is None:
+        return _missing(group_id, context.api_version)
+    is_stable = group.state is GroupState.STABLE
+    return _Described(
+        group_id=group_id,
+        group_state=group.state.value,
+        protocol_type=group.protocol_type or "",
+        protocol_data=(group.protocol_name or "") if is_stable else "",
+        members=[_member(group, member) for member in group.members.values()],
+        authorized_operations=NOT_ASKED,
+    )
+
+
+def _missing(group_id: str, version: int) -> _Described:
+    described = _Described(
+        group_id=group_id,
+        group_state=GroupState.DEAD.value,
+        authorized_operations=NOT_ASKED,
+    )
+    if version >= _FIRST_VERSION_WITH_NOT_FOUND:
+        described.error_code = ErrorCode.GROUP_ID_NOT_FOUND
+        described.error_message = f"Group {group_id} not found."
+    return described
+
+
+def _member(group: Group, member: Member) -> DescribeGroupsResponse.DescribedGroupMember:
+    is_stable = group.state is GroupState.STABLE
+    return DescribeGroupsResponse.DescribedGroupMember(
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        member_metadata=member.metadata(group.protocol_name) if is_stable else b"",
+        member_assignment=member.assignment,
+    )

@@ -1,0 +1,38 @@
+"""ListGroups: API key 16, versions 0 to 5.
+
+Behaviour
+- All groups of this coordinator; a filter that is empty filters nothing.
+
+Version notes
+- v1   throttle time
+- v4   states, and a filter for them (KIP-518), in which case does not count
+- v5   types, and a filter for them (KIP-848); there is one type here
+"""
+
+from harness.codec.messages import ListGroupsRequest, ListGroupsResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+
+API_KEY = 16
+_CLASSIC = "classic"
+
+
+def handle(request: ListGroupsRequest, context: RequestContext) -> Answer:
+    """List those that pass both filters."""
+    states = {state.lower().strip() for state in request.states_filter}
+    types = {kind.lower() for kind in request.types_filter}
+    if types and _CLASSIC not in types:
+        return Answer(ListGroupsResponse())
+    return Answer(
+        ListGroupsResponse(
+            groups=[
+                ListGroupsResponse.ListedGroup(
+                    group_id=group.group_id,
+                    protocol_type=group.protocol_type or "",
+                    group_state=group.state.value,
+                    group_type=_CLASSIC,
+                )
+                for group in context.state.groups.all()
+                if not states or group.state.value.lower() in states
+            ]
+        )
+    )

@@ -1,0 +1,40 @@
+"""AlterConfigs: API key 33, versions 0 to 2.
+
+Behaviour
+- What is named becomes all that is set for a resource, the rest falls back to defaults.
+- Errors are per resource: a resource is changed whole or not at all.
+- A resource that is named twice is not changed. Kafka 4.4.0 never answers such a request.
+
+Version notes
+- The versions differ in layout only.
+
+Not done
+- Nothing of a broker but what its topics inherit takes effect before a restart.
+"""
+
+from harness.codec.messages import AlterConfigsRequest, AlterConfigsResponse
+from harness.reference_broker.handlers.config_requests import (
+    ALTERED_WHOLE,
+    Asked,
+    answers,
+    change_all,
+)
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.configs.changes import Change, Operation
+
+API_KEY = 33
+
+
+def handle(request: AlterConfigsRequest, context: RequestContext) -> Answer:
+    """Replace what can be replaced, or only say so with validate_only."""
+    asked = [
+        Asked(
+            resource.resource_type,
+            resource.resource_name,
+            [Change(config.name, Operation.SET, config.value) for config in resource.configs],
+        )
+        for resource in request.resources
+    ]
+    results = change_all(asked, ALTERED_WHOLE, context, validate_only=request.validate_only)
+    told = answers(results, AlterConfigsResponse.AlterConfigsResourceResponse)
+    return Answer(AlterConfigsResponse(responses=told))

@@ -1,0 +1,44 @@
+"""DeleteGroups: API key 42, versions 0 to 3.
+
+Behaviour
+- Each group has its own result; one with members stays. Its offsets go with it.
+- A group that is named twice counts once.
+
+Version notes
+- v3   error message (KIP-1043), which is left out here
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DeleteGroupsRequest, DeleteGroupsResponse
+from harness.reference_broker.handlers.group_coordinator import problem_with_coordinator
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.group import GroupState
+
+API_KEY = 42
+
+
+def handle(request: DeleteGroupsRequest, context: RequestContext) -> Answer:
+    """Delete those without members."""
+    return Answer(
+        DeleteGroupsResponse(
+            results=[
+                DeleteGroupsResponse.DeletableGroupResult(
+                    group_id=group_id, error_code=_delete(group_id, context)
+                )
+                for group_id in dict.fromkeys(request.groups_names)
+            ]
+        )
+    )
+
+
+def _delete(group_id: str, context: RequestContext) -> ErrorCode:
+    error = problem_with_coordinator(context)
+    if error is not ErrorCode.NONE:
+        return error
+    group = context.state.groups.find(group_id)
+    if group is None:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    if group.state is not GroupState.EMPTY:
+        return ErrorCode.NON_EMPTY_GROUP
+    context.state.delete_group(group, context.now())
+    return ErrorCode.NONE

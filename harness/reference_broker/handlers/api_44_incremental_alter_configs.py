@@ -1,0 +1,48 @@
+"""IncrementalAlterConfigs: API key 44, versions 0 to 1.
+
+Behaviour
+- Only what is named changes: by a value, by falling back, or by items of a list.
+- Errors are per resource: a resource is changed whole or not at all.
+- A resource or a key that is named twice is refused.
+- An operation that there is not fails all that Kafka leaves to its controller.
+
+Version notes
+- v1   another encoding (KIP-482)
+
+Not done
+- Nothing of a broker but what its topics inherit takes effect before a restart.
+- There are no loggers whose level could be set.
+"""
+
+from harness.codec.messages import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from harness.reference_broker.handlers.config_requests import (
+    ALTERED_BY_KEY,
+    Asked,
+    answers,
+    change_all,
+)
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.configs.changes import Change
+
+API_KEY = 44
+
+
+def handle(request: IncrementalAlterConfigsRequest, context: RequestContext) -> Answer:
+    """Change what can be changed, or only say so with validate_only."""
+    asked = [
+        Asked(
+            resource.resource_type,
+            resource.resource_name,
+            [
+                Change(config.name, config.config_operation, config.value)
+                for config in resource.configs
+            ],
+        )
+        for resource in request.resources
+    ]
+    results = change_all(asked, ALTERED_BY_KEY, context, validate_only=request.validate_only)
+    told = answers(results, IncrementalAlterConfigsResponse.AlterConfigsResourceResponse)
+    return Answer(IncrementalAlterConfigsResponse(responses=told))

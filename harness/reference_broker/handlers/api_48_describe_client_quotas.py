@@ -1,0 +1,47 @@
+"""DescribeClientQuotas: API key 48, versions 0 to 1.
+
+Behaviour
+- All entities that have every type of the filter, with the name that it asks for.
+- With `strict` they have no further types; without components that is nobody.
+- A filter that makes no sense gives an error and no list.
+
+Version notes
+- v1   compact fields (KIP-482)
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeClientQuotasRequest, DescribeClientQuotasResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.client_quotas import Entity
+from harness.reference_broker.state.quota_filter import FilterRefused, QuotaFilter, filter_of
+
+API_KEY = 48
+_Response = DescribeClientQuotasResponse
+
+
+def handle(request: DescribeClientQuotasRequest, context: RequestContext) -> Answer:
+    """Tell the quotas of those who pass the filter."""
+    parts = [(one.entity_type, one.match_type, one.match) for one in request.components]
+    try:
+        wanted = filter_of(parts, is_strict=request.strict)
+    except FilterRefused as refused:
+        return Answer(_Response(error_code=refused.error, error_message=str(refused), entries=None))
+    return Answer(_Response(error_code=ErrorCode.NONE, entries=_entries(wanted, context)))
+
+
+def _entries(wanted: QuotaFilter, context: RequestContext) -> list[_Response.EntryData]:
+    return [
+        _Response.EntryData(
+            entity=_parts(entity),
+            values=[_Response.ValueData(key=key, value=value) for key, value in quotas.items()],
+        )
+        for entity, quotas in context.state.client_quotas.all()
+        if wanted.passes(entity)
+    ]
+
+
+def _parts(entity: Entity) -> list[_Response.EntityData]:
+    return [
+        _Response.EntityData(entity_type=kind, entity_name=name)
+        for kind, name in sorted(entity, key=lambda part: part[0])
+    ]

@@ -1,0 +1,62 @@
+"""DescribeProducers: API key 61, versions 0 to 0.
+
+Behaviour
+- Lists, for each partition asked for, the producers that it remembers, each with its last batch.
+- What is asked twice is answered twice.
+
+Not done
+- Transactions: no producer has one, nor has a coordinator written here (both -1).
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import DescribeProducersRequest, DescribeProducersResponse
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.topic_names import topic_name_problem
+
+API_KEY = 61
+_NO_COORDINATOR = -1
+_Result = DescribeProducersResponse.PartitionResponse
+
+
+def handle(request: DescribeProducersRequest, context: RequestContext) -> Answer:
+    """Tell the producers of each partition."""
+    return Answer(
+        DescribeProducersResponse(
+            topics=[
+                DescribeProducersResponse.TopicResponse(
+                    name=topic.name,
+                    partitions=[
+                        _described(topic.name, index, context) for index in topic.partition_indexes
+                    ],
+                )
+                for topic in request.topics
+            ]
+        )
+    )
+
+
+def _described(name: str, index: int, context: RequestContext) -> _Result:
+    problem = topic_name_problem(name)
+    if problem is not None:
+        return _Result(
+            partition_index=index,
+            error_code=ErrorCode.INVALID_TOPIC_EXCEPTION,
+            error_message=problem,
+        )
+    topic = context.state.cluster.named(name)
+    partition = None if topic is None else topic.partition(index)
+    if partition is None:
+        return _Result(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return _Result(
+        partition_index=index,
+        active_producers=[
+            DescribeProducersResponse.ProducerState(
+                producer_id=one.producer_id,
+                producer_epoch=one.producer_epoch,
+                last_sequence=one.last_sequence,
+                last_timestamp=one.last_timestamp,
+                coordinator_epoch=_NO_COORDINATOR,
+            )
+            for one in partition.active_producers(context.now())
+        ],
+    )

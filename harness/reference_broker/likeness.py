@@ -1,0 +1,84 @@
+"""Like which release of Apache Kafka the broker behaves: what it advertises, what it does by date.
+
+``advertised.tsv`` has what brokers of the releases list in ApiVersions, asked of each: with a
+ZooKeeper up to 2.8.2, without from 3.9.2 on, as is usual for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from harness.codec.package_text import package_text
+from harness.suggestion import did_you_mean
+
+Range = tuple[int, int]
+_WITHOUT_ZOOKEEPER = (3, 9)  # as in the table
+
+
+class LikenessError(ValueError):
+    """There is no likeness of this release; the message says of which there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Of one release, or of none: then all versions that were ever served are.
+
+    Attributes:
+        release: as in ``2.8.2``; empty for none.
+        api_versions: by API key, what the release advertises; empty for none.
+    """
+
+    release: str = ""
+    api_versions: Mapping[int, Range] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, release: str) -> Likeness:
+        """Raises LikenessError for a release that is not in the table."""
+        known = releases()
+        if release not in known:
+            near = did_you_mean(release, known)
+            raise LikenessError(
+                f"nothing is known to be like {release!r}{near}; known are: {', '.join(known)}"
+            )
+        pairs = (word.split("=") for word in _rows()[release].split())
+        ranges = {int(key): _range(text) for key, text in pairs}
+        return cls(release, ranges)
+
+    def since(self, *numbers: int) -> bool:
+        """Whether the release is ``numbers`` or later; none is later than all."""
+        if not self.release:
+            return True
+        return tuple(map(int, self.release.split("."))) >= numbers
+
+    @property
+    def has_zookeeper(self) -> bool:
+        """Whether offsets of version 0 have a place; none has all that there ever was."""
+        return not self.release or not self.since(*_WITHOUT_ZOOKEEPER)
+
+    def advertised(self, api_key: int, lowest: int, highest: int) -> Range | None:
+        """What of the versions that we can serve the release advertises; None for nothing."""
+        first, last = self.api_versions.get(api_key, (0, -1))
+        low, high = max(first, lowest), min(last, highest)
+        return (low, high) if low <= high else None
+
+
+LIKE_NONE = Likeness()
+
+
+def releases() -> tuple[str, ...]:
+    """Those that the broker can be like, in their order."""
+    return tuple(_rows())
+
+
+@cache
+def _rows() -> Mapping[str, str]:
+    text = package_text("harness.reference_broker", "advertised.tsv")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return {release: ranges for release, ranges in rows}  # noqa: C416 - says what is in a row
+
+
+def _range(text: str) -> Range:
+    low, high = text.split("-")
+    return int(low), int(high)

@@ -1,0 +1,79 @@
+"""What was read from one client and not served yet, cut into requests. No sockets, no clock."""
+
+import struct
+
+_LENGTH = struct.Struct(">i")
+_PIECE_BYTES = 64 * 1024
+
+
+class FrameRefused(Exception):
+    """A length that no request has: negative, or above socket.request.max.bytes."""
+
+
+class RequestBuffer:
+    """Bytes in, requests out.
+
+    `frame_bytes` is the size of the request that comes, with its length in front; 0 while that is
+    not known. Pieces are joined when the request is whole: a buffer that grows with each costs many
+    times as much.
+    """
+
+    __slots__ = ("_at", "_limit_bytes", "_pieces", "_read_bytes", "frame_bytes")
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._pieces: list[bytes] = []
+        self._read_bytes = 0  # in all pieces
+        self._at = 0  # where the next request begins in the first piece
+        self.frame_bytes = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """How much is kept."""
+        return self._read_bytes - self._at
+
+    def append(self, data: bytes) -> None:
+        """Take what was read. Small pieces are put together, so that each costs little memory."""
+        if self._pieces and len(self._pieces[-1]) + len(data) <= _PIECE_BYTES:
+            self._pieces[-1] += data
+        else:
+            self._pieces.append(data)
+        self._read_bytes += len(data)
+
+    def next_request(self) -> bytes | None:
+        """The next whole request without its length, None while it is not there.
+
+        Raises FrameRefused for an illegal length, before anything of such a request is awaited.
+        """
+        if not self.frame_bytes and not self._learn_length():
+            return None
+        if self.size_bytes < self.frame_bytes:
+            return None
+        data, begin = self._joined(), self._at
+        end = begin + self.frame_bytes
+        self.frame_bytes = 0
+        if end == len(data):
+            self.clear()
+        else:
+            self._at = end
+        return data[begin + _LENGTH.size : end]
+
+    def clear(self) -> None:
+        """Forget what was read."""
+        self._pieces.clear()
+        self._read_bytes = self._at = self.frame_bytes = 0
+
+    def _learn_length(self) -> bool:
+        if self.size_bytes < _LENGTH.size:
+            return False
+        (length,) = _LENGTH.unpack_from(self._joined(), self._at)
+        if not 0 <= length <= self._limit_bytes:
+            raise FrameRefused(f"a request of {length} bytes, the limit is {self._limit_bytes}")
+        self.frame_bytes = _LENGTH.size + length
+        return True
+
+    def _joined(self) -> bytes:
+        if len(self._pieces) > 1:
+            self._pieces = [b"".join([self._pieces[0][self._at :], *self._pieces[1:]])]
+            self._read_bytes, self._at = len(self._pieces[0]), 0
+        return self._pieces[0]

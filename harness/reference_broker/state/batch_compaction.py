@@ -1,0 +1,180 @@
+"""One batch without the records that compaction removes.
+
+Offsets never change, so what is left of a batch has its first and its last offset, and with them
+its sequences. Source: classes MemoryRecords (filterTo), Cleaner (shouldRetainRecord) of Apache
+Kafka 3.9; KIP-98, KIP-534.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from harness.codec.errors import CodecError
+from harness.codec.records import (
+    CODEC_MASK,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    BatchHeader,
+    Record,
+    RecordBatch,
+    encode_batch,
+)
+from harness.codec.records.batch import read_payload, read_records_of
+from harness.codec.records.columns import Columns
+from harness.ids import Offset, ProducerId, TimeMs
+from harness.reference_broker.state.batch_bytes import magic_of
+from harness.reference_broker.state.partition_log import StoredBatch
+
+_NO_TIMESTAMP = -1
+_NO_OFFSET = Offset(-1)
+_ALREADY_CHECKED_BYTES = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """What stays: the newest record of each key, up to `last_mapped`, and all behind that.
+
+    A record without a value stays until the horizon of its batch, `delete_retention_ms` from the
+    first compaction on that meets it. `producers` tells the last offset of each one's last batch,
+    which stays even when it is empty.
+    """
+
+    newest: Mapping[bytes, Offset]
+    last_mapped: Offset
+    producers: Mapping[ProducerId, Offset]
+    delete_retention_ms: int
+    now: TimeMs
+
+
+class OldFormat(CodecError):
+    """Messages of magic 0 and 1 are not compacted here; Kafka does so."""
+
+
+def keys_by_offset(batch: StoredBatch) -> list[tuple[Offset, bytes]]:
+    """Of all records that have a key.
+
+    Raises CodecError for bytes that Kafka cannot read either, and OldFormat.
+    """
+    if magic_of(batch.data) < 2:
+        raise OldFormat("a message set of magic 0 or 1")
+    columns = _columns(batch.data, BatchHeader.read(batch.data))
+    return [
+        (Offset(batch.base_offset + delta), key)
+        for delta, key in zip(columns.offsets, columns.keys, strict=True)
+        if key is not None
+    ]
+
+
+def compacted(batch: StoredBatch, survival: Survival) -> StoredBatch | None:
+    """What is left of the batch: itself when nothing changes, None when nothing stays.
+
+    Raises CodecError as `keys_by_offset`.
+    """
+    header = BatchHeader.read(batch.data)
+    columns = _columns(batch.data, header)
+    kept = _kept(header, columns, survival)
+    if not kept and not _is_last_of_producer(header, survival):
+        return None
+    made = _made_of(header, columns, kept, survival.now + survival.delete_retention_ms)
+    if made is None:
+        return batch
+    return replace(batch, max_timestamp=made.max_timestamp or 0, data=encode_batch(made))
+
+
+def rewritten(data: bytes, kept: Sequence[int], new_horizon: int) -> bytes:
+    """The batch with only the records at these positions, perhaps none.
+
+    `new_horizon`: until when records without a value stay, where the batch does not say it yet.
+    """
+    header = BatchHeader.read(data)
+    made = _made_of(header, _columns(data, header), kept, new_horizon)
+    return data if made is None else encode_batch(made)
+
+
+def _columns(data: bytes, header: BatchHeader) -> Columns:
+    payload = read_payload(data, header, 0, _ALREADY_CHECKED_BYTES)
+    return read_records_of(payload, header, 0, bad_utf8="surrogateescape")
+
+
+def _kept(header: BatchHeader, columns: Columns, survival: Survival) -> list[int]:
+    """The positions of the records that stay."""
+    horizon = _horizon_of(header)
+    keeps_tombstones = horizon is None or survival.now < horizon
+
+    def stays(delta: int, key: bytes | None, value: bytes | None) -> bool:
+        offset = header.base_offset + delta
+        if offset > survival.last_mapped:
+            return True
+        if key is None or offset < survival.newest.get(key, _NO_OFFSET):
+            return False
+        return value is not None or keeps_tombstones
+
+    rows = zip(columns.offsets, columns.keys, columns.values, strict=True)
+    return [position for position, row in enumerate(rows) if stays(*row)]
+
+
+def _is_last_of_producer(header: BatchHeader, survival: Survival) -> bool:
+    if header.producer_id < 0:
+        return False
+    return survival.producers.get(ProducerId(header.producer_id)) == header.last_offset
+
+
+def _horizon_of(header: BatchHeader) -> int | None:
+    """Until when the batch's records without a value stay: it stands in place of its base time."""
+    return header.base_timestamp if header.attributes & DELETE_HORIZON else None
+
+
+def _made_of(
+    header: BatchHeader, columns: Columns, kept: Sequence[int], new_horizon: int
+) -> RecordBatch | None:
+    """None when the batch stays as it is."""
+    if not kept:
+        return _emptied(header) if header.record_count else None
+    known = _horizon_of(header)
+    has_tombstones = any(columns.values[at] is None for at in kept)
+    horizon = new_horizon if known is None and has_tombstones else known
+    if len(kept) == header.record_count and horizon == known:
+        return None
+    times = [header.base_timestamp + columns.timestamps[at] for at in kept]
+    if header.attributes & LOG_APPEND_TIME:
+        times = [header.max_timestamp] * len(kept)
+    base_timestamp = times[0] if horizon is None else horizon
+    return replace(
+        _emptied(header),
+        records=_records(columns, kept, [time - base_timestamp for time in times]),
+        attributes=header.attributes & ~DELETE_HORIZON | (0 if horizon is None else DELETE_HORIZON),
+        base_timestamp=base_timestamp,
+        max_timestamp=max(times),
+    )
+
+
+def _records(columns: Columns, kept: Sequence[int], deltas: Sequence[int]) -> list[Record]:
+    count = len(columns.values)
+    headers = list(islice(columns.headers_of_all(), count))
+    attributes = list(islice(columns.attributes_of_all(), count))
+    return [
+        Record(
+            columns.values[at],
+            columns.keys[at],
+            headers[at],
+            delta,
+            columns.offsets[at],
+            attributes[at],
+        )
+        for at, delta in zip(kept, deltas, strict=True)
+    ]
+
+
+def _emptied(header: BatchHeader) -> RecordBatch:
+    """The header alone: there is nothing to compress."""
+    return RecordBatch(
+        base_offset=header.base_offset,
+        partition_leader_epoch=header.partition_leader_epoch,
+        attributes=header.attributes & ~CODEC_MASK & ~DELETE_HORIZON,
+        last_offset_delta=header.last_offset_delta,
+        base_timestamp=_NO_TIMESTAMP,
+        max_timestamp=header.max_timestamp,
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        base_sequence=header.base_sequence,
+    )

@@ -1,0 +1,148 @@
+"""What groups committed: an offset for each partition, until it expires or is removed.
+
+Source: classes OffsetMetadataManager and OffsetExpirationConditionImpl; KIP-211. Whether a group
+may commit, and since when its offsets may expire, is its members' matter and comes as an argument.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.reference_broker.state.room import PER_THING_BYTES, Room
+
+Place = tuple[str, PartitionIndex]
+"""A partition by its topic's name."""
+
+_EMPTY: Mapping[Place, "CommittedOffset"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedOffset:
+    """`expires_at`: the client said how long it is to be kept, None for the broker's retention."""
+
+    offset: Offset
+    leader_epoch: LeaderEpoch
+    metadata: str
+    committed_at: TimeMs
+    expires_at: TimeMs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetLimits:
+    """offsets.retention.minutes, offsets.retention.check.interval.ms, offset.metadata.max.bytes.
+
+    `memory_bytes`: what all offsets may take, roughly; this is no setting of Kafka's.
+    """
+
+    retention_ms: int
+    check_interval_ms: int
+    metadata_characters: int
+    memory_bytes: int = 256 * 1024 * 1024
+
+
+class CommittedOffsets:
+    """The offsets of all groups; a group without any is not in here.
+
+    What the oldest clients put aside is what others have in ZooKeeper: it is read by them alone.
+    """
+
+    __slots__ = ("_aside", "_by_group", "_limits", "_next_check", "_room")
+
+    def __init__(self, limits: OffsetLimits) -> None:
+        self._by_group: dict[str, dict[Place, CommittedOffset]] = {}
+        self._aside: dict[str, dict[Place, Offset]] = {}
+        self._limits = limits
+        self._next_check = TimeMs(0)
+        self._room = Room(limits.memory_bytes, self._used_bytes)
+
+    def of_group(self, group_id: str) -> Mapping[Place, CommittedOffset]:
+        """All of one group, in the order of their first commits."""
+        return self._by_group.get(group_id, _EMPTY)
+
+    def has_any(self, group_id: str) -> bool:
+        """Whether the group committed something that is still there."""
+        return group_id in self._by_group
+
+    def takes_metadata(self, metadata: str | None) -> bool:
+        """Whether it is short enough; Kafka counts UTF-16 units."""
+        units = len((metadata or "").encode("utf-16-le", "surrogatepass")) // 2
+        return units <= self._limits.metadata_characters
+
+    def has_room_for(self, group_id: str, metadata: Iterable[str | None], now: TimeMs) -> bool:
+        """Whether so many offsets may be committed, each with its metadata."""
+        return self._room.take(_size_of(group_id, metadata), now)
+
+    def commit(self, group_id: str, place: Place, committed: CommittedOffset) -> None:
+        """The latest commit counts, whatever its offset."""
+        self._by_group.setdefault(group_id, {})[place] = committed
+
+    def commit_aside(self, group_id: str, place: Place, offset: Offset) -> None:
+        """Instead of what is there; it does not expire."""
+        self._aside.setdefault(group_id, {})[place] = offset
+
+    def put_aside(self, group_id: str) -> Mapping[Place, Offset]:
+        """All of one group."""
+        return self._aside.get(group_id, {})
+
+    def remove(self, group_id: str, place: Place) -> None:
+        """Forget one, if it is there."""
+        self._keep(group_id, lambda found, _: found != place)
+
+    def remove_group(self, group_id: str) -> None:
+        """Forget all of a group."""
+        self._by_group.pop(group_id, None)
+
+    def remove_topic(self, topic: str) -> None:
+        """The topic is gone, for every group."""
+        for group_id in list(self._by_group):
+            self._keep(group_id, lambda found, _: found[0] != topic)
+
+    def is_check_due(self, now: TimeMs) -> bool:
+        """Whether a check interval has passed since `expire`."""
+        return now >= self._next_check
+
+    def expire(
+        self,
+        now: TimeMs,
+        age_since: Callable[[str, Place, CommittedOffset], TimeMs | None],
+    ) -> None:
+        """Forget what is too old.
+
+        `age_since` says when an offset's retention began, None while it must stay.
+        """
+        self._next_check = TimeMs(now + self._limits.check_interval_ms)
+        for group_id in list(self._by_group):
+
+            def is_kept(place: Place, held: CommittedOffset, group: str = group_id) -> bool:
+                return not self._is_over(held, age_since(group, place, held), now)
+
+            self._keep(group_id, is_kept)
+
+    def _used_bytes(self) -> int:
+        held = (
+            _size_of(group_id, (committed.metadata for committed in places.values()))
+            for group_id, places in self._by_group.items()
+        )
+        aside = (_size_of(group_id, [""] * len(put)) for group_id, put in self._aside.items())
+        return sum(held) + sum(aside)
+
+    def _is_over(self, committed: CommittedOffset, since: TimeMs | None, now: TimeMs) -> bool:
+        if since is None:
+            return False
+        if committed.expires_at is not None:
+            return now >= committed.expires_at
+        return now - since >= self._limits.retention_ms
+
+    def _keep(self, group_id: str, wanted: Callable[[Place, CommittedOffset], bool]) -> None:
+        held = self._by_group.get(group_id, {})
+        left = {place: committed for place, committed in held.items() if wanted(place, committed)}
+        if left:
+            self._by_group[group_id] = left
+        else:
+            self._by_group.pop(group_id, None)
+
+
+def _size_of(group_id: str, metadata: Iterable[str | None]) -> int:
+    """Of one group's offsets, with the group that is there for them."""
+    offsets = sum(PER_THING_BYTES + len(text or "") for text in metadata)
+    return 2 * PER_THING_BYTES + len(group_id) + offsets

@@ -1,0 +1,120 @@
+"""What becomes of a resource's configs by SET, DELETE, APPEND and SUBTRACT (KIP-339).
+
+Source: class ConfigurationControlManager (incrementalAlterConfigs).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.state.configs.refused import ConfigsRefused
+
+
+class Operation(IntEnum):
+    """What to do with a key."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`operation` is as sent: it may be none that there is. `value` is not looked at by DELETE."""
+
+    name: str
+    operation: int
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """All configs of a resource as they would be, and which of them were named."""
+
+    values: Mapping[str, str]
+    named: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What releases do differently. `unique_items`: APPEND leaves out what a list has already;
+    `senseless`: the error of a value that makes no sense, or of a list operation on no list.
+    """
+
+    unique_items: bool
+    senseless: ErrorCode
+
+
+SINCE_3_3 = Dialect(unique_items=True, senseless=ErrorCode.INVALID_CONFIG)
+BEFORE_3_3 = Dialect(unique_items=False, senseless=ErrorCode.INVALID_REQUEST)
+"""KAFKA-13862, KAFKA-13899."""
+
+
+def dialect_of(like: Likeness) -> Dialect:
+    """That of the release."""
+    return SINCE_3_3 if like.since(3, 3) else BEFORE_3_3
+
+
+ListDefault = Callable[[str], str | None]
+"""The default of a config that is a list; None for all others."""
+
+
+def check_changes(changes: Sequence[Change]) -> None:
+    """A key stands once, with a value unless it is deleted. Raises ConfigsRefused."""
+    if len({change.name for change in changes}) < len(changes):
+        raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A config is named twice.")
+    nulls = [c.name for c in changes if c.value is None and c.operation != Operation.DELETE]
+    if nulls:
+        raise ConfigsRefused(
+            ErrorCode.INVALID_REQUEST, f"These configs need a value: {', '.join(nulls)}"
+        )
+
+
+def changed(
+    current: Mapping[str, str],
+    changes: Sequence[Change],
+    list_default: ListDefault,
+    dialect: Dialect = SINCE_3_3,
+) -> Changed:
+    """`current` after the changes. Raises ConfigsRefused where a list was needed."""
+    values = dict(current)
+    for change in changes:
+        value = change.value or ""
+        if change.operation == Operation.SET:
+            values[change.name] = value
+        elif change.operation == Operation.DELETE:
+            values.pop(change.name, None)
+        else:
+            values[change.name] = _list_changed(values, change, value, list_default, dialect)
+    return Changed(values, frozenset(change.name for change in changes))
+
+
+def replaced(changes: Sequence[Change]) -> Changed:
+    """The configs when those that are named become all that there are (AlterConfigs)."""
+    values = {change.name: change.value or "" for change in changes}
+    return Changed(values, frozenset(values))
+
+
+def _list_changed(
+    values: Mapping[str, str],
+    change: Change,
+    value: str,
+    list_default: ListDefault,
+    dialect: Dialect,
+) -> str:
+    default = list_default(change.name)
+    if default is None:
+        raise ConfigsRefused(
+            dialect.senseless,
+            f"{Operation(change.operation).name} is for lists, {change.name} is none.",
+        )
+    items = [item for item in values.get(change.name, default).split(",") if item]
+    for item in value.split(","):
+        if change.operation == Operation.APPEND:
+            items += [] if dialect.unique_items and item in items else [item]
+        elif item in items:
+            items.remove(item)
+    return ",".join(items)

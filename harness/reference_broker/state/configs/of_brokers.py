@@ -1,0 +1,129 @@
+"""Configs of this broker, and those of all brokers by an empty name.
+
+Source: KIP-226, classes DynamicBrokerConfig (validate), ConfigAdminManager.
+"""
+
+from collections.abc import Mapping
+
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_values import ConfigError
+from harness.reference_broker.state.configs.broker_table import (
+    config_named,
+    is_behind_a_listener,
+)
+from harness.reference_broker.state.configs.changes import Changed
+from harness.reference_broker.state.configs.entry import ConfigEntry, Source, entry_of
+from harness.reference_broker.state.configs.layers import (
+    ELIGIBLE_LEADERS_ARE_KEPT,
+    BrokerConfigLayers,
+)
+from harness.reference_broker.state.configs.refused import ConfigsRefused
+
+_ALL_BROKERS = ""
+_IN_SYNC = "min.insync.replicas"
+
+
+def check_own_id(state: BrokerState, resource: str) -> None:
+    """Raises ConfigsRefused for a name that is not this broker's id."""
+    own = state.identity.broker_id
+    try:
+        is_own = int(resource) == own
+    except ValueError as error:
+        raise ConfigsRefused(
+            ErrorCode.INVALID_REQUEST, f"A broker id is a number, not '{resource}'."
+        ) from error
+    if not is_own:
+        raise ConfigsRefused(
+            ErrorCode.INVALID_REQUEST, f"This is broker {own}, asked for is {resource}."
+        )
+
+
+class BrokerConfigs:
+    """Resources of type BROKER."""
+
+    def names(self, state: BrokerState) -> list[str]:
+        """This broker."""
+        return [str(state.identity.broker_id)]
+
+    def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
+        """All of this broker; of all brokers only what was set. Raises ConfigsRefused."""
+        layers = state.configs
+        if resource == _ALL_BROKERS:
+            return [_entry(name, layers, only=Source.CLUSTER) for name in sorted(layers.cluster)]
+        check_own_id(state, resource)
+        return [_entry(name, layers) for name in layers.names()]
+
+    def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
+        """What clients have set."""
+        return state.configs.cluster if resource == _ALL_BROKERS else state.configs.broker
+
+    def list_default(self, _state: BrokerState, name: str) -> str | None:
+        """Of a broker's config that is a list."""
+        config = config_named(name)
+        is_list = config is not None and config.definition.type == "list"
+        return (config.default or "") if config is not None and is_list else None
+
+    def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+        """Only what may change while the broker runs, with legal values. Raises ConfigsRefused."""
+        if resource != _ALL_BROKERS:
+            check_own_id(state, resource)
+        for name, value in wanted.values.items():
+            _check_value(name, value, is_for_all=resource == _ALL_BROKERS)
+        _check_in_sync(state, resource, wanted)
+
+    def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
+        """From now on the broker, and each topic that inherits from it, is configured so."""
+        if resource == _ALL_BROKERS:
+            state.configs.cluster = dict(values)
+        else:
+            state.configs.broker = dict(values)
+        state.reconfigure_topics()
+
+
+def _check_value(name: str, value: str, *, is_for_all: bool) -> None:
+    config = config_named(name)
+    if config is None:
+        return  # a plugin may know it
+    changeable = "broker" if is_behind_a_listener(name) else config.changeable
+    if config.changeable == "fixed":
+        _refuse(f"{name} cannot be changed while the broker runs.")
+    if changeable == "listener":
+        _refuse(f"{name} can be changed only for one listener, behind its prefix.")
+    if changeable == "broker" and is_for_all:
+        _refuse(f"{name} cannot be changed for all brokers, only for one.")
+    try:
+        config.definition.parse(value)
+    except ConfigError as error:
+        _refuse(str(error))
+
+
+def _check_in_sync(state: BrokerState, resource: str, wanted: Changed) -> None:
+    """While a partition keeps eligible leaders (KIP-966), the cluster's value must be there."""
+    if not state.like.since(*ELIGIBLE_LEADERS_ARE_KEPT):
+        return
+    values = wanted.values
+    if resource == _ALL_BROKERS:
+        if _IN_SYNC not in values:
+            raise ConfigsRefused(
+                ErrorCode.INVALID_CONFIG, f"{_IN_SYNC} of all brokers cannot be removed."
+            )
+    elif _IN_SYNC in wanted.named or values.get(_IN_SYNC) != state.configs.broker.get(_IN_SYNC):
+        raise ConfigsRefused(
+            ErrorCode.INVALID_CONFIG, f"{_IN_SYNC} of one broker cannot be changed."
+        )
+
+
+def _refuse(message: str) -> None:
+    raise ConfigsRefused(ErrorCode.INVALID_REQUEST, message)
+
+
+def _entry(name: str, layers: BrokerConfigLayers, only: Source | None = None) -> ConfigEntry:
+    config = config_named(name)
+    synonyms = [s for s in layers.synonyms(name) if only is None or s.source is only]
+    value = synonyms[0].value if synonyms else None
+    definition = None if config is None else config.definition
+    if value is not None and definition is not None and definition.type != "password":
+        value = definition.shown(value)
+    fixed = config is None or config.changeable == "fixed"
+    return entry_of(name, value, synonyms, definition, read_only=fixed)

@@ -1,0 +1,192 @@
+"""Configs of groups (KIP-848, KIP-932, KIP-1071; class GroupConfig)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_values import ConfigDefinition, ConfigError
+from harness.reference_broker.state.configs.changes import Changed
+from harness.reference_broker.state.configs.entry import ConfigEntry, Source, Synonym, entry_of
+from harness.reference_broker.state.configs.layers import BrokerConfigLayers
+from harness.reference_broker.state.configs.refused import ConfigsRefused
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfig:
+    """`lowest` and `highest` name the broker's configs that limit it, where there are such."""
+
+    definition: ConfigDefinition
+    lowest: str | None = None
+    highest: str | None = None
+
+
+def _int(name: str, at_least: int) -> GroupConfig:
+    """A number that the broker has too, and limits by a smallest and a largest one."""
+    kind, _, rest = name.partition(".")
+    return GroupConfig(
+        ConfigDefinition(name, "int", "", at_least, broker_setting=f"group.{name}"),
+        f"group.{kind}.min.{rest}",
+        f"group.{kind}.max.{rest}",
+    )
+
+
+_DURATION = r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?"  # of ISO 8601, as Java reads it
+
+_GROUP_CONFIGS = (
+    _int("consumer.assignment.interval.ms", 0),
+    _int("consumer.heartbeat.interval.ms", 1),
+    _int("consumer.session.timeout.ms", 1),
+    GroupConfig(ConfigDefinition("errors.deadletterqueue.copy.record.enable", "boolean", "false")),
+    GroupConfig(ConfigDefinition("errors.deadletterqueue.topic.name", "string", "")),
+    _int("share.assignment.interval.ms", 0),
+    GroupConfig(
+        ConfigDefinition(
+            "share.auto.offset.reset",
+            "string",
+            "latest",
+            pattern=rf"(?i:earliest|latest)|by_duration:{_DURATION}",
+        )
+    ),
+    _int("share.delivery.count.limit", 2),
+    _int("share.heartbeat.interval.ms", 1),
+    GroupConfig(
+        ConfigDefinition(
+            "share.isolation.level",
+            "string",
+            "read_uncommitted",
+            choices=("read_committed", "read_uncommitted"),
+        )
+    ),
+    _int("share.partition.max.record.locks", 100),
+    _int("share.record.lock.duration.ms", 1000),
+    GroupConfig(ConfigDefinition("share.renew.acknowledge.enable", "boolean", "true")),
+    _int("share.session.timeout.ms", 1),
+    _int("streams.assignment.interval.ms", 0),
+    GroupConfig(
+        ConfigDefinition(
+            "streams.assignor.name",
+            "string",
+            "",
+            choices=("sticky",),
+            broker_setting="group.streams.assignors",
+        )
+    ),
+    _int("streams.heartbeat.interval.ms", 1),
+    GroupConfig(
+        ConfigDefinition(
+            "streams.initial.rebalance.delay.ms",
+            "int",
+            "",
+            0,
+            broker_setting="group.streams.initial.rebalance.delay.ms",
+        )
+    ),
+    GroupConfig(
+        ConfigDefinition(
+            "streams.num.standby.replicas",
+            "int",
+            "",
+            0,
+            broker_setting="group.streams.num.standby.replicas",
+        ),
+        highest="group.streams.max.standby.replicas",
+    ),
+    GroupConfig(
+        ConfigDefinition(
+            "streams.rack.aware.assignment.tags",
+            "list",
+            "",
+            broker_setting="group.streams.rack.aware.assignment.tags",
+        )
+    ),
+    _int("streams.session.timeout.ms", 1),
+)
+GROUP_CONFIGS: Mapping[str, GroupConfig] = {c.definition.name: c for c in _GROUP_CONFIGS}
+"""All that are listed to clients."""
+
+
+class GroupConfigs:
+    """Resources of type GROUP; a group need not exist to be configured."""
+
+    def names(self, state: BrokerState) -> list[str]:
+        """All groups for which something was given."""
+        return list(state.group_configs)
+
+    def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
+        """What was given, the rest from the broker. Raises ConfigsRefused."""
+        if not resource:
+            raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A group needs a name.")
+        given = self.current(state, resource)
+        return [_entry(config, given, state.configs) for config in _GROUP_CONFIGS]
+
+    def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
+        """What was given."""
+        return state.group_configs.get(resource, {})
+
+    def list_default(self, _state: BrokerState, _name: str) -> str | None:
+        """Kafka takes no additions to lists here."""
+        return None
+
+    def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+        """Within what the broker allows. Raises ConfigsRefused."""
+        if not resource:
+            raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "There are no configs of all groups.")
+        for name, value in wanted.values.items():
+            config = GROUP_CONFIGS.get(name)
+            if config is None:
+                raise _bad(f"Unknown group config name: {name}")
+            try:
+                parsed = config.definition.parse(value)
+            except ConfigError as error:
+                raise _bad(str(error)) from error
+            if isinstance(parsed, int):
+                _check_limits(config, parsed, state.configs)
+        for kind in ("consumer", "share", "streams"):
+            _check_session(kind, wanted.values, state.configs)
+
+    def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
+        """From now on the group is configured so."""
+        state.group_configs.pop(resource, None)
+        if values:
+            state.group_configs[resource] = dict(values)
+
+
+def _inherited(config: GroupConfig, layers: BrokerConfigLayers) -> Synonym:
+    """What the group has when nothing is given for it."""
+    definition = config.definition
+    found = layers.synonyms(definition.broker_setting) if definition.broker_setting else []
+    return found[0] if found else Synonym(definition.name, definition.default, Source.DEFAULT)
+
+
+def _entry(
+    config: GroupConfig, given: Mapping[str, str], layers: BrokerConfigLayers
+) -> ConfigEntry:
+    name, inherited = config.definition.name, _inherited(config, layers)
+    synonyms = [inherited]
+    if name in given:
+        synonyms = [Synonym(name, given[name], Source.GROUP), inherited]
+    return entry_of(name, synonyms[0].value, synonyms, config.definition)
+
+
+def _check_limits(config: GroupConfig, value: int, layers: BrokerConfigLayers) -> None:
+    name = config.definition.name
+    for limit, sign in ((config.lowest, 1), (config.highest, -1)):
+        bound = int(layers.value(limit) or value) if limit else value
+        if (value - bound) * sign < 0:
+            raise _bad(f"{name} is {value}, {limit} is {bound}.")
+
+
+def _check_session(kind: str, given: Mapping[str, str], layers: BrokerConfigLayers) -> None:
+    names = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+    if not any(name in given for name in names):
+        return
+    timeout, interval = (
+        int(given.get(name) or _inherited(GROUP_CONFIGS[name], layers).value or 0) for name in names
+    )
+    if timeout <= interval:
+        raise _bad(f"{names[0]} has to be larger than {names[1]}.")
+
+
+def _bad(message: str) -> ConfigsRefused:
+    return ConfigsRefused(ErrorCode.INVALID_CONFIG, message)

@@ -1,0 +1,40 @@
+"""Levels of a broker's loggers (KIP-412). This broker has none that a client may set."""
+
+from collections.abc import Mapping
+
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.configs.changes import Changed
+from harness.reference_broker.state.configs.entry import ConfigEntry
+from harness.reference_broker.state.configs.of_brokers import check_own_id
+from harness.reference_broker.state.configs.refused import ConfigsRefused
+
+
+class LoggerLevels:
+    """Resources of type BROKER_LOGGER."""
+
+    def names(self, state: BrokerState) -> list[str]:
+        """This broker."""
+        return [str(state.identity.broker_id)]
+
+    def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
+        """None. Raises ConfigsRefused for another broker."""
+        check_own_id(state, resource)
+        return []
+
+    def current(self, _state: BrokerState, _resource: str) -> Mapping[str, str]:
+        """None."""
+        return {}
+
+    def list_default(self, _state: BrokerState, _name: str) -> str | None:
+        """Raises ConfigsRefused: a level is no list."""
+        raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A level can only be set or removed.")
+
+    def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+        """Raises ConfigsRefused for every logger."""
+        check_own_id(state, resource)
+        for name in sorted(wanted.named):
+            raise ConfigsRefused(ErrorCode.INVALID_CONFIG, f"There is no logger {name}.")
+
+    def store(self, _state: BrokerState, _resource: str, _values: Mapping[str, str]) -> None:
+        """Nothing can get here that would have to be stored."""

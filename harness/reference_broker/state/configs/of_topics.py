@@ -1,0 +1,99 @@
+"""Configs of topics: what was given for them, and what they inherit (class ConfigHelper)."""
+
+from collections.abc import Mapping
+
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_values import ConfigError
+from harness.reference_broker.state.configs.changes import Changed, dialect_of
+from harness.reference_broker.state.configs.entry import ConfigEntry, Source, Synonym, entry_of
+from harness.reference_broker.state.configs.layers import BrokerConfigLayers
+from harness.reference_broker.state.configs.refused import ConfigsRefused
+from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topic_configs import TopicConfig, configs_of
+from harness.reference_broker.state.topic_names import topic_name_problem
+
+_EXISTENCE_IS_LOOKED_AT = (2, 0)  # KAFKA-6778
+
+
+def topic_entry(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> ConfigEntry:
+    """One config of a topic, as `config` has it."""
+    definition = config.definition_of(name)
+    value = definition.shown(config.text_of(name))
+    setting = definition.broker_setting
+    synonyms = [] if setting is None else layers.synonyms(setting)
+    if name in config.overrides:
+        synonyms = [Synonym(name, value, Source.TOPIC), *synonyms]
+    return entry_of(name, value, synonyms, definition)
+
+
+def source_of(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> Source:
+    """Where one config of a topic has its value from."""
+    if name in config.overrides:
+        return Source.TOPIC
+    setting = config.definition_of(name).broker_setting
+    synonyms = layers.synonyms(setting) if setting else []
+    return synonyms[0].source if synonyms else Source.DEFAULT
+
+
+class TopicConfigs:
+    """Resources of type TOPIC, by the topics' names."""
+
+    def names(self, state: BrokerState) -> list[str]:
+        """All topics."""
+        return [topic.name for topic in state.cluster.topics()]
+
+    def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
+        """What a topic is configured to do. Raises ConfigsRefused."""
+        _check_name(resource)
+        config = _config_of(state, resource)
+        return [topic_entry(name, config, state.configs) for name in config.listed_names()]
+
+    def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
+        """What was given for the topic."""
+        topic = state.cluster.named(resource)
+        return {} if topic is None else topic.config.overrides
+
+    def list_default(self, state: BrokerState, name: str) -> str | None:
+        """Of a topic's config that is a list."""
+        definition = configs_of(state.like).known.get(name)
+        return definition.default if definition and definition.type == "list" else None
+
+    def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+        """Values come before existence, as in Kafka. Raises ConfigsRefused."""
+        if not resource:
+            raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "There are no configs of all topics.")
+        _check_name(resource)
+        try:
+            TopicConfig.of(wanted.values, state.creation_defaults.topic_defaults, state.like)
+        except ConfigError as error:
+            known = configs_of(state.like).known
+            is_unknown = any(name not in known for name in wanted.values)
+            senseless = dialect_of(state.like).senseless
+            code = ErrorCode.INVALID_CONFIG if is_unknown else senseless
+            raise ConfigsRefused(code, str(error)) from error
+        _existing(state, resource)
+
+    def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
+        """From now on the topic is configured so."""
+        config = TopicConfig.of(values, state.creation_defaults.topic_defaults, state.like)
+        _existing(state, resource).configure(config)
+
+
+def _check_name(name: str) -> None:
+    problem = topic_name_problem(name)
+    if problem is not None:
+        raise ConfigsRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+
+
+def _config_of(state: BrokerState, name: str) -> TopicConfig:
+    if state.cluster.named(name) is None and not state.like.since(*_EXISTENCE_IS_LOOKED_AT):
+        return TopicConfig.of({}, state.creation_defaults.topic_defaults, state.like)
+    return _existing(state, name).config
+
+
+def _existing(state: BrokerState, name: str) -> Topic:
+    topic = state.cluster.named(name)
+    if topic is None:
+        raise ConfigsRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic '{name}'.")
+    return topic

@@ -1,0 +1,218 @@
+"""One classic group: its members, its generation, the phase of its rebalance.
+
+Source: class ClassicGroup. What moves it from phase to phase is in `group_phases`.
+"""
+
+from enum import Enum
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import GroupId, MemberId, TimeMs
+from harness.reference_broker.state.group_member import (
+    NO_MEMBER,
+    Joined,
+    Member,
+    RosterEntry,
+    Synced,
+)
+from harness.reference_broker.state.room import PER_THING_BYTES
+
+
+class GroupState(Enum):
+    """The phases, by the words in which DescribeGroups tells them."""
+
+    EMPTY = "Empty"
+    PREPARING_REBALANCE = "PreparingRebalance"
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+
+class Group:
+    """Members join by `add`, are found by `members` and `instances`, leave by `remove`.
+
+    `pending_members` were given an id and have not joined with it yet (KIP-394).
+    `pending_syncs` have not asked for their part of the current generation.
+    """
+
+    __slots__ = (
+        "generation",
+        "group_id",
+        "instances",
+        "leader_id",
+        "members",
+        "new_member_added",
+        "pending_members",
+        "pending_syncs",
+        "previous_state",
+        "protocol_name",
+        "protocol_type",
+        "state",
+        "state_since",
+    )
+
+    def __init__(self, group_id: GroupId, now: TimeMs) -> None:
+        self.group_id = group_id
+        self.state = GroupState.EMPTY
+        self.previous_state = GroupState.DEAD
+        self.state_since = now
+        self.generation = 0
+        self.protocol_type: str | None = None
+        self.protocol_name: str | None = None
+        self.leader_id: MemberId | None = None
+        self.members: dict[MemberId, Member] = {}
+        self.instances: dict[str, MemberId] = {}
+        self.pending_members: set[MemberId] = set()
+        self.pending_syncs: set[MemberId] = set()
+        self.new_member_added = False
+
+    @property
+    def size_bytes(self) -> int:
+        """What it takes with its members, roughly."""
+        pending = sum(PER_THING_BYTES + len(member_id) for member_id in self.pending_members)
+        members = sum(member.size_bytes for member in self.members.values())
+        return PER_THING_BYTES + len(self.group_id) + pending + members
+
+    # -- who is in it --------------------------------------------------------------------------
+
+    @property
+    def is_simple(self) -> bool:
+        """Nobody ever joined: it is there for its offsets alone."""
+        return (
+            self.protocol_type is None
+            and self.state is GroupState.EMPTY
+            and not self.pending_members
+        )
+
+    def problem_with_member(self, member_id: str, instance_id: str | None = None) -> ErrorCode:
+        """NONE for a member that is who it says: a static one may have been replaced."""
+        if instance_id is not None:
+            current = self.instances.get(instance_id)
+            if current is None:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            if current != member_id:
+                return ErrorCode.FENCED_INSTANCE_ID
+        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def problem_with(
+        self, member_id: str, generation: int, instance_id: str | None = None
+    ) -> ErrorCode:
+        """As `problem_with_member`, and it has to know the current generation."""
+        if self.state is GroupState.DEAD:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        error = self.problem_with_member(member_id, instance_id)
+        if error is ErrorCode.NONE and generation != self.generation:
+            return ErrorCode.ILLEGAL_GENERATION
+        return error
+
+    def add(self, member: Member) -> None:
+        """A member whose protocols were found to fit; the first one leads."""
+        if not self.members:
+            self.protocol_type = member.protocol_type
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.member_id
+        if self.leader_id is None:
+            self.leader_id = member.member_id
+        self.members[member.member_id] = member
+        self.pending_members.discard(member.member_id)
+
+    def remove(self, member_id: MemberId) -> None:
+        """Forget a member, pending or not; another one leads where it did."""
+        removed = self.members.pop(member_id, None)
+        if removed is not None and removed.instance_id is not None:
+            self.instances.pop(removed.instance_id, None)
+        if self.leader_id == member_id:
+            self.leader_id = next(iter(self.members), None)
+        self.pending_members.discard(member_id)
+        self.pending_syncs.discard(member_id)
+
+    def replace_static(self, instance_id: str, new_id: MemberId) -> Member:
+        """A static member comes back under a new id; who still waits with the old one is fenced."""
+        old_id = self.instances[instance_id]
+        member = self.members.pop(old_id)
+        fenced = ErrorCode.FENCED_INSTANCE_ID
+        member.answer_join(Joined(fenced, old_id))
+        member.answer_sync(Synced(fenced))
+        member.member_id = new_id
+        member.is_new = False
+        self.members[new_id] = member
+        self.instances[instance_id] = new_id
+        if self.leader_id == old_id:
+            self.leader_id = new_id
+        return member
+
+    # -- what they have in common --------------------------------------------------------------
+
+    def supports(self, protocol_type: str, protocol_names: list[str]) -> bool:
+        """Whether somebody with these protocols may join, or go on being a member."""
+        if self.state is GroupState.EMPTY:
+            return bool(protocol_type) and bool(protocol_names)
+        return protocol_type == self.protocol_type and any(
+            all(member.supports(name) for member in self.members.values())
+            for name in protocol_names
+        )
+
+    def select_protocol(self) -> str:
+        """Of those that all members offer, the one that most of them name first.
+
+        Among equals names decide, not the order of the members: who comes back changes nothing.
+        """
+        members = list(self.members.values())
+        votes: dict[str, int] = {}
+        for member in members:
+            chosen = next(
+                protocol.name
+                for protocol in member.protocols
+                if all(other.supports(protocol.name) for other in members)
+            )
+            votes[chosen] = votes.get(chosen, 0) + 1
+        return max(sorted(votes), key=votes.__getitem__)
+
+    def roster(self) -> tuple[RosterEntry, ...]:
+        """All members as the leader learns of them."""
+        return tuple(
+            RosterEntry(member.member_id, member.instance_id, member.metadata(self.protocol_name))
+            for member in self.members.values()
+        )
+
+    # -- where its rebalance is ----------------------------------------------------------------
+
+    @property
+    def all_joined(self) -> bool:
+        """Whether nobody is waited for."""
+        return not self.pending_members and all(
+            member.waiting_join is not None for member in self.members.values()
+        )
+
+    @property
+    def joining_count(self) -> int:
+        """How many members wait for the next generation."""
+        return sum(member.waiting_join is not None for member in self.members.values())
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """The longest that any member grants."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def move_to(self, state: GroupState, now: TimeMs) -> None:
+        """Enter a phase."""
+        self.previous_state, self.state, self.state_since = self.state, state, now
+
+    def begin_generation(self, now: TimeMs) -> None:
+        """Those who joined are the next generation; without any the group is empty."""
+        self.generation += 1
+        self.pending_syncs.clear()
+        self.protocol_name = self.select_protocol() if self.members else None
+        self.move_to(GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY, now)
+
+    def joined(self, member_id: MemberId) -> Joined:
+        """What a member is told of the current generation."""
+        leads = member_id == self.leader_id
+        return Joined(
+            ErrorCode.NONE,
+            member_id,
+            self.generation,
+            self.protocol_type,
+            self.protocol_name,
+            self.leader_id or NO_MEMBER,
+            roster=self.roster() if leads else (),
+        )

@@ -1,0 +1,213 @@
+"""How a classic group gets from one generation to the next.
+
+Source: class GroupMetadataManager. A rebalance has two phases: all members join, then the leader
+says who does what. Each has its deadline; who misses it is no member any more.
+"""
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import MemberId, TimeMs
+from harness.reference_broker.state.group import Group, GroupState
+from harness.reference_broker.state.group_member import (
+    NO_ASSIGNMENT,
+    NO_MEMBER,
+    Joined,
+    Member,
+    Synced,
+)
+from harness.reference_broker.state.groups import GroupAlarm, Groups
+
+NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
+"""A new member cannot heartbeat while its first join waits; after this time it is given up."""
+
+_MAY_REBALANCE = (GroupState.STABLE, GroupState.COMPLETING_REBALANCE, GroupState.EMPTY)
+
+
+# -- sessions --------------------------------------------------------------------------------------
+
+
+def heard_of(
+    groups: Groups, group: Group, member: Member, now: TimeMs, timeout_ms: int | None = None
+) -> None:
+    """The member's session begins anew."""
+    timeout_ms = member.session_timeout_ms if timeout_ms is None else timeout_ms
+    expect_again(groups, group, member.member_id, TimeMs(now + timeout_ms))
+
+
+def expect_again(groups: Groups, group: Group, member_id: MemberId, until: TimeMs) -> None:
+    """Who is not heard of until then is given up, also one that has an id only."""
+    groups.set_alarm(
+        _session(group, member_id), until, lambda now: _expire(groups, group, member_id, now)
+    )
+
+
+def remove_member(groups: Groups, group: Group, member_id: MemberId) -> None:
+    """Take it out at once; a join of it that waits hears that it is none."""
+    forget_session(groups, group, member_id)
+    member = group.members.get(member_id)
+    if member is not None:
+        member.answer_join(Joined(ErrorCode.UNKNOWN_MEMBER_ID, NO_MEMBER))
+    group.remove(member_id)
+
+
+def forget_session(groups: Groups, group: Group, member_id: MemberId) -> None:
+    """Nothing is expected of this id any more."""
+    groups.cancel_alarm(_session(group, member_id))
+
+
+def _session(group: Group, member_id: MemberId) -> GroupAlarm:
+    return GroupAlarm("session", group.group_id, member_id)
+
+
+def _expire(groups: Groups, group: Group, member_id: MemberId, now: TimeMs) -> None:
+    member = group.members.get(member_id)
+    if member is not None and member.is_waiting and not member.is_new:
+        return  # its silence is ours; it is expected again when it is answered
+    remove_member(groups, group, member_id)
+    if member is not None and group.state is not GroupState.PREPARING_REBALANCE:
+        rebalance_or_complete(groups, group, now)
+    elif group.state is GroupState.PREPARING_REBALANCE and group.all_joined:
+        complete_join(groups, group, now)
+
+
+# -- the join phase --------------------------------------------------------------------------------
+
+
+def rebalance_or_complete(groups: Groups, group: Group, now: TimeMs) -> None:
+    """After a change: begin to rebalance, or end the join phase if it waited for this."""
+    if group.state in _MAY_REBALANCE:
+        prepare_rebalance(groups, group, now)
+    else:
+        complete_join_if_all_are_there(groups, group, now)
+
+
+def prepare_rebalance(groups: Groups, group: Group, now: TimeMs) -> None:
+    """All members have to join again. A new group waits a while for more of them (KIP-134)."""
+    if group.state is GroupState.COMPLETING_REBALANCE:
+        for member in group.members.values():
+            member.assignment = NO_ASSIGNMENT
+        _answer_syncs(groups, group, ErrorCode.REBALANCE_IN_PROGRESS, now)
+    group.pending_syncs.clear()
+    groups.cancel_alarm(GroupAlarm("sync", group.group_id))
+    is_first = group.state is GroupState.EMPTY
+    group.move_to(GroupState.PREPARING_REBALANCE, now)
+    delay_ms = groups.limits.initial_rebalance_delay_ms
+    if is_first and delay_ms is not None:
+        left_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
+        _delay_first(groups, group, now, delay_ms, (delay_ms, left_ms))
+    elif group.all_joined:
+        complete_join(groups, group, now)
+    else:
+        _await_joins(groups, group, now)
+
+
+def complete_join_if_all_are_there(groups: Groups, group: Group, now: TimeMs) -> None:
+    """End the join phase early, but not the first one of a group: that has its delay."""
+    is_rejoin = (
+        group.state is GroupState.PREPARING_REBALANCE
+        and group.previous_state is not GroupState.EMPTY
+    )
+    if is_rejoin and group.all_joined:
+        complete_join(groups, group, now)
+
+
+def complete_join(groups: Groups, group: Group, now: TimeMs) -> None:
+    """Who has not joined is out, but for static members; the rest is the next generation."""
+    groups.cancel_alarm(GroupAlarm("join", group.group_id))
+    absent = [member for member in group.members.values() if member.waiting_join is None]
+    for member in absent:
+        if member.instance_id is None:
+            remove_member(groups, group, member.member_id)
+    if group.members and not _elect_leader(group):
+        _await_joins(groups, group, now)
+        return
+    group.begin_generation(now)
+    for member in group.members.values():
+        member.answer_join(group.joined(member.member_id))
+        heard_of(groups, group, member, now)
+        member.is_new = False
+        group.pending_syncs.add(member.member_id)
+    if group.members and groups.limits.awaits_syncs:
+        _await_syncs(groups, group, now)
+
+
+def _elect_leader(group: Group) -> bool:
+    """The leader has to be somebody who joined; False when nobody did."""
+    leader = None if group.leader_id is None else group.members[group.leader_id]
+    if leader is None or leader.waiting_join is None:
+        joined = (m.member_id for m in group.members.values() if m.waiting_join is not None)
+        elected = next(joined, None)
+        if elected is None:
+            return False
+        group.leader_id = elected
+    return True
+
+
+def _delay_first(
+    groups: Groups, group: Group, now: TimeMs, most_ms: int, times: tuple[int, int]
+) -> None:
+    """Wait the first of `times`, in ms; of the second more can be had while members come, each
+    time `most_ms` at most."""
+    delay_ms, left_ms = times
+
+    def delay_is_over(then: TimeMs) -> None:
+        if not group.new_member_added or left_ms == 0:
+            complete_join(groups, group, then)
+            return
+        group.new_member_added = False
+        next_ms = min(most_ms, left_ms)
+        _delay_first(groups, group, then, most_ms, (next_ms, max(left_ms - delay_ms, 0)))
+
+    groups.set_alarm(GroupAlarm("join", group.group_id), now + delay_ms, delay_is_over)
+
+
+def _await_joins(groups: Groups, group: Group, now: TimeMs) -> None:
+    groups.set_alarm(
+        GroupAlarm("join", group.group_id),
+        now + group.rebalance_timeout_ms,
+        lambda then: complete_join(groups, group, then),
+    )
+
+
+# -- the sync phase --------------------------------------------------------------------------------
+
+
+def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -> None:
+    """The leader has spoken: who is not named has nothing to do."""
+    for member in group.members.values():
+        member.assignment = parts.get(member.member_id, NO_ASSIGNMENT)
+    _answer_syncs(groups, group, ErrorCode.NONE, now)
+    group.move_to(GroupState.STABLE, now)
+
+
+def note_sync(groups: Groups, group: Group, member_id: MemberId) -> None:
+    """This member's sync is not waited for any more."""
+    group.pending_syncs.discard(member_id)
+    if not group.pending_syncs:
+        groups.cancel_alarm(GroupAlarm("sync", group.group_id))
+
+
+def _answer_syncs(groups: Groups, group: Group, error: ErrorCode, now: TimeMs) -> None:
+    tells = error is ErrorCode.NONE
+    for member in group.members.values():
+        synced = Synced(
+            error,
+            group.protocol_type if tells else None,
+            group.protocol_name if tells else None,
+            member.assignment,
+        )
+        if member.answer_sync(synced):
+            heard_of(groups, group, member, now)
+
+
+def _await_syncs(groups: Groups, group: Group, now: TimeMs) -> None:
+    generation = group.generation
+
+    def give_up(then: TimeMs) -> None:
+        if generation != group.generation or not group.pending_syncs:
+            return
+        for member_id in list(group.pending_syncs):
+            remove_member(groups, group, member_id)
+        prepare_rebalance(groups, group, then)
+
+    alarm = GroupAlarm("sync", group.group_id)
+    groups.set_alarm(alarm, now + group.rebalance_timeout_ms, give_up)

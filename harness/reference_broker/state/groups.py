@@ -1,0 +1,104 @@
+"""All groups of one coordinator, and when something has to happen to one of them without a request.
+
+Source: class GroupMetadataManager.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harness.ids import GroupId, TimeMs
+from harness.reference_broker.effects import Effect, GroupMoved
+from harness.reference_broker.state.alarms import Action, Alarms
+from harness.reference_broker.state.group import Group, GroupState
+from harness.reference_broker.state.room import Room
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLimits:
+    """Settings of classic groups.
+
+    `initial_rebalance_delay_ms`: None where the first generation waits for nobody.
+    `awaits_syncs`: members that do not sync in time are dropped. `wants_protocols`: a group needs
+    a type and a protocol. `memory_bytes`: what members and groups may take, roughly.
+    """
+
+    initial_rebalance_delay_ms: int | None
+    min_session_timeout_ms: int
+    max_session_timeout_ms: int
+    max_size: int
+    awaits_syncs: bool = True
+    wants_protocols: bool = True
+    memory_bytes: int = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAlarm:
+    """Names an alarm: what it is about, of which group, of which member if of one."""
+
+    about: str
+    group_id: GroupId
+    member_id: str = ""
+
+
+class Groups:
+    """The groups by id, and their alarms."""
+
+    __slots__ = ("_alarms", "_by_id", "limits", "room")
+
+    def __init__(self, limits: GroupLimits) -> None:
+        self.limits = limits
+        self._by_id: dict[GroupId, Group] = {}
+        self._alarms = Alarms()
+        self.room = Room(limits.memory_bytes, self._used_bytes)
+
+    def _used_bytes(self) -> int:
+        return sum(group.size_bytes for group in self._by_id.values())
+
+    # -- groups --------------------------------------------------------------------------------
+
+    def all(self) -> Iterable[Group]:
+        """In the order of their creation."""
+        return self._by_id.values()
+
+    def find(self, group_id: str) -> Group | None:
+        """The group of that id."""
+        return self._by_id.get(GroupId(group_id))
+
+    def find_or_create(self, group_id: str, now: TimeMs) -> Group:
+        """The group of that id; a new one is empty, at generation 0."""
+        found = self.find(group_id)
+        if found is None:
+            found = self._by_id[GroupId(group_id)] = Group(GroupId(group_id), now)
+        return found
+
+    def remove(self, group: Group, now: TimeMs) -> None:
+        """Forget a group without members."""
+        for member_id in group.pending_members:
+            self._alarms.cancel(GroupAlarm("session", group.group_id, member_id))
+        group.move_to(GroupState.DEAD, now)
+        del self._by_id[group.group_id]
+
+    # -- time ----------------------------------------------------------------------------------
+
+    @property
+    def next_alarm_at(self) -> TimeMs | None:
+        """When `ring` has to be called next, if nothing happens before."""
+        return self._alarms.next_at
+
+    def ring(self, now: TimeMs) -> list[Effect]:
+        """Do what time has brought about."""
+        rung = self._alarms.ring(now)
+        return [
+            GroupMoved(group_id)
+            for group_id in dict.fromkeys(
+                alarm.group_id for alarm in rung if isinstance(alarm, GroupAlarm)
+            )
+        ]
+
+    def set_alarm(self, alarm: GroupAlarm, at: int, action: Action) -> None:
+        """Instead of the one of the same name."""
+        self._alarms.set(alarm, TimeMs(at), action)
+
+    def cancel_alarm(self, alarm: GroupAlarm) -> None:
+        """Whether it was set or not."""
+        self._alarms.cancel(alarm)

@@ -1,0 +1,63 @@
+"""Which part of a log may be compacted, and whether it is worth it.
+
+Source: classes LogCleanerManager (cleanableOffsets, maxCompactionDelay, grabFilthiestCompactedLog)
+and LogToClean of Apache Kafka 3.9; KIP-58, KIP-354.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from harness.ids import Offset, TimeMs
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.segments import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class CleanableLog:
+    """What lies from `first_dirty` up to `end`, where a segment begins, was never compacted.
+
+    `dirty_ratio` is its share of all that would be read.
+    """
+
+    partition: Partition
+    first_dirty: Offset
+    end: Offset
+    dirty_ratio: float
+
+
+def cleanable(partition: Partition, now: TimeMs) -> CleanableLog | None:
+    """None when it is not compacted, or when that is not worth it now."""
+    if partition.is_uncleanable or not partition.config.is_compacted:
+        return None
+    first_dirty = Offset(max(partition.first_dirty, partition.log.start_offset))
+    segments = partition.segments.all()
+    *closed, active = segments
+    # The segment that the first dirty offset is in has to be looked at again, whole.
+    dirty = [
+        segment for segment, following in pairwise(segments) if following.base_offset > first_dirty
+    ]
+    end = _end_of_cleanable(partition, dirty, active, now)
+    dirty_bytes = sum(one.size_bytes for one in dirty if one.base_offset < end)
+    clean_bytes = sum(one.size_bytes for one in closed if one.base_offset < first_dirty)
+    if end <= first_dirty or dirty_bytes == 0:
+        return None
+    ratio = dirty_bytes / (clean_bytes + dirty_bytes)
+    if not _is_late(partition, dirty, now) and ratio <= partition.config.least_dirty_ratio:
+        return None
+    return CleanableLog(partition, first_dirty, end, ratio)
+
+
+def _end_of_cleanable(
+    partition: Partition, dirty: list[Segment], active: Segment, now: TimeMs
+) -> Offset:
+    """The active segment is left alone, and what is younger than min.compaction.lag.ms."""
+    lag_ms = partition.config.number("min.compaction.lag.ms")
+    young = (s.base_offset for s in dirty if s.largest_timestamp > now - lag_ms)
+    return next(young, active.base_offset) if lag_ms > 0 else active.base_offset
+
+
+def _is_late(partition: Partition, dirty: list[Segment], now: TimeMs) -> bool:
+    """Whether something has waited for max.compaction.lag.ms."""
+    begun = [one.first_timestamp for one in dirty if one.first_timestamp > 0]
+    lag_ms = partition.config.number("max.compaction.lag.ms")
+    return bool(begun) and min(begun) < now - lag_ms

@@ -1,0 +1,129 @@
+"""Of each key only the newest record is kept, in a log's closed segments.
+
+Source: classes LogCleaner and Cleaner of Apache Kafka 3.9 (buildOffsetMap, cleanSegments,
+groupSegmentsBySize).
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+
+from harness.codec.errors import CodecError
+from harness.ids import Offset, TimeMs
+from harness.reference_broker.state.batch_compaction import Survival, compacted, keys_by_offset
+from harness.reference_broker.state.cluster import Cluster
+from harness.reference_broker.state.log_cleanable import CleanableLog, cleanable
+from harness.reference_broker.state.log_retention import delete_old_segments
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.segments import Segment
+
+_MOST_KEYS = 500_000  # of one pass, whose map is in memory; the rest waits for the next
+_FARTHEST = 2**31 - 1  # offsets within one segment
+_NO_TIMESTAMP = -1
+_Mapped = tuple[dict[bytes, Offset], Offset]
+
+
+def compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
+    """Compact one log after the other until none is worth it; a batch a step.
+
+    What a log that is compacted and deleted has too much of goes in the same turn.
+    """
+    for partition in list(cluster.partitions()):
+        if partition.config.is_compacted:
+            delete_old_segments(partition, now)
+        yield
+    while (log := (yield from _filthiest(cluster, now))) is not None:
+        yield from compact(log, now)
+
+
+def _filthiest(cluster: Cluster, now: TimeMs) -> Generator[None, None, CleanableLog | None]:
+    found: CleanableLog | None = None
+    for partition in list(cluster.partitions()):
+        log = cleanable(partition, now)
+        if log is not None and (found is None or log.dirty_ratio > found.dirty_ratio):
+            found = log
+        yield
+    return found
+
+
+def compact(part: CleanableLog, now: TimeMs, most_keys: int = _MOST_KEYS) -> Iterator[None]:
+    """Remove from the log what a record in `part` replaces.
+
+    Meanwhile clients may append and delete: the result is put in place at the last step. A log
+    with bytes that cannot be read, or in an old format, is left as it is, for good.
+    """
+    try:
+        mapped = yield from _mapped(part, most_keys)
+        yield from _rewrite(part.partition, mapped, now)
+    except CodecError:
+        part.partition.is_uncleanable = True
+
+
+def _mapped(part: CleanableLog, most_keys: int) -> Generator[None, None, _Mapped]:
+    """Which offset the newest record of each key has, and up to where that is known."""
+    newest: dict[bytes, Offset] = {}
+    last_mapped = Offset(part.end - 1)
+    for batch in part.partition.log.between(part.first_dirty, part.end):
+        if len(newest) >= most_keys:
+            last_mapped = Offset(batch.base_offset - 1)
+            break
+        found = keys_by_offset(batch)
+        newest |= {key: offset for offset, key in found if offset >= part.first_dirty}
+        yield
+    return newest, last_mapped
+
+
+def _rewrite(partition: Partition, mapped: _Mapped, now: TimeMs) -> Iterator[None]:
+    newest, last_mapped = mapped
+    survival = Survival(
+        newest,
+        last_mapped,
+        partition.producers.last_offsets(),
+        partition.config.number("delete.retention.ms"),
+        now,
+    )
+    *closed, active = partition.segments.all()
+    read = [segment for segment in closed if segment.base_offset <= last_mapped]
+    end = next((one.base_offset for one in closed[len(read) :]), active.base_offset)
+    groups = _groups(read, end, partition.config.segment_bytes)
+    begins = [group[0].base_offset for group in groups]
+    batches: list[StoredBatch] = []
+    segments: list[Segment] = []
+    for group, begin, behind in zip(groups, begins, [*begins[1:], end], strict=True):
+        left: list[StoredBatch] = []
+        for batch in partition.log.between(begin, behind):
+            survivor = compacted(batch, survival)
+            if survivor is not None:
+                left.append(survivor)
+            yield
+        batches += left
+        segments.append(_merged(group, left))
+    partition.take_compacted(Offset(last_mapped + 1), end, batches, segments)
+
+
+def _groups(segments: Sequence[Segment], end: Offset, segment_bytes: int) -> list[list[Segment]]:
+    """Neighbours that together, as they are before, fit into one segment."""
+    groups: list[list[Segment]] = []
+    size_bytes = 0
+    behind = [*(one.base_offset for one in segments[1:]), end]
+    for segment, next_offset in zip(segments, behind, strict=True):
+        size_bytes += segment.size_bytes
+        fits = bool(groups) and size_bytes <= segment_bytes
+        if fits and next_offset - 1 - groups[-1][0].base_offset <= _FARTHEST:
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
+            size_bytes = segment.size_bytes
+    return groups
+
+
+def _merged(group: Sequence[Segment], batches: Sequence[StoredBatch]) -> Segment:
+    """It counts as written when the last of them was."""
+    first_timestamp = batches[0].max_timestamp if batches else _NO_TIMESTAMP
+    return Segment(
+        group[0].base_offset,
+        group[0].begun_at,
+        group[-1].modified_at,
+        sum(len(batch.data) for batch in batches),
+        first_timestamp,
+        max((batch.max_timestamp for batch in batches), default=_NO_TIMESTAMP),
+    )

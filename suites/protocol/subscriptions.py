@@ -1,0 +1,13 @@
+"""What a consumer says when it joins a group: the topics that it wants."""
+
+from __future__ import annotations
+
+from harness.client.requests import Topic
+from harness.codec.data_framing.version_prefix import version_prefixed_bytes
+from harness.codec.messages import ConsumerProtocolSubscription
+
+
+def subscription(*topics: Topic) -> dict[str, bytes]:
+    """Metadata of one protocol, in the first version that there was."""
+    names = [topic.name for topic in topics]
+    return {"range": version_prefixed_bytes(ConsumerProtocolSubscription(topics=names), 0)}

@@ -1,0 +1,59 @@
+"""CONN: how long a connection may be silent, and how many there may be."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.client.errors import ConnectionClosed
+from harness.conformance.checks import requirement
+from harness.marks import judges, own_broker
+from suites.protocol.healthy import expect_healthy
+
+IDLE_MS = 3_000
+TIMERS_MAY_BE_EARLY = 0.9
+CLOSED_WITHIN_MS = 20_000
+MOST_OF_ONE_ADDRESS = 10  # a broker's own connections to itself may be among them
+
+
+@judges("CONN-023")
+@own_broker(connections__max__idle__ms=str(IDLE_MS))
+def test_a_silent_connection_is_closed(broker: BrokerUnderTest) -> None:
+    """Not before the limit, counted from the last answer, and some time after it."""
+    connection = broker.connect()
+    with requirement("CONN-023"):
+        expect_healthy(connection, broker)
+        heard_at = time.monotonic()
+        connection.expect_closed(broker.scaled_ms(CLOSED_WITHIN_MS))
+        silent_ms = (time.monotonic() - heard_at) * 1000
+        assert silent_ms >= TIMERS_MAY_BE_EARLY * IDLE_MS, (
+            f"closed after {silent_ms:.0f} ms of silence, {IDLE_MS} ms are allowed"
+        )
+
+
+@judges("CONN-024")
+@own_broker(max__connections__per__ip=str(MOST_OF_ONE_ADDRESS))
+def test_an_address_has_a_number_of_connections(broker: BrokerUnderTest) -> None:
+    """One after the other until one is closed; those before it are served as ever."""
+    served: list[Connection] = []
+    with requirement("CONN-024"):
+        while (newcomer := _served(broker)) is not None:
+            served.append(newcomer)
+            assert len(served) <= MOST_OF_ONE_ADDRESS, (
+                f"{len(served)} connections of one address are served, "
+                f"{MOST_OF_ONE_ADDRESS} are allowed"
+            )
+        assert served, "not even the first connection is served"
+        for connection in served:
+            expect_healthy(connection, broker)
+
+
+def _served(broker: BrokerUnderTest) -> Connection | None:
+    """A new connection that has an answer; None for one that is closed."""
+    try:
+        connection = broker.connect()
+        expect_healthy(connection, broker)
+    except ConnectionClosed:
+        return None
+    return connection

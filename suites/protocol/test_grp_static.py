@@ -1,0 +1,147 @@
+"""GRP: static members, who keep their place when they start again (KIP-345)."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import LeaveGroupRequest, OffsetCommitRequest
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.classic_group import (
+    ClassicGroup,
+    Member,
+    await_rebalance,
+    followers_of,
+    leader_of,
+)
+from suites.protocol.expect import expect_error
+
+SOON_MS = 5_000  # far below the session timeout
+
+
+def _two_statics(group: ClassicGroup) -> tuple[Member, Member]:
+    """Leader and follower of a stable group."""
+    members = group.grown([group.member(instance_id=f"instance-{n}") for n in range(2)])
+    (follower,) = followers_of(members)
+    return leader_of(members), follower
+
+
+def _started_again(group: ClassicGroup, member: Member) -> Member:
+    """The same instance, on a connection of its own, and without its member id."""
+    return group.member(member.protocols, member.instance_id)
+
+
+@judges("GRP-035")
+@at_versions("JoinGroup", "5+")
+def test_a_static_member_that_starts_again_keeps_its_place(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """A new id, the same generation and assignment; the leader hears of no rebalance."""
+    leader, old = _two_statics(group.at("JoinGroup", api_version))
+    again = _started_again(group, old)
+    with requirement("GRP-035"):
+        answer = again.ask_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "join")
+        assert answer.member_id != old.member_id, "it has its old member id"
+        found = answer.generation_id
+        assert found == old.generation, f"generation {found}, it was {old.generation}"
+        again.remember(answer)
+        synced = again.ask_sync()
+        expect_error(synced.error_code, ErrorCode.NONE, "sync")
+        part, before = bytes(synced.assignment), old.member_id.encode()
+        assert part == before, f"its part is {part!r}, it was {before!r}"
+        expect_error(leader.heartbeat(), ErrorCode.NONE, "the leader's heartbeat")
+
+
+@judges("GRP-036")
+@at_versions("JoinGroup", "5+")
+def test_a_replaced_member_cannot_join(group: ClassicGroup, api_version: int) -> None:
+    """With the id that it had before the instance started again."""
+    _, old = _two_statics(group)
+    _started_again(group, old).join()
+    group.at("JoinGroup", api_version)
+    with requirement("GRP-036"):
+        expect_error(old.ask_join().error_code, ErrorCode.FENCED_INSTANCE_ID, "join")
+
+
+@judges("GRP-036")
+@at_versions("SyncGroup", "3+")
+def test_a_replaced_member_cannot_sync(group: ClassicGroup, api_version: int) -> None:
+    """With the id that it had before the instance started again."""
+    _, old = _two_statics(group)
+    _started_again(group, old).join()
+    group.at("SyncGroup", api_version)
+    with requirement("GRP-036"):
+        expect_error(old.ask_sync().error_code, ErrorCode.FENCED_INSTANCE_ID, "sync")
+
+
+@judges("GRP-036")
+@at_versions("Heartbeat", "3+")
+def test_a_replaced_member_cannot_heartbeat(group: ClassicGroup, api_version: int) -> None:
+    """With the id that it had before the instance started again."""
+    _, old = _two_statics(group)
+    _started_again(group, old).join()
+    group.at("Heartbeat", api_version)
+    with requirement("GRP-036"):
+        expect_error(old.heartbeat(), ErrorCode.FENCED_INSTANCE_ID, "heartbeat")
+
+
+@judges("GRP-036")
+@at_versions("OffsetCommit", "7-9")
+def test_a_replaced_member_cannot_commit(group: ClassicGroup, api_version: int) -> None:
+    """With the id that it had before the instance started again."""
+    _, old = _two_statics(group)
+    _started_again(group, old).join()
+    topic = group.broker.create_topic()
+    partition = OffsetCommitRequest.OffsetCommitRequestPartition(committed_offset=1)
+    request = OffsetCommitRequest(
+        group_id=group.group_id,
+        generation_id_or_member_epoch=old.generation,
+        member_id=old.member_id,
+        group_instance_id=old.instance_id,
+        topics=[
+            OffsetCommitRequest.OffsetCommitRequestTopic(name=topic.name, partitions=[partition])
+        ],
+    )
+    with requirement("GRP-036"):
+        answer = group.broker.ask(request, api_version)
+        code = answer.topics[0].partitions[0].error_code
+        expect_error(code, ErrorCode.FENCED_INSTANCE_ID, "commit")
+
+
+@judges("GRP-037")
+@at_versions("LeaveGroup", "3+")
+def test_a_static_member_leaves_by_its_instance_id(group: ClassicGroup, api_version: int) -> None:
+    """When its connection ends nobody misses it; when its instance leaves, the other is told."""
+    leader, gone = _two_statics(group)
+    gone.connection.close()
+    entry = LeaveGroupRequest.MemberIdentity(member_id="", group_instance_id=gone.instance_id)
+    request = LeaveGroupRequest(group_id=group.group_id, members=[entry])
+    with requirement("GRP-037"):
+        expect_error(leader.heartbeat(), ErrorCode.NONE, "after it went away")
+        known = [each.member_id for each in group.described().members]
+        assert gone.member_id in known, "it is no member any more, before its session is over"
+        answer = group.broker.ask(request, api_version)
+        code = answer.error_code or answer.members[0].error_code
+        expect_error(code, ErrorCode.NONE, "leave")
+        await_rebalance(leader, SOON_MS)
+        known = [each.member_id for each in group.described().members]
+        assert gone.member_id not in known, "it left and is a member still"
+
+
+@judges("GRP-039")
+@at_versions("JoinGroup", "9+")
+def test_a_static_leader_that_starts_again_need_not_assign(
+    group: ClassicGroup, api_version: int
+) -> None:
+    """It is told to skip the assignment, that it leads, and who the members are."""
+    leader, follower = _two_statics(group.at("JoinGroup", api_version))
+    again = _started_again(group, leader)
+    with requirement("GRP-039"):
+        answer = again.ask_join()
+        expect_error(answer.error_code, ErrorCode.NONE, "join")
+        assert answer.skip_assignment, "it is not told to skip the assignment"
+        assert answer.leader == answer.member_id, f"{answer.leader} leads, not itself"
+        found = {entry.group_instance_id for entry in answer.members}
+        expected = {leader.instance_id, follower.instance_id}
+        assert found == expected, f"it is told of {found}, the members are {expected}"
+        expect_error(follower.heartbeat(), ErrorCode.NONE, "the follower's heartbeat")

@@ -1,0 +1,178 @@
+"""OFFS: who of a group's members may commit, and when; what its members are subscribed to."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    ListGroupsRequest,
+    ListGroupsResponse,
+)
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.classic_group import ClassicGroup, Member, await_rebalance
+from suites.protocol.committed_offsets import (
+    Committer,
+    ask_to_commit,
+    ask_to_delete_offsets,
+    commit,
+    deleted_codes,
+    entry,
+    expect_codes,
+    fetch_offsets,
+    fresh_group,
+)
+from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.subscriptions import subscription
+
+FIRST_LIST_WITH_STATES = 4
+NOBODY = Committer()
+
+
+def _one_partition(broker: BrokerUnderTest) -> Topic:
+    return broker.create_topic()
+
+
+def _by(member: Member, *, generation: int | None = None) -> Committer:
+    return Committer(
+        generation=member.generation if generation is None else generation,
+        member_id=member.member_id,
+    )
+
+
+def _expect(
+    group: ClassicGroup, topic: Topic, version: int, by: Committer, expected: ErrorCode, told: str
+) -> None:
+    """A commit of this offset ends so."""
+    entries = {topic: [entry(7, told)]}
+    codes = ask_to_commit(group.broker, group.group_id, entries, version, by)
+    expect_codes(codes, {(topic.name, 0): expected}, told)
+
+
+# -- nobody's commits ------------------------------------------------------------------------------
+
+
+@judges("OFFS-005")
+@at_versions("OffsetCommit", "2+")
+def test_a_commit_without_a_generation_makes_a_simple_group(
+    broker: BrokerUnderTest, kept: KeptTopics, api_version: int
+) -> None:
+    """An unknown group takes it, and is listed: no protocol type, and empty where states are told.
+
+    The group, which is there then and has no members, takes the next one.
+    """
+    topic = kept.topic(broker, _one_partition)
+    group_id = fresh_group(broker, topic)
+    with requirement("OFFS-005"):
+        for offset in (5, 7):
+            codes = ask_to_commit(broker, group_id, {topic: [entry(offset)]}, api_version, NOBODY)
+            expect_codes(codes, {(topic.name, 0): ErrorCode.NONE}, f"offset {offset}")
+            fetch_offsets(broker, group_id, {topic: [0]}).expect(topic, offset)
+        listed = _listed(broker, group_id)
+        assert listed is not None, f"{group_id} is not listed"
+        assert listed.protocol_type == "", f"its protocol type is {listed.protocol_type!r}"
+        if broker.version("ListGroups") >= FIRST_LIST_WITH_STATES:
+            assert listed.group_state == "Empty", f"it is {listed.group_state}, expected Empty"
+
+
+def _listed(broker: BrokerUnderTest, group_id: str) -> ListGroupsResponse.ListedGroup | None:
+    answer = broker.ask(ListGroupsRequest())
+    return next((group for group in answer.groups if group.group_id == group_id), None)
+
+
+@judges("OFFS-006")
+@at_versions("OffsetCommit", "1", "2+")
+def test_a_commit_without_a_generation_is_refused_while_there_are_members(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """UNKNOWN_MEMBER_ID, or ILLEGAL_GENERATION; the member's offset stays."""
+    topic = kept.topic(broker, _one_partition)
+    (member,) = group.stable(None)
+    commit(broker, group.group_id, {topic: [entry(5)]}, by=_by(member))
+    refusals = {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION}
+    with requirement("OFFS-006"):
+        codes = ask_to_commit(broker, group.group_id, {topic: [entry(7)]}, api_version, NOBODY)
+        code = codes[topic.name, 0]
+        told = f"nobody's commit: {ErrorCode.describe(code)} is neither of {sorted(refusals)}"
+        assert code in refusals, told
+        fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 5)
+
+
+# -- members' commits ------------------------------------------------------------------------------
+
+
+@judges("OFFS-007")
+@at_versions("OffsetCommit", "1", "2+")
+def test_a_commit_needs_a_member_and_its_generation(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """ILLEGAL_GENERATION for one before and after the member's, UNKNOWN_MEMBER_ID for another."""
+    topic = kept.topic(broker, _one_partition)
+    (member,) = group.stable(None)
+    current = member.generation
+    stranger = Committer(current, "nobody")
+    with requirement("OFFS-007"):
+        _expect(group, topic, api_version, _by(member), ErrorCode.NONE, "the member")
+        for generation in (current - 1, current + 1):
+            by, told = _by(member, generation=generation), f"generation {generation} of {current}"
+            _expect(group, topic, api_version, by, ErrorCode.ILLEGAL_GENERATION, told)
+        _expect(group, topic, api_version, stranger, ErrorCode.UNKNOWN_MEMBER_ID, "a stranger")
+        fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 7, "the member")
+
+
+@judges("OFFS-009")
+@at_versions("OffsetCommit", "1", "2+")
+def test_a_commit_between_join_and_sync_is_refused(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """REBALANCE_IN_PROGRESS for a member of the generation that is being assigned."""
+    topic = kept.topic(broker, _one_partition)
+    member = group.member()
+    member.join()
+    with requirement("OFFS-009"):
+        expected = ErrorCode.REBALANCE_IN_PROGRESS
+        _expect(group, topic, api_version, _by(member), expected, "after the join")
+        fetch_offsets(broker, group.group_id, {topic: [0]}).expect_none(topic)
+
+
+@judges("OFFS-010")
+@at_versions("OffsetCommit", "1", "2+")
+def test_a_commit_before_joining_again_is_taken(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """Another member joins: the first may still commit at the generation that ends."""
+    topic = kept.topic(broker, _one_partition)
+    (member,) = group.stable(None)
+    newcomer = group.member()
+    newcomer.be_given_an_id()
+    newcomer.send_join()
+    await_rebalance(member)
+    with requirement("OFFS-010"):
+        told = "while another one joins"
+        _expect(group, topic, api_version, _by(member), ErrorCode.NONE, told)
+        fetch_offsets(broker, group.group_id, {topic: [0]}).expect(topic, 7, told)
+
+
+# -- what members are subscribed to ----------------------------------------------------------------
+
+
+@judges("OFFS-020")
+@at_versions("OffsetDelete")
+def test_offsets_of_subscribed_topics_are_not_deleted(
+    broker: BrokerUnderTest, kept: KeptTopics, group: ClassicGroup, api_version: int
+) -> None:
+    """GROUP_SUBSCRIBED_TO_TOPIC; those of another topic are deleted."""
+    used, unused = kept.topic(broker, _one_partition), broker.create_topic()
+    (member,) = group.stable(subscription(used))
+    commit(broker, group.group_id, {used: [entry(5)], unused: [entry(7)]}, by=_by(member))
+    expected = {
+        (used.name, 0): ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
+        (unused.name, 0): ErrorCode.NONE,
+    }
+    with requirement("OFFS-020"):
+        answer = ask_to_delete_offsets(broker, api_version, group.group_id, *expected)
+        expect_codes(deleted_codes(answer), expected)
+        found = fetch_offsets(broker, group.group_id, {used: [0], unused: [0]})
+        found.expect(used, 5)
+        found.expect_none(unused)

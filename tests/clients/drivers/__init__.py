@@ -1,0 +1,1 @@
+"""One module a client: each call of the vocabulary, in that client's words."""

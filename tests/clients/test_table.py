@@ -1,0 +1,37 @@
+"""What the table says of the clients is so, and the document has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.clients.clients import CLIENTS, FRANZ_GO, TOOL_CLIENTS
+from tests.clients.official import FOLDER
+from tests.clients.one_client import DRIVERS
+from tests.clients.table import offers_table
+from tests.clients.tools import CommandLine
+from tests.clients.vocabulary import CALLS
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "clients.md"
+
+
+def answered(client: str) -> set[str]:
+    """The calls that its driver has."""
+    if client in DRIVERS:
+        text = (FOLDER.parent / "drivers" / f"{DRIVERS[client]}.py").read_text("utf-8")
+        return {call for call in CALLS if f"    def {call}(" in text.replace("async def", "def")}
+    if client in TOOL_CLIENTS:
+        return {call for call in CALLS if hasattr(CommandLine, f"_{call}")}
+    sources = [*FOLDER.glob("src/*.java")] if client == "java" else [*FRANZ_GO.glob("*.go")]
+    text = "".join(source.read_text("utf-8") for source in sources)
+    return {call for call in CALLS if f'"{call}"' in text}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_driver_has_what_its_client_offers(client: str) -> None:
+    assert answered(client) == CALLS.keys() - CLIENTS[client].lacks.keys()
+
+
+def test_the_document_has_the_table() -> None:
+    assert offers_table() in DOCUMENT.read_text("utf-8")

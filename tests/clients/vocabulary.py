@@ -1,0 +1,78 @@
+"""The calls that a client's process takes, and what a record looks like in them.
+
+A call is a JSON object on a line of its own: ``{"call": name, ...arguments}``; the answer is
+``{"answer": ...}`` or ``{"error": text}``. Keys, values and headers are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+CALLS = {
+    "create_topic": "create a topic with partitions and configs",
+    "list_topics": "list topics",
+    "describe_topic": "describe a topic: leader, replicas and ISR of each partition",
+    "describe_configs": "describe a topic's configs",
+    "alter_configs": "set a topic's configs",
+    "create_partitions": "add partitions",
+    "delete_records": "delete records before an offset",
+    "delete_topic": "delete a topic",
+    "produce": "send records with partition, key, timestamp, headers and a codec",
+    "read": "read a partition from an offset on",
+    "offsets_for_times": "ask for offsets by time",
+    "read_from_time": "seek by time and read from there",
+    "join": "join a group",
+    "poll": "read what the group assigns",
+    "assignment": "what the group has assigned",
+    "commit": "commit",
+    "leave": "leave the group",
+    "list_groups": "list groups",
+    "describe_group": "describe a group and its members",
+    "group_offsets": "list a group's committed offsets",
+    "delete_group": "delete a group",
+}
+"""By name, what it is for. Arguments and answers: those of the method in ``session``."""
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+EAGER, COOPERATIVE = "eager", "cooperative"
+STRATEGIES = (EAGER, COOPERATIVE)
+"""Whether members give up all partitions at a rebalance, or those alone that move (KIP-429)."""
+
+POLL_MS = 200
+POLL_RECORDS = 5
+"""A poll waits so long at most and brings so many: a member is not done before another comes."""
+SESSION_MS = 30_000
+HEARTBEAT_MS = 300
+REQUEST_MS = 30_000
+
+Json = dict[str, Any]
+
+
+def text_of(data: bytes | str | None) -> str | None:
+    """What stands in an answer for bytes."""
+    return data.decode() if isinstance(data, bytes) else data
+
+
+def bytes_of(text: str | None) -> bytes | None:
+    """The other way round."""
+    return None if text is None else text.encode()
+
+
+def record(
+    partition: int,
+    offset: int,
+    timestamp_ms: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Iterable[tuple[str, bytes | None]],
+) -> Json:
+    """A record that was read."""
+    return {
+        "partition": partition,
+        "offset": offset,
+        "timestamp_ms": timestamp_ms,
+        "key": text_of(key),
+        "value": text_of(value),
+        "headers": [[name, text_of(each)] for name, each in headers],
+    }

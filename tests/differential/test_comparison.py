@@ -1,0 +1,84 @@
+"""Two brokers, alike or with a defect planted before one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.codec.versions import VersionRange
+from harness.differential.comparison import Comparison, compare_many
+from harness.differential.conversation import Conversation, Step
+from harness.differential.explained import Explained
+from harness.differential.generator import conversations
+from harness.differential.player import Answer, How
+from harness.proxies import FrameRule
+from tests.defects.topic import creation_is_idempotent
+from tests.differential.conftest import Pair
+
+Compared = Callable[[FrameRule | None], Comparison]
+
+
+def test_a_broker_is_like_itself(pair: Pair, compared: Compared) -> None:
+    comparison = compared(None)
+    found = compare_many(comparison, conversations(1, pair.shared), 400, 1, lambda *_: None)
+    assert found == []
+    assert comparison.counted.exchanges.total() >= 400
+
+
+def test_a_planted_defect_is_found_and_shrunk(pair: Pair, compared: Compared) -> None:
+    comparison = compared(creation_is_idempotent.rule())
+    found = compare_many(comparison, conversations(1, pair.shared), 2_000, 1, lambda *_: None)
+    assert [(one.difference.api, one.difference.field) for one in found] == [
+        ("CreateTopics", "topics.error_code")
+    ]
+    assert found[0].repeats
+    assert found[0].difference.values == (36, 0)
+    steps = found[0].conversation.steps
+    assert [step.api for step in steps] == ["CreateTopics", "CreateTopics"]
+    assert all(len(step.fields["topics"]) == 1 for step in steps)
+    played = comparison.compare_once(found[0].conversation)
+    assert played is not None
+    assert played.difference == found[0].difference
+
+
+def test_an_explained_difference_is_counted_and_passed_over(compared: Compared) -> None:
+    comparison = compared(creation_is_idempotent.rule())
+    comparison.explained = [
+        Explained("CreateTopics", "topics.error_code", "planted", VersionRange(0, 9), (0, 36),
+                  ("other", "one"))
+    ]  # fmt: skip
+    assert comparison.compare(created_twice()) is None
+    assert comparison.counted.explained == {"planted": 1}
+
+
+def created_twice() -> Conversation:
+    topic = {"name": "$name-a", "num_partitions": 1, "replication_factor": 1}
+    return Conversation("a test", (Step("CreateTopics", 4, {"topics": [topic]}),) * 2)
+
+
+class ClosesOnce(FrameRule):
+    """Nothing answers the first request of a version that the test asks."""
+
+    def __init__(self) -> None:
+        self.struck = False
+
+    def on_response(self, seen: object, payload: bytes) -> list[bytes]:
+        if not self.struck and getattr(seen, "version", None) == 4:
+            self.struck = True
+            return [payload[:4] + b"\xff" * len(payload[4:])]
+        return [payload]
+
+
+def test_what_does_not_repeat_is_told(compared: Compared) -> None:
+    comparison = compared(ClosesOnce())
+    found = comparison.compare(created_twice())
+    assert found is not None
+    assert not found.repeats
+    assert found.difference.path == "how"
+    assert found.answers[1].how is How.UNREADABLE
+
+
+@pytest.mark.parametrize("how", [How.CLOSED, How.SILENT])
+def test_an_end_without_an_answer_is_compared(how: How) -> None:
+    assert Answer(how).compared == {"how": str(how)}

@@ -1,0 +1,151 @@
+"""Differences, and which of them an entry of the table explains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.differential.conversation import Step
+from harness.differential.difference import MISSING, Difference, differences
+from harness.differential.explained import (
+    Explained,
+    ExplainedError,
+    judged,
+    load_explained,
+)
+from harness.differential.player import Answer, How
+
+STEP = Step("Fetch", 12, {})
+SPECS = ("reference", "kafka:4.4.0")
+ENTRY = """
+[[explained]]
+api = "Fetch"
+field = "responses.*"
+versions = "4-11"
+values = "[0, 3]"
+between = ["kafka", "reference"]
+reason = "a test"
+"""
+
+
+def answered(meaning: Any) -> Answer:
+    return Answer(How.ANSWERED, meaning)
+
+
+def found(one: Answer, other: Answer) -> list[tuple[str, tuple[Any, Any]]]:
+    return [(each.path, each.values) for each in differences([STEP], [one], [other])]
+
+
+def test_every_field_that_differs_is_named() -> None:
+    one = answered({"a": 1, "list": [{"b": 0}, {"b": 2}], "only": None, "short": [1]})
+    other = answered({"a": 1, "list": [{"b": 0}, {"b": 3}], "short": []})
+    assert found(one, other) == [
+        ("list[1].b", (2, 3)),
+        ("only", (None, MISSING)),
+        ("short", ([1], [])),
+    ]
+
+
+def test_false_is_not_0_and_null_is_not_nothing() -> None:
+    assert found(answered({"a": False, "b": None}), answered({"a": 0, "b": []})) == [
+        ("a", (False, 0)), ("b", (None, [])),
+    ]  # fmt: skip
+
+
+def test_where_one_does_not_answer_that_is_the_difference() -> None:
+    closed = Answer(How.CLOSED, note="an end of file")
+    assert found(answered({"error_code": 0}), closed) == [("how", (How.ANSWERED, How.CLOSED))]
+    assert found(closed, Answer(How.CLOSED, note="a reset")) == []
+
+
+def entry(tmp_path: Path, text: str = ENTRY) -> Explained:
+    file = tmp_path / "explained.toml"
+    file.write_text(text)
+    (one,) = load_explained(file)
+    return one
+
+
+def difference(path: str, *values: int, version: int = 5) -> Difference:
+    return Difference(0, "Fetch", version, path, (values[0], values[1]))
+
+
+def test_an_entry_covers_its_field_values_versions_and_targets(tmp_path: Path) -> None:
+    one, path = entry(tmp_path), "responses[2].partitions[0].error_code"
+    assert one.covers(difference(path, 0, 3), [STEP], SPECS)
+    assert one.covers(difference(path, 3, 0), [STEP], SPECS)
+    assert not one.covers(difference(path, 3, 1), [STEP], SPECS)
+    assert not one.covers(difference(path, 3, 0, version=12), [STEP], SPECS)
+    assert not one.covers(difference("error_code", 3, 0), [STEP], SPECS)
+    assert not one.covers(difference(path, 3, 0), [STEP], ("reference", "reference"))
+
+
+def test_what_is_explained_is_counted_up_to_the_first_that_is_not(tmp_path: Path) -> None:
+    count: Counter[str] = Counter()
+    told = [difference("responses[0].a", 0, 3), difference("x", 0, 3), difference("y", 0, 3)]
+    assert judged(told, [entry(tmp_path)], [STEP], SPECS, count).found == told[1]
+    assert count == {"a test": 1}
+
+
+FIRST, SECOND = {"partition": 0}, {"partition": 1}
+WITHOUT_ID = "a topic without an id is fetched, and another partition"
+
+
+@pytest.mark.parametrize(
+    ("topics", "is_true"),
+    [
+        ([{"partitions": [FIRST]}], False),
+        ([{"partitions": [FIRST, FIRST]}], False),
+        ([{"partitions": [FIRST, SECOND]}], True),
+        ([{"topic_id": "$topic_id:0", "partitions": [FIRST, SECOND]}], False),
+        ([{"partitions": [FIRST]}, {"topic_id": "$topic_id:0", "partitions": [FIRST]}], True),
+    ],
+)
+def test_an_entry_counts_only_under_its_condition(
+    tmp_path: Path, topics: Any, is_true: bool
+) -> None:
+    text = f'[[explained]]\napi = "Fetch"\nfield = "x"\nwhen = "{WITHOUT_ID}"\nreason = "a test"\n'
+    one, step = entry(tmp_path, text), Step("Fetch", 13, {"topics": topics})
+    assert one.covers(difference("x", 0, 3, version=13), [step], SPECS) is is_true
+
+
+@pytest.mark.parametrize(
+    ("kinds", "is_true"), [((2, 2), True), ((2, 4), False), ((0, 99), True), ((2, 99), False)]
+)
+def test_resources_of_unknown_types_are_of_one(kinds: tuple[int, int], is_true: bool) -> None:
+    resources = [{"resource_type": kind, "resource_name": "$name-a"} for kind in kinds]
+    step = Step("AlterConfigs", 2, {"resources": resources})
+    found = Difference(0, "AlterConfigs", 2, "how", ("answered", "silence"))
+    assert any(one.covers(found, [step], SPECS) for one in load_explained()) is is_true
+
+
+def test_where_brokers_part_the_rest_is_not_compared(tmp_path: Path) -> None:
+    one = entry(tmp_path, ENTRY + 'parts = "a session"\n')
+    told = [difference("responses[0].a", 0, 3), difference("x", 0, 3)]
+    verdict = judged(told, [one], [STEP, STEP, STEP], SPECS, Counter())
+    assert (verdict.found, verdict.compared) == (None, 1)
+
+
+def test_a_field_covers_what_is_below_it() -> None:
+    assert any(
+        one.covers(
+            Difference(0, "ApiVersions", 3, "api_keys[4].max_version", (1, 2)), [STEP], SPECS
+        )
+        for one in load_explained()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[explained]]\napi = "Fetch"\nfield = "a"', "reason: is missing"),
+        (ENTRY + 'feild = "x"\n', "unknown key"),
+        (ENTRY + 'when = "it rains"\n', "no name of CONDITIONS"),
+        ("[[explaind]]\n", "unknown key"),
+    ],
+)
+def test_a_wrong_table_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ExplainedError, match=said):
+        entry(tmp_path, text)

@@ -1,0 +1,103 @@
+"""Conversations out of a seed."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from harness.codec.apis import APIS, api_named
+from harness.codec.dictionary_form import from_dict, to_dict
+from harness.codec.header import encode_request
+from harness.conformance.harmless_requests import Safety
+from harness.differential.conversation import ConversationError, from_json, to_json
+from harness.differential.generator import conversations, shared_versions, skeleton_fields
+from harness.differential.openings import OPENINGS, known_fields
+from harness.differential.symbols import Bindings
+from harness.sweep.requests import safety_of
+
+EVERYTHING = {key: api.valid_versions for key, api in APIS.items()}
+SHARED = shared_versions(EVERYTHING, EVERYTHING)
+
+
+def test_the_same_seed_makes_the_same_conversations() -> None:
+    one, again = (list(islice(conversations(7, SHARED), 20)) for _ in range(2))
+    assert one == again
+    assert one != list(islice(conversations(8, SHARED), 20))
+
+
+def test_every_api_and_version_is_asked() -> None:
+    wanted = {(name, version) for name, versions in SHARED.items() for version in versions}
+    asked = {
+        (step.api, step.version)
+        for conversation in islice(conversations(1, SHARED), 2 * len(wanted) // 8)
+        for step in conversation.steps
+    }
+    assert wanted <= asked
+
+
+def test_what_may_harm_is_never_asked() -> None:
+    assert {safety_of(name) for name in SHARED} == {Safety.READ, Safety.OWN_NAMES}
+
+
+def test_every_request_can_be_encoded_and_written_to_a_file() -> None:
+    bound = Bindings("kc-x", 1_700_000_000_000)
+    for conversation in islice(conversations(3, SHARED), 150):
+        assert from_json(to_json(conversation)).steps == conversation.steps
+        for step in conversation.steps:
+            fields = bound.filled(step.fields)
+            request: Any = from_dict(api_named(step.api).request, step.version, fields)
+            encode_request(request, step.version, 1)
+
+
+def test_names_are_never_others() -> None:
+    """A topic of somebody else is neither deleted nor written to."""
+    bound = Bindings("kc-x", 0)
+    for conversation in islice(conversations(4, SHARED), 100):
+        for step in conversation.steps:
+            if step.api == "DeleteTopics":
+                fields = bound.filled(step.fields)
+                names = fields.get("topic_names") or [t["name"] for t in fields.get("topics", [])]
+                assert all(not name or name == "." or name.startswith("kc-x") for name in names)
+
+
+def test_only_some_apis_are_asked_after_what_opens() -> None:
+    opening = {api for one in OPENINGS for api, _ in one.requests}
+    for conversation in islice(conversations(1, SHARED, ["Fetch"]), 10):
+        apis = [step.api for step in conversation.steps]
+        last = max((n for n, api in enumerate(apis) if api != "Fetch"), default=-1)
+        assert set(apis) <= {"Fetch", *opening}
+        assert last < max(len(one.requests) for one in OPENINGS)
+
+
+@pytest.mark.parametrize("api", ["JoinGroup", "SyncGroup", "OffsetCommit", "Produce", "Fetch"])
+def test_what_opens_fits_every_version(api: str) -> None:
+    for one, fields in (pair for opening in OPENINGS for pair in opening.requests):
+        for version in SHARED[api] if one == api else ():
+            known = known_fields(api, version, fields)
+            values = Bindings("kc-x", 1_700_000_000_000).filled(known)
+            request: Any = from_dict(api_named(api).request, version, values)
+            encode_request(request, version, 1)
+
+
+def test_the_skeleton_is_the_harmless_request() -> None:
+    fields = skeleton_fields("ListOffsets", 1)
+    request: Any = from_dict(api_named("ListOffsets").request, 1, fields)
+    assert to_dict(request, 1) == fields
+    assert fields["topics"][0]["name"] == "$name-s"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ("[]", '"format": 1'),
+        ('{"format": 1, "steps": []}', "at least one step"),
+        ('{"format": 1, "steps": [{"api": "Fetsch", "version": 4, "fields": {}}]}', "no API"),
+        ('{"format": 1, "steps": [{"api": "Fetch", "version": 99, "fields": {}}]}', "no version"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ConversationError, match=said):
+        from_json(text)

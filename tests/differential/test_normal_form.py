@@ -1,0 +1,92 @@
+"""What is left of an answer when all is taken away that a broker may choose."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from harness.codec.records.value_form import records_bytes
+from harness.differential.normal_form import A_TIME, AN_ADDRESS, normal_form
+from harness.differential.symbols import NOBODYS_UUID, Bindings
+
+BASE_MS = 1_700_000_000_000
+ONE, TWO = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+
+
+@pytest.fixture
+def bound() -> Bindings:
+    return Bindings("kc-x", BASE_MS, said={"kc-x-a", "kc-x-b", "x/y"})
+
+
+def test_ids_are_symbols_by_order_of_appearance(bound: Bindings) -> None:
+    shown = [normal_form("InitProducerId", {"producer_id": n}, bound) for n in (7001, 9, 7001, -1)]
+    assert [one["producer_id"] for one in shown] == [
+        "$producer_id:0", "$producer_id:1", "$producer_id:0", -1,
+    ]  # fmt: skip
+    assert bound.filled({"producer_id": "$producer_id:1"}) == {"producer_id": 9}
+
+
+def test_an_id_that_no_answer_showed_is_nobodys(bound: Bindings) -> None:
+    assert bound.filled("$topic_id:0") == NOBODYS_UUID
+
+
+def topics(*pairs: tuple[str | None, str]) -> Any:
+    return {"topics": [{"name": name, "topic_id": topic_id} for name, topic_id in pairs]}
+
+
+def test_the_order_of_topics_says_nothing(bound: Bindings) -> None:
+    other = Bindings("kc-x", BASE_MS, said=bound.said)
+    one = normal_form("Metadata", topics(("kc-x-a", ONE), ("kc-x-b", TWO)), bound)
+    assert one == normal_form("Metadata", topics(("kc-x-b", ONE), ("kc-x-a", TWO)), other)
+
+
+def test_neither_does_that_of_topics_that_have_an_id_only(bound: Bindings) -> None:
+    other = Bindings("kc-x", BASE_MS, said=bound.said)
+    one = normal_form("Produce", topics((None, NOBODYS_UUID), (None, str(UUID(int=0)))), bound)
+    assert one == normal_form(
+        "Produce", topics((None, str(UUID(int=0))), (None, NOBODYS_UUID)), other
+    )
+
+
+def test_topics_of_others_are_left_out(bound: Bindings) -> None:
+    shown = topics(("kc-y-a", ONE), ("kc-x-a", TWO), ("__internal", ONE), ("x/y", ONE), (None, ONE))
+    found = normal_form("Metadata", shown, bound)["topics"]
+    assert [one["name"] for one in found] == ["$name-a", "x/y", None]
+    assert bound.ids["topic_id"] == [TWO, ONE]
+
+
+@pytest.mark.parametrize(
+    ("api", "field", "value", "left"),
+    [
+        ("Produce", "throttle_time_ms", 5, None),
+        ("Produce", "error_message", "words", None),
+        ("Metadata", "host", "10.0.0.1", AN_ADDRESS),
+        ("FindCoordinator", "port", -1, -1),
+        ("Produce", "log_append_time_ms", BASE_MS + 5, "$time:5"),
+        ("Produce", "log_append_time_ms", BASE_MS + 61_000, A_TIME),
+        ("Produce", "log_append_time_ms", -1, -1),
+        ("ListOffsets", "timestamp", 17, 17),
+        ("ListOffsets", "error_code", 3, 3),
+    ],
+)
+def test_rules(bound: Bindings, api: str, field: str, value: Any, left: Any) -> None:
+    assert normal_form(api, {field: value}, bound) == {field: left}
+
+
+def test_records_are_compared_by_what_they_say(bound: Bindings) -> None:
+    records = [{"timestamp": BASE_MS + 1, "value": "00" * 50}] * 2
+    gzip, zstd = (
+        records_bytes([{"magic": 2, "compression": kind, "records": records}]).hex()
+        for kind in ("gzip", "zstd")
+    )
+    one, other = (normal_form("Fetch", {"records": data}, bound) for data in (gzip, zstd))
+    assert one["records"][0]["records"] == other["records"][0]["records"]
+    assert one["records"][0]["base_timestamp"] == "$time:1"
+    assert one != other, "the compression that a broker stores is its answer"
+
+
+def test_what_cannot_be_read_is_shown_as_damage(bound: Bindings) -> None:
+    damaged = records_bytes([{"magic": 2, "records": [{"value": "00"}]}])[:-1] + b"\xff"
+    assert "damaged" in normal_form("Fetch", {"records": damaged.hex()}, bound)["records"]

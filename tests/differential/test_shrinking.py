@@ -1,0 +1,46 @@
+"""The least conversation that still shows a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.differential.conversation import Step
+from harness.differential.shrinking import shrink
+
+
+def step(partition: int, offset: int = 5) -> Step:
+    parts = [{"partition_index": 9, "offset": 1}, {"partition_index": partition, "offset": offset}]
+    return Step(
+        "DeleteRecords", 1, {"timeout_ms": 7, "topics": [{"name": "a", "partitions": parts}]}
+    )
+
+
+STEPS = [step(partition) for partition in (0, 1, 2, 3, 4, 5, 6)]
+
+
+def names(steps: Sequence[Step], partition: int) -> bool:
+    return any(f'"partition_index": {partition}' in str(one) for one in steps)
+
+
+def test_two_steps_that_both_count_are_left() -> None:
+    least = shrink(STEPS, lambda steps: names(steps, 2) and names(steps, 5))
+    assert [str(one) for one in least] == [
+        'DeleteRecords v1 {"topics": [{"partitions": [{"partition_index": 2}]}]}',
+        'DeleteRecords v1 {"topics": [{"partitions": [{"partition_index": 5}]}]}',
+    ]
+
+
+def test_no_more_is_played_than_allowed() -> None:
+    played: list[Sequence[Step]] = []
+
+    def differs(steps: Sequence[Step]) -> bool:
+        played.append(steps)
+        return names(steps, 6)
+
+    least = shrink(STEPS, differs, plays=3)
+    assert len(played) == 3
+    assert names(least, 6)
+
+
+def test_what_never_differs_stays_as_it_is() -> None:
+    assert shrink(STEPS, lambda _: False) == STEPS

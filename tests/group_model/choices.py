@@ -1,0 +1,79 @@
+"""What a coordinator may choose freely, so that two right ones may differ.
+
+Who leads when the leader has gone (ClassicGroup.remove, maybeElectNewJoinedLeader: the first of a
+hash map by ids that are drawn), and which protocol when as many members want each (selectProtocol:
+the first of a hash map by name).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from harness.codec.error_code import ErrorCode
+from tests.group_model.difference import Asked, LeaderIsFree, ProtocolIsFree, Seen
+from tests.group_model.knowledge import Knowledge
+
+Joins = Mapping[int, Mapping[str, Any]]
+
+
+def joins(seen: Seen, asked: Mapping[int, Asked]) -> Joins:
+    """Those that have just become a generation, by request."""
+    return {
+        number: said
+        for number, said in seen.answers.items()
+        if asked[number].step.api == "JoinGroup" and said.get("error_code") == ErrorCode.NONE
+    }
+
+
+def check_choices(seen: tuple[Seen, Seen], asked: Mapping[int, Asked], known: Knowledge) -> None:
+    """Raises LeaderIsFree, ProtocolIsFree where that explains why the two differ."""
+    one, other = (joins(side, asked) for side in seen)
+    if not one or one.keys() != other.keys():
+        return
+    if _all(one, "protocol_name") != _all(other, "protocol_name"):
+        if _is_tie(asked[number] for number in one):
+            raise ProtocolIsFree
+    elif _without_leader(seen[0], one) == _without_leader(seen[1], other) and _leader_is_gone(
+        known, asked, one
+    ):
+        raise LeaderIsFree
+
+
+def _all(answers: Joins, name: str) -> set[Any]:
+    return {said[name] for said in answers.values()}
+
+
+def _is_tie(requests: Iterable[Asked]) -> bool:
+    """Whether no protocol that all of them offer is the first of more of them than another."""
+    offers = [[one["name"] for one in asked.step.fields["protocols"]] for asked in requests]
+    shared = set(offers[0]).intersection(*offers)
+    votes = Counter(next(name for name in offer if name in shared) for offer in offers)
+    most = votes.most_common(2)
+    return len(most) > 1 and most[0][1] == most[1][1]
+
+
+def _without_leader(seen: Seen, told: Joins) -> Any:
+    """All but who leads; the list of members is the leader's, whoever that is."""
+    others = {number: said for number, said in seen.answers.items() if number not in told}
+    plain = {
+        number: {k: v for k, v in said.items() if k not in ("leader", "members")}
+        for number, said in told.items()
+    }
+    rosters = [
+        [(one["member_id"], one["metadata"]) for one in said["members"]]  # more by its version
+        for said in told.values()
+        if said["members"]
+    ]
+    return others, plain, rosters, seen.described
+
+
+def _leader_is_gone(known: Knowledge, asked: Mapping[int, Asked], told: Joins) -> bool:
+    """Whether it has not joined, under its id or, being static, under another one."""
+    instance = known.instances.get(known.leader)
+    for number, said in told.items():
+        is_same = asked[number].step.fields.get("group_instance_id") == instance
+        if said["member_id"] == known.leader or (instance is not None and is_same):
+            return False
+    return True

@@ -1,0 +1,64 @@
+"""When the deadline of a rebalance runs, in groups whose members grant little time for one.
+
+Two phases have it: until all have joined, who has not is out (static members stay); until all have
+synced, who has not is out and all join again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from tests.group_model.difference import Asked, Seen
+from tests.group_model.knowledge import HASTY_REBALANCE_MS, Knowledge
+from tests.group_model.names import UNNAMED
+
+LIMIT_S = HASTY_REBALANCE_MS / 1000
+_STEPS_SHARE = 0.5
+"""So much of the time is for steps. Then the end is awaited, so that no step runs into it."""
+_PREPARING = "PreparingRebalance"
+
+
+class RebalanceClock:
+    """``note`` is told whenever both have come to rest."""
+
+    def __init__(self, known: Knowledge) -> None:
+        self._known = known
+        self._phase: tuple[bool, int] | None = None
+        self._since = 0.0
+        self._awaited = False
+        self.runs = False
+
+    def note(self, seen: Seen, asked: Mapping[int, Asked]) -> None:
+        """How the group stands now."""
+        phase = self._phase_of(seen)
+        if phase != self._phase:
+            self._phase, self._since, self._awaited = phase, time.monotonic(), False
+        is_waited_for = phase[0] or bool(self._unsynced(seen, asked))
+        self.runs = self._known.hasty and is_waited_for and not self._awaited
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the end has to be awaited before the next step."""
+        return self.runs and time.monotonic() - self._since > LIMIT_S * _STEPS_SHARE
+
+    def is_over(self, seen: Seen) -> bool:
+        """Whether it has brought about what it does."""
+        return self._phase_of(seen) != self._phase
+
+    def awaits(self) -> None:
+        """Once in a phase: of static members alone nobody is out, and it begins again."""
+        self._awaited = True
+
+    def _phase_of(self, seen: Seen) -> tuple[bool, int]:
+        return seen.described["group_state"] == _PREPARING, self._known.generation
+
+    def _unsynced(self, seen: Seen, asked: Mapping[int, Asked]) -> set[str]:
+        members = {one["member_id"] for one in seen.described["members"]}
+        waiting = {number for actor in self._known.actors for number in actor.waits}
+        syncing = {
+            asked[number].step.fields["member_id"]
+            for number in waiting
+            if asked[number].step.api == "SyncGroup"
+        }
+        return members - self._known.synced - syncing - {UNNAMED}

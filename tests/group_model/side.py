@@ -1,0 +1,143 @@
+"""One of the two brokers: what was sent to it, what it has answered so far, how it sees the group.
+
+A request that waits holds its connection, as Kafka answers in order; whoever asks meanwhile does so
+on another one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.client.connection import Address, Connection
+from harness.client.errors import BrokerMisbehaved, ResponseTimeout
+from harness.codec.apis import api_named
+from harness.codec.dictionary_form import from_dict, to_dict
+from harness.codec.versions import VersionRange
+from harness.differential.conversation import Step
+from harness.differential.normal_form import normal_form
+from tests.group_model.names import MemberNames
+
+ANSWER_TIMEOUT_MS = 20_000
+_LOOK_MS = 1
+"""How long one look for an answer may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A broker that runs: ``served`` are the versions by API, ``topic_id`` of the topic we made."""
+
+    spec: str
+    address: Address
+    served: Mapping[str, VersionRange]
+    topic_id: str
+
+
+class Side:
+    """One group at one broker."""
+
+    def __init__(self, server: Server, group_id: str) -> None:
+        self.server = server
+        self.names = MemberNames(group_id, 0)
+        self.names.said.add(group_id)
+        self.names.ids["topic_id"] = [server.topic_id]
+        self.answers: dict[int, Any] = {}
+        self._raw: dict[int, Any] = {}
+        self._waiting: dict[int, tuple[Step, Connection]] = {}
+        self._idle: list[Connection] = []
+        self._watch = Connection(server.address, "watch", ANSWER_TIMEOUT_MS)
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def send(self, number: int, client_id: str, step: Step) -> None:
+        """Do not wait for the answer."""
+        connection = self._connection(client_id)
+        self._waiting[number] = step, connection
+        try:
+            connection.send(self._message(step), step.version)
+        except BrokerMisbehaved as problem:
+            self._end(number, {"how": type(problem).__name__})
+
+    def look(self) -> bool:
+        """Take what has been answered; whether there was anything."""
+        came = False
+        for number, (step, connection) in list(self._waiting.items()):
+            try:
+                answer = connection.receive(_LOOK_MS)
+            except ResponseTimeout:
+                continue
+            except BrokerMisbehaved as problem:
+                self._end(number, {"how": type(problem).__name__})
+            else:
+                self._idle.append(connection)
+                self._end(number, to_dict(answer, step.version))
+            came = True
+        return came
+
+    def _end(self, number: int, raw: dict[str, Any]) -> None:
+        step, _ = self._waiting.pop(number)
+        self._raw[number] = raw
+        if step.api == "JoinGroup":
+            self.names.gives(number, raw.get("member_id", ""))
+
+    def _connection(self, client_id: str) -> Connection:
+        found = next((one for one in self._idle if one.client_id == client_id), None)
+        if found is None:
+            return Connection(self.server.address, client_id, ANSWER_TIMEOUT_MS)
+        self._idle.remove(found)
+        return found
+
+    def _message(self, step: Step) -> Any:
+        fields = self.names.filled(step.fields)
+        return from_dict(api_named(step.api).request, step.version, fields)
+
+    # -- what is seen --------------------------------------------------------------------------
+
+    def waits(self, number: int) -> bool:
+        """Whether this request has no answer yet."""
+        return number in self._waiting
+
+    def answered(self, since: frozenset[int]) -> dict[int, tuple[Step, Any]]:
+        """What has come besides these, as it is compared."""
+        return {n: self._raw[n] for n in sorted(self._raw) if n not in since}
+
+    def meaning(self, number: int, api: str) -> Any:
+        """An answer as it is compared, its lists in one order."""
+        return in_order(normal_form(api, self._raw[number], self.names))
+
+    def ask(self, step: Step) -> Any:
+        """Ask beside all that waits, and wait; raw."""
+        return to_dict(self._watch.ask(self._message(step), step.version), step.version)
+
+    def described(self) -> Any:
+        """The group as DescribeGroups tells it, as it is compared."""
+        version = self.server.served["DescribeGroups"].highest
+        step = Step("DescribeGroups", version, {"groups": ["$name"],
+                    "include_authorized_operations": False})  # fmt: skip
+        return in_order(normal_form(step.api, self.ask(step)["groups"][0], self.names))
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """All members leave; what waits is given up."""
+        with contextlib.suppress(BrokerMisbehaved):
+            version = self.server.served["LeaveGroup"].lowest
+            found = self.ask(Step("DescribeGroups", 0, {"groups": ["$name"]}))["groups"][0]
+            for one in found["members"]:
+                fields = {"group_id": "$name", "member_id": one["member_id"]}
+                self.ask(Step("LeaveGroup", version, fields))
+        self._watch.close()
+        for connection in [*self._idle, *(one for _, one in self._waiting.values())]:
+            connection.close()
+
+
+def in_order(value: Any) -> Any:
+    """Lists sorted by what is in them: no list of a group's answers has an order."""
+    if isinstance(value, Mapping):
+        return {key: in_order(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return sorted((in_order(inner) for inner in value), key=json.dumps)
+    return value

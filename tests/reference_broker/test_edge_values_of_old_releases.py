@@ -1,0 +1,144 @@
+"""Requests that say too little or too much, as Kafka 3.9.2 and 2.8.2 answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from harness.client.connection import Connection
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DescribeGroupsRequest,
+    FindCoordinatorRequest,
+    ListGroupsRequest,
+    ListOffsetsRequest,
+    OffsetDeleteRequest,
+    OffsetFetchRequest,
+)
+from tests.reference_broker.running import create_topic, running_broker
+from tests.reference_broker.test_edge_values_of_groups import DELETE, GROUP, commit
+
+TOPIC = "edges"
+UNSUPPORTED = ErrorCode.UNSUPPORTED_VERSION
+LIST = ListOffsetsRequest.ListOffsetsPartition
+
+
+@pytest.fixture(params=["2.8.2", "3.9.2"])
+def release(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def connection(release: str) -> Iterator[Connection]:
+    with running_broker(like=release) as address:
+        create_topic(address, TOPIC, partitions=2)
+        with Connection(address) as asking:
+            asking.ask(FindCoordinatorRequest(key=GROUP), 0)  # makes the groups' topic
+            yield asking
+
+
+def fetched(*topics: tuple[str, list[int]]) -> OffsetFetchRequest:
+    return OffsetFetchRequest(
+        group_id=GROUP,
+        topics=[
+            OffsetFetchRequest.OffsetFetchRequestTopic(name=name, partition_indexes=indexes)
+            for name, indexes in topics
+        ],
+    )
+
+
+def deleted(*topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
+    return OffsetDeleteRequest(
+        group_id=GROUP,
+        topics=[
+            OffsetDeleteRequest.OffsetDeleteRequestTopic(
+                name=name, partitions=[DELETE(partition_index=index) for index in indexes]
+            )
+            for name, indexes in topics
+        ],
+    )
+
+
+def listed(*partitions: int, isolation_level: int = 0, replica_id: int = -1) -> ListOffsetsRequest:
+    topic = ListOffsetsRequest.ListOffsetsTopic(
+        name=TOPIC, partitions=[LIST(partition_index=index, timestamp=-1) for index in partitions]
+    )
+    return ListOffsetsRequest(
+        replica_id=replica_id, isolation_level=isolation_level, topics=[topic]
+    )
+
+
+TWICE = ((TOPIC, [0, 0]), (TOPIC, [1, 0]))
+
+
+def test_what_a_group_names_twice_is_answered_once(connection: Connection) -> None:
+    committed = connection.ask(commit(*TWICE), 6).topics
+    read = connection.ask(fetched(*TWICE, (TOPIC, []), ("missing", [])), 6).topics
+    gone = connection.ask(deleted(*TWICE), 0).topics
+    for topics in (committed, read, gone):
+        (topic,) = topics
+        assert topic.name == TOPIC
+        assert sorted(part.partition_index for part in topic.partitions) == [0, 1]
+        assert {part.error_code for part in topic.partitions} == {ErrorCode.NONE}
+
+
+def test_a_missing_topic_without_partitions_is_answered_since_3_5(
+    connection: Connection, release: str
+) -> None:
+    connection.ask(commit((TOPIC, [0])), 6)
+    expected = ["missing"] if release == "3.9.2" else []
+    committed = connection.ask(commit(("missing", [])), 6).topics
+    gone = connection.ask(deleted(("missing", [])), 0).topics
+    assert [topic.name for topic in committed] == expected
+    assert [topic.name for topic in gone] == expected
+
+
+def test_what_is_missing_and_named_twice_is_answered_twice_since_3_5(
+    connection: Connection, release: str
+) -> None:
+    connection.ask(commit((TOPIC, [0])), 6)
+    expected = [0, 0, 0] if release == "3.9.2" else [0]
+    twice = (("missing", [0, 0]), ("missing", [0]))
+    (committed,) = connection.ask(commit(*twice), 6).topics
+    (gone,) = connection.ask(deleted(*twice), 0).topics
+    assert [part.partition_index for part in committed.partitions] == expected
+    assert [part.partition_index for part in gone.partitions] == expected
+
+
+def test_a_group_without_members_goes_with_its_last_offset(connection: Connection) -> None:
+    def groups() -> list[str]:
+        return [group.group_id for group in connection.ask(ListGroupsRequest(), 0).groups]
+
+    connection.ask(commit((TOPIC, [0, 1])), 6)
+    connection.ask(deleted((TOPIC, [0])), 0)
+    assert groups() == [GROUP]
+    connection.ask(deleted((TOPIC, [1])), 0)
+    assert groups() == []
+
+
+def test_groups_have_no_configs_to_describe_or_alter(connection: Connection) -> None:
+    asked = DescribeGroupsRequest(groups=[GROUP], include_authorized_operations=True)
+    (described,) = connection.ask(asked, 3).groups
+    assert described.authorized_operations == 1 << 3 | 1 << 6 | 1 << 8
+
+
+def test_offsets_are_listed_as_they_are_asked_for(connection: Connection) -> None:
+    def codes(*partitions: int, isolation_level: int = 0, replica_id: int = -1) -> list[int]:
+        asked = listed(*partitions, isolation_level=isolation_level, replica_id=replica_id)
+        (topic,) = connection.ask(asked, 5).topics
+        return [part.error_code for part in topic.partitions]
+
+    assert codes() == []
+    assert codes(0, 0, 1) == [ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST, 0]
+    unforeseen = ErrorCode.UNKNOWN_SERVER_ERROR
+    assert codes(0, 0, 1, isolation_level=2) == [ErrorCode.INVALID_REQUEST] * 2 + [unforeseen]
+    assert codes(1, isolation_level=2, replica_id=-2) == [0]
+
+
+def test_offsets_of_version_0_need_a_zookeeper(connection: Connection, release: str) -> None:
+    error = UNSUPPORTED if release == "3.9.2" else ErrorCode.NONE
+    (committed,) = connection.ask(commit((TOPIC, [0])), 0).topics
+    (read,) = connection.ask(fetched((TOPIC, [0])), 0).topics
+    assert [part.error_code for part in committed.partitions] == [error]
+    assert [part.error_code for part in read.partitions] == [error]

@@ -1,0 +1,55 @@
+"""Like a release: what is advertised is that release's, and no more is served."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.codec.apis import api_named
+from harness.codec.first_releases import first_releases
+from harness.reference_broker.handlers.table import HANDLERS, advertised_like
+from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError, releases
+
+
+def test_what_is_advertised_is_a_part_of_what_the_release_has() -> None:
+    for release in releases():
+        like = Likeness.of(release)
+        found = advertised_like(like)
+        assert found, release
+        for api in found:
+            lowest, highest = like.api_versions[api.api_key]
+            assert lowest <= api.lowest <= api.highest <= highest
+
+
+def test_an_old_version_is_served_where_the_release_had_it() -> None:
+    create_topics = api_named("CreateTopics").key
+
+    def lowest(like: Likeness) -> int:
+        return next(a.lowest for a in advertised_like(like) if a.api_key == create_topics)
+
+    assert lowest(Likeness.of("2.8.2")) == 0
+    assert lowest(Likeness.of("4.4.0")) == 2
+    assert lowest(LIKE_NONE) == HANDLERS[create_topics].advertised.lowest
+
+
+def test_dates() -> None:
+    like = Likeness.of("2.8.2")
+    assert like.since(2, 8)
+    assert not like.since(3)
+    assert not Likeness.of("0.10.2.2").since(0, 11)
+    assert LIKE_NONE.since(99)
+
+
+def test_a_release_that_nobody_asked_is_refused() -> None:
+    with pytest.raises(LikenessError, match=r"did you mean '?2\.8\.2|known are"):
+        Likeness.of("2.8.1")
+
+
+@pytest.mark.parametrize("release", releases())
+def test_the_highest_versions_are_those_that_the_release_spoke_first(release: str) -> None:
+    """Against the dates of the codec, which come from the definitions in the jars."""
+    like = Likeness.of(release)
+    for key, (_, highest) in like.api_versions.items():
+        newer = first_releases(key).get(highest + 1)
+        if newer is not None and newer.early_access is None:
+            numbers = tuple(map(int, release.split(".")))
+            assert not newer.is_in(numbers), f"api {key} v{highest + 1} came with {newer.release}"

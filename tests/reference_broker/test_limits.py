@@ -1,0 +1,92 @@
+"""What many connections together may cost the broker, over real sockets."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import struct
+
+import pytest
+
+from harness.client.connection import Connection
+from harness.codec.frame import frame
+from harness.codec.header import encode_request
+from harness.codec.messages import ApiVersionsRequest, MetadataRequest
+from harness.codec.records import Record, RecordBatch, encode_batch
+from tests.reference_broker.running import create_topic, running_broker
+from tests.reference_broker.test_server import fetch, produce, send_up_to
+
+MIB = 1024 * 1024
+LARGE_BYTES = 8 * MIB  # more than sockets hold
+
+
+def test_there_are_no_more_connections_than_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (4, 4))
+    with running_broker() as address, Connection(address) as first, Connection(address) as second:
+        first.ask(ApiVersionsRequest(), 0)
+        second.ask(ApiVersionsRequest(), 0)
+        with Connection(address) as third:
+            third.expect_closed(5000)
+
+
+def test_readers_that_do_not_read_are_dropped_when_too_much_waits_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.reference_broker.server.answer_memory_bytes", lambda: 20 * MIB)
+    records = encode_batch(RecordBatch(records=[Record(bytes(LARGE_BYTES), None)]))
+    limits = {"message.max.bytes": str(2 * LARGE_BYTES)}
+    with running_broker(limits) as address:
+        create_topic(address, "large")
+        with Connection(address) as connection:
+            connection.ask(produce("large", records=records), 7)
+        asked = frame(encode_request(fetch("large", max_bytes=2 * LARGE_BYTES), 4, 5))
+        readers = []
+        for _ in range(8):
+            reader = socket.socket()
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.settimeout(10)
+            reader.connect(address)
+            reader.sendall(asked)
+            assert len(reader.recv(4, socket.MSG_WAITALL)) == 4
+            readers.append(reader)
+        whole = [read_on(reader) > LARGE_BYTES for reader in readers]
+        for reader in readers:
+            reader.close()
+    assert whole[0] is False
+    assert whole[-1] is True
+    assert 1 <= sum(whole) <= 4
+
+
+def read_on(reader: socket.socket) -> int:
+    """How much comes of an answer whose length was read."""
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, MIB)
+    size = 0
+    try:
+        while size <= LARGE_BYTES and (data := reader.recv(65536)):
+            size += len(data)
+    except ConnectionError:
+        pass
+    return size
+
+
+def test_a_request_that_waits_needs_its_memory() -> None:
+    """It is there with all that it asks for, until it is answered."""
+    large = 2 * MIB
+    limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}
+    with running_broker(limits) as address:
+        create_topic(address, "empty")
+        request = encode_request(fetch("empty", max_wait_ms=3_000), 4, 5)
+        waiting = frame(request + bytes(large - len(request)))  # what is behind it is not read
+        with (
+            socket.create_connection(address, 10) as first,
+            socket.create_connection(address, 10) as second,
+            Connection(address) as small,
+        ):
+            first.sendall(waiting)
+            small.ask(MetadataRequest(topics=[]), 1)  # one after the other: the first is served
+            second.settimeout(0.5)
+            with pytest.raises(TimeoutError):
+                send_up_to(second, struct.pack(">i", large) + bytes(large), 10 * large)
+            small.ask(ApiVersionsRequest(), 0)
+            first.settimeout(10)
+            assert len(first.recv(4, socket.MSG_WAITALL)) == 4

@@ -1,0 +1,38 @@
+"""Idempotent producers that a broker like an older release does not know."""
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
+from harness.reference_broker.state.producer_states import (
+    AppendedBatch,
+    ProducerBatch,
+    ProducerExpiration,
+    ProducerStates,
+    RememberedProducers,
+)
+
+
+def _batch(first: int) -> ProducerBatch:
+    return ProducerBatch(ProducerId(1), ProducerEpoch(0), first, first + 1)
+
+
+def _after_two_records(expiration: ProducerExpiration) -> ProducerStates:
+    states = ProducerStates(expiration, RememberedProducers())
+    states.remember(_batch(0), AppendedBatch(0, 1, Offset(10), TimeMs(0)))
+    return states
+
+
+def test_who_is_unknown_begins_at_0_before_2_5() -> None:
+    states = ProducerStates(ProducerExpiration(60_000, 1_000, goes_on=False), RememberedProducers())
+    assert states.problem_with(_batch(7)) is ErrorCode.UNKNOWN_PRODUCER_ID
+    assert states.problem_with(_batch(0)) is ErrorCode.NONE
+
+
+def test_a_producer_goes_with_its_last_record_before_2_4() -> None:
+    states = _after_two_records(ProducerExpiration(60_000, 1_000, with_its_records=True))
+    states.forget_below(Offset(11))
+    assert len(states.active()) == 1
+    states.forget_below(Offset(12))
+    assert states.active() == []
+    later = _after_two_records(ProducerExpiration(60_000, 1_000))
+    later.forget_below(Offset(12))
+    assert len(later.active()) == 1

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import OffsetCommitRequest
+from harness.codec.messages import JoinGroupResponse, OffsetCommitRequest
 from harness.conformance.checks import requirement
 from harness.marks import judges, own_broker
 from suites.protocol.classic_group import (
@@ -17,26 +19,21 @@ from suites.protocol.classic_group import (
     leader_of,
 )
 from suites.protocol.expect import expect_error
-
-SHORT_MS = 600
-"""Of a session or a rebalance that is to end in the test, on a fast machine."""
+from suites.protocol.short_times import SHORT_MS, in_time
 
 AT_ONCE_SHARE = 0.5
 """Of such a time: what ends sooner was not ended by it."""
 
 DELAY_MS = 1_500  # as the own broker of GRP-002 has it
 LONG_MS = 120_000
+T = TypeVar("T")
 JOIN = api_named("JoinGroup").key
 HEARTBEAT = api_named("Heartbeat").key
 
 
-def _short_ms(group: ClassicGroup) -> int:
-    return int(group.broker.scaled_ms(SHORT_MS))
-
-
-def _patient(group: ClassicGroup, member: Member) -> Member:
+def _patient(member: Member, short_ms: float) -> Member:
     """An answer may take several of the short times."""
-    member.connection.timeout_ms = 10 * _short_ms(group)
+    member.connection.timeout_ms = 10 * short_ms
     return member
 
 
@@ -52,7 +49,7 @@ def _elapsed_ms(since: float) -> float:
 def test_the_first_generation_waits_for_more(group: ClassicGroup) -> None:
     """Two members that join an empty group one after the other are one generation, the first."""
     group.rebalance_ms = DELAY_MS  # so one delay is all that there is
-    members = [_patient(group, group.member()) for _ in range(2)]
+    members = [_patient(group.member(), group.broker.scaled_ms(SHORT_MS)) for _ in range(2)]
     for member in members:
         member.be_given_an_id()
     version = group.version("JoinGroup")
@@ -68,66 +65,80 @@ def test_the_first_generation_waits_for_more(group: ClassicGroup) -> None:
         assert counts == [0, 2], f"the members are told of {counts} members, expected [0, 2]"
 
 
-def _without_the_silent_one(group: ClassicGroup) -> tuple[Member, Member, float]:
+def _without_the_silent_one(group: ClassicGroup, short_ms: int) -> tuple[Member, Member, float]:
     """The leader joins again and the follower does not: leader, follower, and since when."""
-    group.rebalance_ms = _short_ms(group)
+    group.rebalance_ms = short_ms
     members = group.stable(None, None)
     leader, (silent,) = leader_of(members), followers_of(members)
     since = time.monotonic()
-    _patient(group, leader).send_join()
+    _patient(leader, short_ms).send_join()
     return leader, silent, since
+
+
+def _expect_alone(answer: JoinGroupResponse, member: Member) -> None:
+    expect_error(answer.error_code, ErrorCode.NONE, "join")
+    found = [entry.member_id for entry in answer.members]
+    assert found == [member.member_id], f"the members are {found}, expected one"
 
 
 @judges("GRP-012")
 def test_who_does_not_join_again_is_dropped(group: ClassicGroup) -> None:
     """When the rebalance timeout is over; its heartbeats, and its session, are no help."""
-    leader, silent, since = _without_the_silent_one(group)
-    version = group.version("JoinGroup")
-    with requirement("GRP-012", api_key=JOIN, api_version=version):
+
+    def act(group: ClassicGroup, short_ms: int) -> None:
+        leader, silent, since = _without_the_silent_one(group, short_ms)
         await_rebalance(silent)  # the broker may see its heartbeat before the leader's join
         answer = leader.take_join()
         took_ms = _elapsed_ms(since)
-        expect_error(answer.error_code, ErrorCode.NONE, "join")
-        found = [entry.member_id for entry in answer.members]
-        assert found == [leader.member_id], f"the members are {found}, expected one"
+        _expect_alone(answer, leader)
         least_ms = AT_ONCE_SHARE * group.rebalance_ms
         assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"
+
+    with requirement("GRP-012", api_key=JOIN, api_version=group.version("JoinGroup")):
+        in_time(group, act)
 
 
 @judges("GRP-013")
 def test_who_was_dropped_is_told(group: ClassicGroup) -> None:
     """Its next heartbeat and sync: UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
-    leader, silent, _ = _without_the_silent_one(group)
-    leader.take_joined()
     expected = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
-    version = group.version("Heartbeat")
-    with requirement("GRP-013", api_key=HEARTBEAT, api_version=version):
+
+    def act(group: ClassicGroup, short_ms: int) -> None:
+        leader, silent, _ = _without_the_silent_one(group, short_ms)
+        leader.take_joined()
         codes = {"heartbeat": silent.heartbeat(), "sync": silent.ask_sync().error_code}
         for what, code in codes.items():
             told = f"{what}: error is {ErrorCode.describe(code)}"
             assert code in expected, f"{told}, expected UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION"
 
+    with requirement("GRP-013", api_key=HEARTBEAT, api_version=group.version("Heartbeat")):
+        in_time(group, act)
+
 
 @judges("GRP-020")
 def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
     """It lives, and says nothing: the follower has to join again, and is alone."""
-    group.rebalance_ms = _short_ms(group)
-    members = group.stable(None, None)
-    leader, (follower,) = leader_of(members), followers_of(members)
-    leader.send_join()
-    await_rebalance(follower)
-    follower.send_join()
-    for member in members:
-        member.take_joined()
-    version = group.version("SyncGroup")
-    with requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version):
-        _patient(group, follower).send_sync()
+
+    def act(group: ClassicGroup, short_ms: int) -> None:
+        group.rebalance_ms = short_ms
+        members = group.stable(None, None)
+        leader, (follower,) = leader_of(members), followers_of(members)
+        leader.send_join()
+        await_rebalance(follower)
+        follower.send_join()
+        for member in members:
+            member.take_joined()
+        _patient(follower, short_ms).send_sync()
         answer = follower.take_sync()
         expect_error(answer.error_code, ErrorCode.REBALANCE_IN_PROGRESS, "the follower's sync")
         joined = follower.ask_join()
         expect_error(joined.error_code, ErrorCode.NONE, "the follower's join")
         found = [entry.member_id for entry in joined.members]
         assert found == [follower.member_id], f"the members are {found}, expected the follower"
+
+    version = group.version("SyncGroup")
+    with requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version):
+        in_time(group, act)
 
 
 # -- sessions --------------------------------------------------------------------------------------
@@ -137,13 +148,13 @@ def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
 @own_broker(group__min__session__timeout__ms="1")
 def test_a_silent_member_is_removed(group: ClassicGroup) -> None:
     """Its session ends, and the other one hears of a rebalance in which it is alone."""
-    group.session_ms = _short_ms(group)
-    members = group.stable(None, None)
-    lives, (silent,) = leader_of(members), followers_of(members)
-    since = time.monotonic()
-    version = group.version("Heartbeat")
-    with requirement("GRP-014", api_key=HEARTBEAT, api_version=version):
-        await_rebalance(lives, 5 * SHORT_MS)
+
+    def act(group: ClassicGroup, short_ms: int) -> None:
+        group.session_ms = short_ms
+        members = group.stable(None, None)
+        lives, (silent,) = leader_of(members), followers_of(members)
+        since = time.monotonic()
+        await_rebalance(lives, 5 * short_ms)
         took_ms = _elapsed_ms(since)
         least_ms = AT_ONCE_SHARE * group.session_ms
         assert took_ms >= least_ms, f"the session ended after {took_ms:.0f} ms, too soon"
@@ -153,25 +164,32 @@ def test_a_silent_member_is_removed(group: ClassicGroup) -> None:
         assert found == [lives.member_id], f"the members are {found}, expected one"
         expect_error(silent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
 
+    with requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")):
+        in_time(group, act)
 
-def _sessions_pass(group: ClassicGroup, count: int) -> list[float]:
-    """Moments, in ms from now, at which somebody shows that it lives."""
-    step_ms = group.session_ms / 5
-    return [step_ms * number for number in range(5 * count)]
+
+def _spoken(session_ms: float, sessions: int, ask: Callable[[], T]) -> Iterator[tuple[T, str]]:
+    """Somebody shows five times a session that it lives: what came, and when that was."""
+    since = time.monotonic()
+    for number in range(5 * sessions):
+        at_ms = number * session_ms / 5
+        time.sleep(max(at_ms - _elapsed_ms(since), 0) / 1000)
+        yield ask(), f"after {at_ms:.0f} ms"
 
 
 @judges("GRP-015")
 @own_broker(group__min__session__timeout__ms="1")
 def test_heartbeats_keep_a_session(group: ClassicGroup) -> None:
     """For three times the session timeout."""
-    group.session_ms = _short_ms(group)
-    (member,) = group.stable(None)
-    version = group.version("Heartbeat")
-    with requirement("GRP-015", api_key=HEARTBEAT, api_version=version):
-        since = time.monotonic()
-        for at_ms in _sessions_pass(group, 3):
-            time.sleep(max(at_ms - _elapsed_ms(since), 0) / 1000)
-            expect_error(member.heartbeat(), ErrorCode.NONE, f"heartbeat after {at_ms:.0f} ms")
+
+    def act(group: ClassicGroup, short_ms: int) -> None:
+        group.session_ms = short_ms
+        (member,) = group.stable(None)
+        for code, when in _spoken(short_ms, 3, member.heartbeat):
+            expect_error(code, ErrorCode.NONE, f"heartbeat {when}")
+
+    with requirement("GRP-015", api_key=HEARTBEAT, api_version=group.version("Heartbeat")):
+        in_time(group, act)
 
 
 @judges("GRP-015")
@@ -180,39 +198,51 @@ def test_commits_keep_a_session(group: ClassicGroup) -> None:
     """For three times the session timeout, without any heartbeat."""
     version = group.broker.version("OffsetCommit", "2-9")
     topic = group.broker.create_topic()
-    group.session_ms = _short_ms(group)
-    (member,) = group.stable(None)
+
+    def act(group: ClassicGroup, short_ms: int) -> None:
+        group.session_ms = short_ms
+        (member,) = group.stable(None)
+        request = _commit_of(member, topic.name)
+        for answer, when in _spoken(short_ms, 3, lambda: member.connection.ask(request, version)):
+            code = answer.topics[0].partitions[0].error_code
+            expect_error(code, ErrorCode.NONE, f"commit {when}")
+
+    with requirement("GRP-015", api_key=api_named("OffsetCommit").key, api_version=version):
+        in_time(group, act)
+
+
+def _commit_of(member: Member, topic: str) -> OffsetCommitRequest:
+    """Offset 1 of partition 0."""
     partition = OffsetCommitRequest.OffsetCommitRequestPartition(committed_offset=1)
-    entry = OffsetCommitRequest.OffsetCommitRequestTopic(name=topic.name, partitions=[partition])
-    request = OffsetCommitRequest(
-        group_id=group.group_id,
+    return OffsetCommitRequest(
+        group_id=member.group.group_id,
         generation_id_or_member_epoch=member.generation,
         member_id=member.member_id,
-        topics=[entry],
+        topics=[OffsetCommitRequest.OffsetCommitRequestTopic(name=topic, partitions=[partition])],
     )
-    key = api_named("OffsetCommit").key
-    with requirement("GRP-015", api_key=key, api_version=version):
-        since = time.monotonic()
-        for at_ms in _sessions_pass(group, 3):
-            time.sleep(max(at_ms - _elapsed_ms(since), 0) / 1000)
-            answer = member.connection.ask(request, version)
-            code = answer.topics[0].partitions[0].error_code
-            expect_error(code, ErrorCode.NONE, f"commit after {at_ms:.0f} ms")
 
 
 @judges("GRP-042")
 @own_broker(group__min__session__timeout__ms="1")
 def test_a_session_ends_during_a_rebalance_too(group: ClassicGroup) -> None:
-    """Who neither joins nor says anything does not keep the others for the rebalance timeout."""
-    group.session_ms, group.rebalance_ms = _short_ms(group), int(group.broker.scaled_ms(LONG_MS))
-    members = group.stable(None, None)
-    leader, _ = leader_of(members), followers_of(members)
-    version = group.version("JoinGroup")
-    with requirement("GRP-042", api_key=JOIN, api_version=version):
-        answer = _patient(group, leader).ask_join()
-        expect_error(answer.error_code, ErrorCode.NONE, "join")
-        found = [entry.member_id for entry in answer.members]
-        assert found == [leader.member_id], f"the members are {found}, expected one"
+    """Who has not joined stays while it says that it lives; silent, it does not keep the others.
+
+    The one that waits in its join says nothing either, and has no need to.
+    """
+
+    def act(group: ClassicGroup, short_ms: int) -> None:
+        group.session_ms = short_ms
+        group.rebalance_ms = int(group.broker.scaled_ms(LONG_MS))
+        members = group.stable(None, None)
+        leader, (other,) = leader_of(members), followers_of(members)
+        _patient(leader, short_ms).send_join()
+        await_rebalance(other)
+        for code, when in _spoken(short_ms, 2, other.heartbeat):
+            expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, f"heartbeat {when}")
+        _expect_alone(leader.take_join(), leader)
+
+    with requirement("GRP-042", api_key=JOIN, api_version=group.version("JoinGroup")):
+        in_time(group, act)
 
 
 # -- size ------------------------------------------------------------------------------------------

@@ -76,6 +76,11 @@ class Table:
             lines.append(f"Not supported by this target, so not seen: {', '.join(self.unseen)}.")
         if self.blind:
             lines.append(f"**To be seen on this target, and not seen**: {', '.join(self.blind)}.")
+        for row in self.outcomes:
+            if not row.killed:  # said again: the end of a long log may be all that is kept of it
+                lines.append(
+                    f"**Not killed**: {row.defect.requirement} {row.defect.name}: {row.problem}"
+                )
         if self.unproved:
             lines.append(f"Tested, unproved (no defect): {', '.join(self.unproved)}.")
         return "\n".join(lines) + "\n"

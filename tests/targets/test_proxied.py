@@ -136,6 +136,8 @@ def test_three_brokers_of_kafka(tmp_path: Path) -> None:
             clients.PRODUCERS[client](first, client, "none")
             found = clients.CONSUMERS[client](first, client)
             assert [record[0] for record in found] == list(range(clients.RECORDS))
+        for address in cluster.addresses:
+            assert set(told(address)) == set(cluster.addresses)
         assert len(cluster.proxies) == 3
         assert all(proxy.counters.accepted for proxy in cluster.proxies)
         _a_broker_that_comes_back(cluster)

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
 from pathlib import Path
@@ -72,6 +72,10 @@ class Table:
             lines.append(f"| {row.defect.requirement} | {row.defect.meaning} | {killed} | {by} |")
         count = sum(outcome.killed for outcome in self.outcomes)
         lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
+        for row in self.outcomes:
+            if row.first_problem:
+                name = f"{row.defect.requirement} {row.defect.name}"
+                lines.append(f"At a second look: {name}; at first: {row.first_problem}")
         if self.unseen:
             lines.append(f"Not supported by this target, so not seen: {', '.join(self.unseen)}.")
         if self.blind:
@@ -95,6 +99,7 @@ class Table:
                 "killed": row.killed,
                 "reason": row.reason,
                 "problem": row.problem,
+                "first_problem": row.first_problem,
                 "changed": [
                     {"requirement": name, "was": was, "now": now}
                     for name, (was, now) in row.changed.items()
@@ -198,19 +203,20 @@ def _areas(chosen: Iterable[Defect]) -> tuple[str, ...]:
 def _run(
     suites: Suites, chosen: list[Defect], jobs: int, complete: bool, console: Console
 ) -> Table:
-    ways = {
-        Where.SHARED: suites.run,
-        Where.PRIVATE: suites.run_private,
-        Where.OFFLINE: suites.run_offline,
-    }
+    ways, again = _ways(suites), _ways(replace(suites, out=suites.out / "again"))
     needed = {defect.where for defect in chosen}
     baselines = {where: _without_defect(run) for where, run in ways.items() if where in needed}
     asked = [d for d in chosen if d.private or _is_asked(baselines[d.where], d.requirement)]
 
     def outcome_of(defect: Defect) -> Outcome:
-        run, before = ways[defect.where], baselines[defect.where]
-        area = suites.area_of(defect)
-        return judge(defect, before, run(defect, files_of(before, area)), area)
+        before, area = baselines[defect.where], suites.area_of(defect)
+        files = files_of(before, area)
+        first = judge(defect, before, ways[defect.where](defect, files), area)
+        if first.killed:
+            return first
+        # Chance may have had a hand in it: another look, and the table tells of both.
+        second = judge(defect, before, again[defect.where](defect, files), area)
+        return replace(second, first_problem=first.problem)
 
     rows = {}
     with ThreadPoolExecutor(jobs) as pool:
@@ -218,12 +224,21 @@ def _run(
             row = future.result()
             rows[row.defect.name] = row
             mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
+            mark += f", at first: {row.first_problem}" if row.first_problem else ""
             console.print(f"{row.defect.requirement} {row.defect.name}: {mark}", highlight=False)
     proved = (d.requirement for d in chosen)
     open_ids = unproved(baselines.values(), proved) if complete else []
     unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in asked]
     at = datetime.now(UTC).isoformat()
     return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at)
+
+
+def _ways(suites: Suites) -> dict[Where, Callable[..., RunSummary]]:
+    return {
+        Where.SHARED: suites.run,
+        Where.PRIVATE: suites.run_private,
+        Where.OFFLINE: suites.run_offline,
+    }
 
 
 def _without_defect(run: Callable[[Defect | None], RunSummary]) -> RunSummary:

@@ -31,12 +31,14 @@ class Outcome:
     """One row of the table; ``problem`` is empty when the defect was killed as it should be.
 
     ``changed``: requirement to its verdict without and with the defect, where they differ.
+    ``first_problem``: what was wrong at the first look, where this is the second.
     """
 
     defect: Defect
     reason: str
     problem: str
     changed: Changes = field(default_factory=dict)
+    first_problem: str = ""
 
     @property
     def killed(self) -> bool:

@@ -16,6 +16,7 @@ from harness.codec.structs import Message
 
 DEFAULT_CLIENT_ID = "kafka-conformance"
 _FIXED = struct.Struct(">hhi")
+_HEADERS = (struct.Struct(">i"), struct.Struct(">ix"))  # of responses: id, and no tagged fields
 
 
 class RequestRefused(CodecError):
@@ -61,26 +62,28 @@ def decode_request_header(payload: bytes, *, tolerant: bool = False) -> tuple[Re
     """
     if len(payload) < _FIXED.size:
         return decode_prefix(RequestHeader, 1, payload)  # raises, and says where
-    key, version, correlation_id = _FIXED.unpack_from(payload)
-    known = RequestHeader(
-        request_api_key=key, request_api_version=version, correlation_id=correlation_id
-    )
+    key, version, _ = _FIXED.unpack_from(payload)
     api = APIS.get(key)
-    if api is None:
-        raise _refused(RefusedApi(f"unknown api key {key}"), known)
-    if version not in api.valid_versions:
-        if key == API_VERSIONS_KEY and version > api.valid_versions.highest:
-            known = decode_prefix(RequestHeader, 2, payload, tolerant=tolerant)[0]
-        raise _refused(
-            RefusedVersion(f"{api.name} has versions {api.valid_versions}, not {version}"), known
-        )
+    if api is None or version not in api.valid_versions:
+        raise _refusal(payload, api, tolerant)
     header_version = api.request_header_version(version)
     return decode_prefix(RequestHeader, header_version, payload, tolerant=tolerant)
 
 
-def _refused(error: RequestRefused, header: RequestHeader) -> RequestRefused:
-    error.header = header
-    return error
+def _refusal(payload: bytes, api: Api | None, tolerant: bool) -> RequestRefused:
+    key, version, correlation_id = _FIXED.unpack_from(payload)
+    known = RequestHeader(
+        request_api_key=key, request_api_version=version, correlation_id=correlation_id
+    )
+    refused: RequestRefused
+    if api is None:
+        refused = RefusedApi(f"unknown api key {key}")
+    else:
+        refused = RefusedVersion(f"{api.name} has versions {api.valid_versions}, not {version}")
+        if key == API_VERSIONS_KEY and version > api.valid_versions.highest:
+            known = decode_prefix(RequestHeader, 2, payload, tolerant=tolerant)[0]
+    refused.header = known
+    return refused
 
 
 def encode_response(
@@ -98,6 +101,8 @@ def response_header(
     api: Api, version: int, correlation_id: int, tags: dict[int, bytes] | None = None
 ) -> bytes:
     """What stands before the body of a response of ``api`` at ``version``."""
+    if tags is None:  # what the definition comes to then
+        return _HEADERS[api.response_header_version(version)].pack(correlation_id)
     header = ResponseHeader(correlation_id=correlation_id, unknown_tagged_fields=tags)
     return encode(header, api.response_header_version(version))
 

@@ -24,15 +24,19 @@ class _StructType(type):
 
     __doc__ = type.__dict__["__doc__"]  # else help() takes the text above for that of a struct
 
-    def __call__(cls, **values: Any) -> Any:
-        made = bare(cls)()
-        made._tags = values.pop("unknown_tagged_fields", None)
-        for name, slot, make in _FIELDS[cls]:
-            setattr(made, slot, values.pop(name) if name in values else make())
-        if values:
-            names = ", ".join(sorted(values))
-            raise TypeError(f"{cls.__name__} has no field {names}")
-        return made
+    def __call__(cls: Any, **values: Any) -> Any:
+        make = _constructors.get(cls)
+        if make is None:
+            from harness.codec.generate_constructor import generate_constructor
+
+            make = _constructors[cls] = generate_constructor(cls)
+        try:
+            return make(**values)
+        except TypeError:
+            unknown = sorted(values.keys() - {*_MAKERS[cls], "unknown_tagged_fields"})
+            if unknown:
+                raise TypeError(f"{cls.__name__} has no field {', '.join(unknown)}") from None
+            raise
 
 
 if TYPE_CHECKING:
@@ -71,9 +75,9 @@ class Struct(metaclass=_StructType):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, f[0]) == getattr(other, f[0]) for f in _FIELDS[type(self)]) and (
-            (self._tags or {}) == (other._tags or {})
-        )
+        return all(
+            getattr(self, name) == getattr(other, name) for name in _MAKERS[type(self)]
+        ) and ((self._tags or {}) == (other._tags or {}))
 
     __hash__ = None  # type: ignore[assignment]  # mutable
 
@@ -114,7 +118,7 @@ else:
 
 
 _MAKERS: dict[type, dict[str, Callable[[], Any]]] = {}  # of each field: what makes its default
-_FIELDS: dict[type, list[tuple[str, str, Callable[[], Any]]]] = {}  # name, slot, what goes in
+_constructors: dict[type, Callable[..., Any]] = {}
 
 
 def _short(value: Any) -> str:
@@ -176,15 +180,7 @@ def _build(
             body[field.name] = _made_when_asked(slot_of(field), makers[field.name])
     made: type[Any] = _StructType(spec.name, (base,), body)
     _MAKERS[made] = makers
-    _FIELDS[made] = [
-        (f.name, slot_of(f), _nothing_yet if f.made_when_asked else makers[f.name])
-        for f in spec.fields
-    ]
     return made
-
-
-def _nothing_yet() -> Any:
-    return ...
 
 
 def _made_when_asked(slot: str, make: Callable[[], Any]) -> property:

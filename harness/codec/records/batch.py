@@ -10,6 +10,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import starmap
+from typing import NamedTuple
 
 import google_crc32c
 
@@ -26,8 +27,7 @@ _HEADER = struct.Struct(">qiibIhiqqqhii")
 _LIMIT_BYTES = 256 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class BatchHeader:
+class BatchHeader(NamedTuple):
     """The header's fields as they stand in the bytes."""
 
     base_offset: int
@@ -49,7 +49,7 @@ class BatchHeader:
         """Raises RecordsError when fewer than 61 bytes are left."""
         if len(data) - offset < BATCH_HEADER_BYTES:
             raise RecordsError(f"a batch header at byte {offset} needs {BATCH_HEADER_BYTES} bytes")
-        return cls(*_HEADER.unpack_from(data, offset))
+        return cls._make(_HEADER.unpack_from(data, offset))
 
     @property
     def size_bytes(self) -> int:

@@ -38,6 +38,7 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
 )
 from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.batch_bytes import is_transactional
 from harness.reference_broker.state.client_quotas import PRODUCER_BYTE_RATE
 from harness.reference_broker.state.message_set_validation import records_of_old_version
 from harness.reference_broker.state.partition import Partition
@@ -135,6 +136,8 @@ def _produce_last(
     Others that are none are told all the same, instead of the append.
     Source: class KafkaApis (handleProduceRequest).
     """
+    if len(repeated) == 1:
+        return _produce(topic, repeated[0], request, context)
     whole = [data for data in repeated if _is_whole(data, context.api_version)]
     broken = [data for data in repeated if data not in whole]
     told = [_produce(topic, data, request, context) for data in (*whole[-1:], *broken[-1:])]
@@ -227,10 +230,7 @@ def _target(wanted: _TopicKey, index: int, context: RequestContext) -> _Target |
 
 def _has_transactional(request: ProduceRequest) -> bool:
     return any(
-        data.records is not None
-        and len(data.records) >= BATCH_HEADER_BYTES
-        and BatchHeader.read(data.records).magic == 2
-        and BatchHeader.read(data.records).attributes & TRANSACTIONAL
+        data.records is not None and is_transactional(data.records)
         for topic in request.topic_data
         for data in topic.partition_data
     )

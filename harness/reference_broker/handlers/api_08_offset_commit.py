@@ -197,7 +197,7 @@ def _commit(
     }
     kept_in = state.cluster.named(GROUP_METADATA_TOPIC)
     assert kept_in is not None  # without it the group had a problem
-    if len(commit_batch(request.group_id, commits)) > kept_in.config.number("max.message.bytes"):
+    if len(commit_batch(request.group_id, commits)) > kept_in.config.max_message_bytes:
         return [ErrorCode.UNKNOWN_SERVER_ERROR] * len(asked)
     if commits:  # where nothing is stored no group is made for it
         state.groups.find_or_create(request.group_id, now)

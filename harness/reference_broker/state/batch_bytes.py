@@ -12,6 +12,7 @@ from harness.codec.records import (
     CODEC_MASK,
     LOG_APPEND_TIME,
     LOG_OVERHEAD_BYTES,
+    TRANSACTIONAL,
     BatchHeader,
 )
 
@@ -22,6 +23,7 @@ _CRC_AT = 17
 _ATTRIBUTES_AT = 21
 _MAX_TIMESTAMP_AT = 35
 _DEFINED_BITS = 0x7F
+_OFFSET, _EPOCH = struct.Struct(">q"), struct.Struct(">i")
 
 
 class CorruptBatch(ValueError):
@@ -58,6 +60,12 @@ def codec_of(records: bytes) -> int:
     return records[_ATTRIBUTES_AT + 1] & CODEC_MASK
 
 
+def is_transactional(records: bytes) -> bool:
+    """Whether the first batch is whole enough to say so, of format 2, and does."""
+    is_batch = len(records) >= BATCH_HEADER_BYTES and records[_MAGIC_AT] == 2
+    return is_batch and bool(records[_ATTRIBUTES_AT + 1] & TRANSACTIONAL)
+
+
 def base_offset_of(records: bytes) -> int:
     """The base offset of the first batch."""
     return int(struct.unpack_from(">q", records)[0])
@@ -72,18 +80,23 @@ def checksum_is_right(batch: bytes) -> bool:
 
 
 def with_broker_fields(
-    batch: bytes, base_offset: int, leader_epoch: int, log_append_time: bool, max_timestamp: int
+    batch: bytes,
+    header: BatchHeader,
+    base_offset: int,
+    leader_epoch: int,
+    append_time: int | None,
+    max_timestamp: int,
 ) -> bytes:
-    """The batch as the leader stores it.
+    """The batch, which has this header, as the leader stores it.
 
     The checksum does not cover offset and epoch; it is made anew only when the timestamp type or
     the max timestamp changes, and attribute bits without a meaning are dropped then.
     """
-    header = BatchHeader.read(batch)
     stored = bytearray(batch)
-    struct.pack_into(">q", stored, 0, base_offset)
-    struct.pack_into(">i", stored, 12, leader_epoch)
+    _OFFSET.pack_into(stored, 0, base_offset)
+    _EPOCH.pack_into(stored, 12, leader_epoch)
     had_append_time = bool(header.attributes & LOG_APPEND_TIME)
+    log_append_time = append_time is not None
     if had_append_time != log_append_time or header.max_timestamp != max_timestamp:
         attributes = header.attributes & _DEFINED_BITS & ~LOG_APPEND_TIME
         attributes |= LOG_APPEND_TIME if log_append_time else 0

@@ -77,24 +77,21 @@ def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> bytes
     header = BatchHeader.read(batch)
     _check_header(header)
     refuse_what_messages_lack(header, config.message_magic)
-    payload = _payload_of(batch, header, config.number("max.decompressed.message.bytes"))
+    payload = _payload_of(batch, header, config.max_decompressed_bytes)
     summary = _walk(payload, header, config, place.now)
     append_time = place.now if config.uses_log_append_time else None
     codec = target_codec(config.compression_type, header.codec_id)
     if codec != header.codec_id:
         stored = _rebuilt(batch, codec, place, append_time)
-        if len(stored) > config.number("max.message.bytes"):
+        if len(stored) > config.max_message_bytes:
             raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
     elif header.codec_id != 0 and not summary.sequential:
         # Meant to be repaired, but 4.x fails at it: it has skipped the keys and values by then.
         raise _unexpected("the records of a compressed batch are not numbered 0, 1, 2, ...")
     else:
+        largest = _largest_timestamp(header, summary) if append_time is None else append_time
         stored = with_broker_fields(
-            batch,
-            place.base_offset,
-            place.leader_epoch,
-            append_time is not None,
-            _largest_timestamp(header, summary) if append_time is None else append_time,
+            batch, header, place.base_offset, place.leader_epoch, append_time, largest
         )
     if len(stored) > config.segment_bytes:
         raise AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE)
@@ -104,7 +101,7 @@ def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> bytes
 def _check_envelope(batch: bytes, config: TopicConfig) -> None:
     if base_offset_of(batch) != 0:
         raise _invalid("the base offset of a batch from a client has to be 0")
-    if len(batch) > config.number("max.message.bytes"):
+    if len(batch) > config.max_message_bytes:
         raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE)
     if not checksum_is_right(batch):
         raise AppendRefused(ErrorCode.CORRUPT_MESSAGE)

@@ -6,7 +6,7 @@ Source: class LogConfig.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
 from harness.reference_broker.state.config_values import ConfigDefinition as Definition
@@ -68,12 +68,13 @@ INHERITED: Mapping[str, Definition] = {
 """What topics of any release inherit, by the broker's names; the newest definition of each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TopicConfig:
     """What one topic is configured to do: `overrides` were given for it, the rest is inherited.
 
     `broker_values` holds the broker's settings that are not left at their default, by the
-    broker's names. Both are text. Raises ConfigError for a name or a value that is not legal.
+    broker's names. Both are text. What each batch asks for is read once. Raises ConfigError for a
+    name or a value that is not legal.
     """
 
     overrides: Mapping[str, str]
@@ -132,57 +133,67 @@ class TopicConfig:
         assert isinstance(value, int)
         return value
 
-    @property
+    @cached_property
+    def max_message_bytes(self) -> int:
+        """The largest batch that may be appended."""
+        return self.number("max.message.bytes")
+
+    @cached_property
+    def max_decompressed_bytes(self) -> int:
+        """The largest that a batch may become when it is decompressed."""
+        return self.number("max.decompressed.message.bytes")
+
+    @cached_property
     def segment_bytes(self) -> int:
         """The largest set of batches that may be appended at once."""
         return self.number(_SMALL_SEGMENTS.name) or self.number("segment.bytes")
 
-    @property
+    @cached_property
     def segment_ms(self) -> int:
         """For how long a segment is appended to: what is to be compacted in time closes in time
         (KIP-354)."""
         longest = self.number("segment.ms")
         return min(longest, self.number("max.compaction.lag.ms")) if self.is_compacted else longest
 
-    @property
+    @cached_property
     def least_dirty_ratio(self) -> float:
         """How much of a log has to be new before it is compacted."""
         value = self.values["min.cleanable.dirty.ratio"]
         assert isinstance(value, int | float)
         return value
 
-    @property
+    @cached_property
     def is_compacted(self) -> bool:
         """Whether records of one key replace each other, so that each needs a key."""
         return "compact" in self.policies
 
-    @property
+    @cached_property
     def is_only_compacted(self) -> bool:
         """Whether records may go only when a later one has their key."""
         return self.is_compacted and "delete" not in self.policies
 
-    @property
+    @cached_property
     def policies(self) -> tuple[str, ...]:
         """What is done about old records."""
         policy = self.values["cleanup.policy"]
         return policy if isinstance(policy, tuple) else ()
 
-    @property
+    @cached_property
     def compression_type(self) -> str:
         """The codec that batches are stored in; "producer" keeps what was sent."""
         return str(self.values["compression.type"])
 
-    @property
+    @cached_property
     def uses_log_append_time(self) -> bool:
         """Whether the broker's clock replaces the records' timestamps."""
         return self.values["message.timestamp.type"] == "LogAppendTime"
 
-    @property
+    @cached_property
     def timestamp_before_max_ms(self) -> int:
         """How much older than the broker's time a record may be."""
         return self._timestamp_limit("message.timestamp.before.max.ms")
 
-    @property
+    @cached_property
     def timestamp_after_max_ms(self) -> int:
         """How much newer than the broker's time a record may be."""
         return self._timestamp_limit("message.timestamp.after.max.ms")
@@ -195,22 +206,20 @@ class TopicConfig:
                 return self.number(_DIFFERENCE)
         return self.number(name)
 
-    @property
+    @cached_property
     def message_magic(self) -> int:
         """The format that batches are stored in (class ApiVersion)."""
         if self.released.format_is_ignored:
             return 2
         return _magic_of(str(self.values["message.format.version"]))
 
-    @property
+    @cached_property
     def may_be_down_converted(self) -> bool:
         """Whether old readers get what is stored in a newer format (KIP-283)."""
         return self.values["message.downconversion.enable"] is True
 
 
-@cache
 def _magic_of(format_version: str) -> int:
-    """Asked for each batch: read once for each version that configs name."""
     numbers = tuple(map(int, re.findall(r"[0-9]+", format_version.partition("-")[0])))
     return sum(numbers >= first for first in _FIRST_RELEASES_OF_MAGIC)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.codec import DecodeError, decode_prefix
 from harness.codec.apis import API_VERSIONS_KEY, APIS
@@ -78,8 +79,7 @@ class _Request:
     body_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """`data` is the response without its length, None when the request wants none. Nothing more
     is read from the client for `mute_ms`: for as long as it was told to wait (KIP-219)."""
 
@@ -198,6 +198,7 @@ class Node:
             self._all_advertised,
             now_ms,
             self._randomness,
+            [],
             client_host,
         )
 

@@ -45,7 +45,9 @@ class Broker:
 
     def _context(self, version: int) -> RequestContext:
         advertised = Advertised(advertised_like(LIKE_NONE))
-        return RequestContext(version, None, 0, self.state, advertised, lambda: TimeMs(0), CHANCE)
+        return RequestContext(
+            version, None, 0, self.state, advertised, lambda: TimeMs(0), CHANCE, []
+        )
 
     def change(self, *asked: tuple[int, str, Sequence[Change]]) -> list[ErrorCode]:
         """The error of each resource."""

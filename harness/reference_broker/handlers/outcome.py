@@ -1,7 +1,8 @@
 """What a handler may decide, and what it is told."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from harness.codec.structs import Message
@@ -77,8 +78,7 @@ class Advertised:
     apis: tuple[ApiRange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestContext:
+class RequestContext(NamedTuple):
     """All that a handler knows beside the message itself.
 
     `request_bytes` is the size of the request without its length. `effects` takes what the state
@@ -92,5 +92,5 @@ class RequestContext:
     advertised: Advertised
     now: Callable[[], TimeMs]
     randomness: Randomness
+    effects: list[Effect]
     client_host: str = ""
-    effects: list[Effect] = field(default_factory=list)

@@ -78,7 +78,7 @@ def compacted(batch: StoredBatch, survival: Survival) -> StoredBatch | None:
     made = _made_of(header, columns, kept, survival.now + survival.delete_retention_ms)
     if made is None:
         return batch
-    return replace(batch, max_timestamp=made.max_timestamp or 0, data=encode_batch(made))
+    return batch._replace(max_timestamp=made.max_timestamp or 0, data=encode_batch(made))
 
 
 def rewritten(data: bytes, kept: Sequence[int], new_horizon: int) -> bytes:

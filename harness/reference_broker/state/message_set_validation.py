@@ -5,7 +5,7 @@ Only Produce 0 to 2 may bring one. Source: classes UnifiedLog and LogValidator o
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import CodecError
@@ -134,7 +134,7 @@ class _Checks:
             return ErrorCode.INVALID_RECORD
         limits = self.limits
         if message.attributes & LOG_APPEND_TIME and message.magic > 0:
-            limits = replace(limits, every_record_has=message.timestamp)
+            limits = limits._replace(every_record_has=message.timestamp)
         if limits.problem_with(message.timestamp) is not None:
             return ErrorCode.INVALID_TIMESTAMP
         return ErrorCode.NONE

@@ -6,6 +6,7 @@ as long as there is one replica. Nothing here waits, reads a clock or sends.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
@@ -36,8 +37,7 @@ _BEGIN = Offset(0)
 ONLY_LEADER_EPOCH = LeaderEpoch(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """Where a batch is now. `append_time` is -1 unless the topic uses the broker's clock."""
 
     base_offset: Offset

@@ -5,14 +5,13 @@ Compaction leaves gaps between them: what lies in one is read from the next batc
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice
+from typing import NamedTuple
 
 from harness.ids import LeaderEpoch, Offset
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBatch:
+class StoredBatch(NamedTuple):
     """One record batch exactly as readers get it, with the facts that lookups need."""
 
     base_offset: Offset
@@ -22,8 +21,7 @@ class StoredBatch:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LogSlice:
+class LogSlice(NamedTuple):
     """`records` are whole batches; `available_bytes` is what lies between the offset and the end,
     at most the limit asked for: what counts against a fetch's min_bytes."""
 

@@ -3,7 +3,7 @@
 Source: class LogValidator (validateKey, validateTimestamp); KIP-467, KIP-937.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import LOG_APPEND_TIME, BatchHeader
@@ -17,8 +17,7 @@ _INT64_MAX = 2**63 - 1
 _KEYLESS = "A compacted topic takes no record without a key."
 
 
-@dataclass(frozen=True, slots=True)
-class TimestampLimits:
+class TimestampLimits(NamedTuple):
     """Which timestamps the records of one batch may have; None on topics with the broker's time.
 
     `every_record_has` is the batch's max timestamp where its header says so for all records.

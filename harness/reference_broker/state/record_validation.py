@@ -4,7 +4,7 @@ Source: classes ProduceRequest, UnifiedLog, LogValidator. Valid bytes are not en
 result is the batch as sent, with the header fields that belong to the broker.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import CodecError
@@ -36,8 +36,7 @@ _ZSTD = 4
 _FIRST_VERSION_WITH_ZSTD = 7
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where and when the batch is to be appended."""
 
     base_offset: Offset

@@ -263,7 +263,7 @@ def test_bytes_that_nobody_can_read_are_left_alone() -> None:
     damaged = target.log.between(Offset(0), Offset(1))[0]
     broken = damaged.data[:-1] + b"\x7f"
     assert BatchHeader.read(broken) == BatchHeader.read(damaged.data)
-    object.__setattr__(damaged, "data", broken)
+    target.log.replace_below(Offset(1), [damaged._replace(data=broken)])
     clean(target)
     assert (target.is_uncleanable, len(target.log.between(Offset(0), Offset(9)))) == (True, 3)
     assert not clean(target)

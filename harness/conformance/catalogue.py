@@ -124,6 +124,7 @@ class Catalogue:
         return found
 
 
+@lru_cache(maxsize=8)
 def load_catalogue(folder: Path = REQUIREMENTS_FOLDER) -> Catalogue:
     """Read and check the whole catalogue.
 
@@ -134,11 +135,6 @@ def load_catalogue(folder: Path = REQUIREMENTS_FOLDER) -> Catalogue:
         CatalogueError: anything missing, unknown, of a wrong type, duplicate or contradictory;
             the message says what, in which file and in which entry.
     """
-    return _load(folder.resolve())
-
-
-@lru_cache(maxsize=8)
-def _load(folder: Path) -> Catalogue:
     whole = load_table(folder / "catalogue.toml", CatalogueError)
     version = whole.text("version", pattern=r"\d{4}\.\d+")
     meaning = whole.text("meaning")

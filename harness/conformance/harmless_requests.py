@@ -64,17 +64,13 @@ class HarmlessApi:
     requests: tuple[RequestForm, ...]
 
 
+@lru_cache(maxsize=4)
 def load_harmless_requests(folder: Path = REQUESTS_FOLDER) -> Mapping[str, HarmlessApi]:
     """Read and check all ``*.toml`` of the folder: API name to entry, in order of the files.
 
     Raises:
         HarmlessRequestsError: anything missing, unknown, of a wrong type or twice.
     """
-    return _load(folder.resolve())
-
-
-@lru_cache(maxsize=4)
-def _load(folder: Path) -> Mapping[str, HarmlessApi]:
     found: dict[str, HarmlessApi] = {}
     for path in sorted(folder.glob("*.toml")):
         table = load_table(path, HarmlessRequestsError)

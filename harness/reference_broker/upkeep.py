@@ -1,11 +1,13 @@
 """What a broker does for itself from time to time, in slices, so that clients hardly notice."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterator
 
 from harness.ids import TimeMs
 
+_LOG = logging.getLogger(__name__)
 _SLICE_MS = 5.0
 
 
@@ -37,16 +39,27 @@ class Upkeep:
             self._timer.cancel()
 
     def _begin_round(self) -> None:
-        self._go_on(self._begin(self._now()))
+        self._go_on(self._steps())
+
+    def _steps(self) -> Iterator[None]:
+        yield from self._begin(self._now())
 
     def _go_on(self, steps: Iterator[None]) -> None:
         """For one slice: others have their turn before the next."""
-        begun_at = time.monotonic()
-        for _ in steps:
-            if (time.monotonic() - begun_at) * 1000 >= _SLICE_MS:
-                self._call_later(0, lambda: self._go_on(steps))
-                return
-        self._call_later(self._interval_ms(), self._begin_round)
+        try:
+            is_over = _is_over_after_a_slice(steps)
+        except Exception:  # noqa: BLE001 - one bad round must not be the last
+            _LOG.exception("a round of upkeep failed, the next one comes in its time")
+            is_over = True
+        if is_over:
+            self._call_later(self._interval_ms(), self._begin_round)
+        else:
+            self._call_later(0, lambda: self._go_on(steps))
 
     def _call_later(self, delay_ms: int, what: Callable[[], None]) -> None:
         self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, what)
+
+
+def _is_over_after_a_slice(steps: Iterator[None]) -> bool:
+    begun_at = time.monotonic()
+    return not any((time.monotonic() - begun_at) * 1000 >= _SLICE_MS for _ in steps)

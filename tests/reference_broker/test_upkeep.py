@@ -1,0 +1,75 @@
+"""What a broker does for itself goes on, whatever happens in one round."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from harness.ids import TimeMs
+from harness.reference_broker.upkeep import Upkeep
+
+LIMIT_S = 10
+
+
+def run_rounds(begin: Callable[[int], Iterator[None]], wanted: int) -> list[int]:
+    """The numbers of the rounds that were begun, until as many as wanted were."""
+    begun: list[int] = []
+
+    async def run() -> None:
+        over = asyncio.get_running_loop().create_future()
+
+        def begin_round(_now: TimeMs) -> Iterator[None]:
+            begun.append(len(begun))
+            if len(begun) == wanted:
+                over.set_result(None)
+            return begin(begun[-1])
+
+        upkeep = Upkeep(begin_round, lambda: TimeMs(0), 0, lambda: 1)
+        upkeep.start()
+        await asyncio.wait_for(over, LIMIT_S)
+        upkeep.stop()
+
+    asyncio.run(run())
+    return begun
+
+
+def test_a_round_that_fails_in_a_step_is_told_and_not_the_last(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def begin(number: int) -> Iterator[None]:
+        yield
+        if number == 0:
+            raise RuntimeError("the first one")
+
+    assert run_rounds(begin, 3) == [0, 1, 2]
+    assert "a round of upkeep failed" in caplog.text
+    assert "the first one" in caplog.text
+
+
+def test_a_round_that_fails_at_once_is_not_the_last() -> None:
+    def begin(number: int) -> Iterator[None]:
+        if number == 0:
+            raise RuntimeError("the first one")
+        return iter(())
+
+    assert run_rounds(begin, 3) == [0, 1, 2]
+
+
+def test_a_long_round_goes_on_after_others_had_their_turn() -> None:
+    turns: list[str] = []
+
+    def begin(number: int) -> Iterator[None]:
+        if number:
+            return
+        loop = asyncio.get_running_loop()
+        loop.call_soon(turns.append, "another")
+        for _ in range(2_000_000):
+            if turns:
+                turns.append("the round")
+                return
+            yield
+
+    run_rounds(begin, 2)
+    assert turns == ["another", "the round"]

@@ -19,12 +19,11 @@ from harness.codec.records.batch import RecordBatch, encode_batch
 from harness.codec.records.message_set import Message, encode_message_set
 from harness.codec.records.record import Record
 from harness.targets.kafka.release import release_key
-from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
+from tests.judging.awaiting import await_right
 
 T = TypeVar("T")
 TIMEOUT_MS = 60_000
-PAUSE_S = 0.02
 ANSWER_MARGIN_MS = 5_000
 MAGIC_2_SINCE = "0.11"
 NOT_YET = {
@@ -37,10 +36,8 @@ NOT_YET = {
 
 def eventually(ask: Callable[[], T | None], what: str) -> T:
     """Ask until the answer is not None."""
-    deadline = Deadline(TIMEOUT_MS)
-    while (answer := ask()) is None:
-        assert deadline.left_ms(), f"not within {TIMEOUT_MS} ms: {what}"
-        time.sleep(PAUSE_S)
+    answer = await_right(ask, lambda found: found is not None, what, TIMEOUT_MS / 1000)
+    assert answer is not None
     return answer
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import socket
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +18,7 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.proxies.seen import Place, SeenRequest, SeenResponse
 from harness.proxies.step import Step
+from tests.judging.awaiting import await_that
 from tests.proxies.ends import read
 
 LIMIT_S = 10
@@ -130,10 +129,7 @@ def is_silent(sock: socket.socket, for_s: float = 0.1) -> bool:
 
 def until(condition: Callable[[], bool], what: str) -> None:
     """Wait for it, at most ten seconds."""
-    deadline = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {LIMIT_S} s: {what}"
-        threading.Event().wait(0.005)
+    await_that(condition, what, LIMIT_S)
 
 
 def arrives(ends: Ends, *frames: bytes) -> None:

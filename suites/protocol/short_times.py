@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from harness.client.errors import BrokerMisbehaved
 from suites.protocol.classic_group import ClassicGroup
@@ -24,38 +25,37 @@ LONGER = (1, 6)
 PAUSE_SHARE = 0.1
 """Of such a time: a pause of the machine that a failure may come from."""
 
+STEP_S = 0.005
+
 Act = Callable[[ClassicGroup, int], None]
 
 
+@dataclass
 class Pauses:
-    """Notes how late a thread of this process wakes that wants to wake all the time."""
+    """How late a thread of this process wakes that wants to wake all the time."""
 
-    STEP_S = 0.005
+    longest_ms: float = 0.0
 
-    def __init__(self) -> None:
-        self.longest_ms = 0.0
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> Pauses:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
+    def watch(self, ended: threading.Event) -> None:
+        """Until it has ended."""
         before = time.monotonic()
-        while not self._ended.wait(self.STEP_S):
+        while not ended.wait(STEP_S):
             now = time.monotonic()
-            self.longest_ms = max(self.longest_ms, (now - before - self.STEP_S) * 1000)
+            self.longest_ms = max(self.longest_ms, (now - before - STEP_S) * 1000)
             before = now
+
+
+@contextmanager
+def watched_pauses() -> Iterator[Pauses]:
+    """Those of the machine, as far as this process feels them."""
+    pauses, ended = Pauses(), threading.Event()
+    watch = threading.Thread(target=pauses.watch, args=(ended,), daemon=True)
+    watch.start()
+    try:
+        yield pauses
+    finally:
+        ended.set()
+        watch.join()
 
 
 def in_time(group: ClassicGroup, act: Act) -> None:
@@ -69,7 +69,7 @@ def in_time(group: ClassicGroup, act: Act) -> None:
         attempt = ClassicGroup(group.broker)
         attempt.versions = group.versions
         try:
-            with Pauses() as pauses:
+            with watched_pauses() as pauses:
                 act(attempt, short_ms)
             return
         except (AssertionError, BrokerMisbehaved):

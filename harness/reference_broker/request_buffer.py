@@ -49,6 +49,8 @@ class RequestBuffer:
             return None
         if self.size_bytes < self.frame_bytes:
             return None
+        if len(self._pieces) > 1 and self.size_bytes == self.frame_bytes:
+            return self._all_at_once()
         data, begin = self._joined(), self._at
         end = begin + self.frame_bytes
         self.frame_bytes = 0
@@ -57,6 +59,13 @@ class RequestBuffer:
         else:
             self._at = end
         return data[begin + _LENGTH.size : end]
+
+    def _all_at_once(self) -> bytes:
+        """The request that all pieces are, copied once; its length lies in the first of them."""
+        first = memoryview(self._pieces[0])[self._at + _LENGTH.size :]
+        request = b"".join([first, *self._pieces[1:]])
+        self.clear()
+        return request
 
     def clear(self) -> None:
         """Forget what was read."""

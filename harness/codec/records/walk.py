@@ -47,20 +47,25 @@ class BadRecord(ValueError):
         super().__init__(f"record {position}: {problem}")
 
 
-def walk_records(payload: bytes, count: int, keep_timestamps: bool = False) -> RecordsSummary:
-    """Walk exactly ``count`` records that fill ``payload``; raises BadRecord otherwise."""
+def walk_records(
+    payload: bytes, count: int, keep_timestamps: bool = False, *, begin: int = 0
+) -> RecordsSummary:
+    """Walk exactly ``count`` records that fill ``payload`` from ``begin`` on.
+
+    Raises BadRecord otherwise.
+    """
     summary = RecordsSummary(
         count, True, _BELOW_ALL_DELTAS, -1, [] if keep_timestamps else None, []
     )
-    offset = _walk(payload, count, summary)
+    offset = _walk(payload, begin, count, summary)
     if offset != len(payload):
         raise BadRecord(count, f"{len(payload) - offset} bytes after the last record")
     return summary
 
 
-def _walk(payload: bytes, count: int, summary: RecordsSummary) -> int:
+def _walk(payload: bytes, offset: int, count: int, summary: RecordsSummary) -> int:
     """The offset behind the last record."""
-    offset, position, pace = 0, 0, Pace()
+    position, pace = 0, Pace()
     while position < count:
         start, offset, position = _walk_until_alike(
             payload, offset, position, position + pace.pause, count, summary
@@ -109,7 +114,7 @@ def _walk_until_alike(  # noqa: C901, PLR0912, PLR0915  # one loop: calls would 
 ) -> tuple[int, int, int]:
     """(start of the last, offset behind it, how many): ``next_try``, two of one size, or all."""
     second, timestamps, add_null_key = _SECOND, summary.timestamp_deltas, summary.null_keys.append
-    stop, end, start, size, previous, delta = offset, len(payload), 0, 0, -1, 0
+    stop, end, start, size, previous, delta = offset, len(payload), offset, 0, -1, 0
     try:
         for position in range(first, count):
             if position >= next_try and stop - start == size:

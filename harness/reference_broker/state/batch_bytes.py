@@ -92,15 +92,23 @@ def with_broker_fields(
     The checksum does not cover offset and epoch; it is made anew only when the timestamp type or
     the max timestamp changes, and attribute bits without a meaning are dropped then.
     """
-    stored = bytearray(batch)
-    _OFFSET.pack_into(stored, 0, base_offset)
-    _EPOCH.pack_into(stored, 12, leader_epoch)
     had_append_time = bool(header.attributes & LOG_APPEND_TIME)
     log_append_time = append_time is not None
+    rest = memoryview(batch)[_MAGIC_AT:]
     if had_append_time != log_append_time or header.max_timestamp != max_timestamp:
-        attributes = header.attributes & _DEFINED_BITS & ~LOG_APPEND_TIME
-        attributes |= LOG_APPEND_TIME if log_append_time else 0
-        struct.pack_into(">h", stored, _ATTRIBUTES_AT, attributes)
-        struct.pack_into(">q", stored, _MAX_TIMESTAMP_AT, max_timestamp)
-        struct.pack_into(">I", stored, _CRC_AT, google_crc32c.value(bytes(stored[_ATTRIBUTES_AT:])))
-    return bytes(stored)
+        rest = memoryview(_with_time(batch, header, log_append_time, max_timestamp))
+    length = batch[8:LOG_OVERHEAD_BYTES]
+    return b"".join((_OFFSET.pack(base_offset), length, _EPOCH.pack(leader_epoch), rest))
+
+
+def _with_time(
+    batch: bytes, header: BatchHeader, is_append_time: bool, max_timestamp: int
+) -> bytes:
+    """From the magic on."""
+    stored = bytearray(batch)
+    attributes = header.attributes & _DEFINED_BITS & ~LOG_APPEND_TIME
+    attributes |= LOG_APPEND_TIME if is_append_time else 0
+    struct.pack_into(">h", stored, _ATTRIBUTES_AT, attributes)
+    struct.pack_into(">q", stored, _MAX_TIMESTAMP_AT, max_timestamp)
+    struct.pack_into(">I", stored, _CRC_AT, google_crc32c.value(bytes(stored[_ATTRIBUTES_AT:])))
+    return bytes(stored[_MAGIC_AT:])

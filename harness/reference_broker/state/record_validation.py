@@ -34,6 +34,7 @@ from harness.reference_broker.state.topic_configs import TopicConfig
 
 _ZSTD = 4
 _FIRST_VERSION_WITH_ZSTD = 7
+_Payload = tuple[bytes, int]  # records, and where they begin: a large batch is not copied for it
 
 
 class Placement(NamedTuple):
@@ -76,8 +77,7 @@ def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> bytes
     header = BatchHeader.read(batch)
     _check_header(header)
     refuse_what_messages_lack(header, config.message_magic)
-    payload = _payload_of(batch, header, config.max_decompressed_bytes)
-    summary = _walk(payload, header, config, place.now)
+    summary = _walk(_payload_of(batch, header, config), header, config, place.now)
     append_time = place.now if config.uses_log_append_time else None
     codec = target_codec(config.compression_type, header.codec_id)
     if codec != header.codec_id:
@@ -124,27 +124,30 @@ def _check_header(header: BatchHeader) -> None:
         raise _invalid(f"producer {header.producer_id} sent sequence {header.base_sequence}")
 
 
-def _payload_of(batch: bytes, header: BatchHeader, limit_bytes: int) -> bytes:
-    payload = batch[BATCH_HEADER_BYTES:]
-    if header.codec_id == 0 or (header.codec_id == _ZSTD and not payload):
-        return payload
+def _payload_of(batch: bytes, header: BatchHeader, config: TopicConfig) -> _Payload:
+    if header.codec_id == 0 or (header.codec_id == _ZSTD and len(batch) == BATCH_HEADER_BYTES):
+        return batch, BATCH_HEADER_BYTES
     try:
-        return decompress(header.codec_id, payload, limit_bytes)
+        payload = batch[BATCH_HEADER_BYTES:]
+        return decompress(header.codec_id, payload, config.max_decompressed_bytes), 0
     except LimitError as error:
         raise _invalid(f"the records grow too large: {error}") from error
     except CodecError as error:
         raise _unexpected(f"the records cannot be decompressed: {error}") from error
 
 
-def _walk(payload: bytes, header: BatchHeader, config: TopicConfig, now: TimeMs) -> RecordsSummary:
+def _walk(
+    payload: _Payload, header: BatchHeader, config: TopicConfig, now: TimeMs
+) -> RecordsSummary:
+    (data, begin), count = payload, header.record_count
     limits = TimestampLimits.of(config, header, now)
     try:
-        summary = walk_records(payload, header.record_count, limits.have_a_lower_end)
+        summary = walk_records(data, count, limits.have_a_lower_end, begin=begin)
     except BadRecord as error:
         raise _invalid(str(error)) from error
     if may_have_problems(summary, config, limits):
         # Only now is it worth a second walk: every record at fault is named (KIP-467).
-        refuse_records(walk_records(payload, header.record_count, True), config, limits)
+        refuse_records(walk_records(data, count, True, begin=begin), config, limits)
     return summary
 
 

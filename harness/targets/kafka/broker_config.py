@@ -121,7 +121,7 @@ def server_properties(node: NodeConfig) -> str:
         properties[_SESSION] = SMALL_NODE[_SESSION]  # a pause must not end it
     if node.rack is not None and node.client is not None:
         properties["broker.rack"] = node.rack
-    if not knows(node.release, Fact.TOPIC_DELETION):
+    if knows(node.release, Fact.DELETION_ENDS) and not knows(node.release, Fact.TOPIC_DELETION):
         properties["delete.topic.enable"] = "true"
     properties.update(node.settings)
     return "".join(f"{_escape(key)}={_escape(value)}\n" for key, value in properties.items())

@@ -34,6 +34,7 @@ class Fact(Enum):
     API_VERSIONS = "answers ApiVersions"
     RACKS = "broker.rack"
     OUTLIVES_SESSIONS = "registers anew when its ZooKeeper session has ended (KAFKA-1387)"
+    DELETION_ENDS = "deleting topics does not stop its controller for good (KAFKA-1397)"
     TOPIC_DELETION = "topics can be deleted without a setting"
     SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"
@@ -54,6 +55,7 @@ _SINCE = {
     Fact.API_VERSIONS: "0.10.0",
     Fact.RACKS: "0.10.0",
     Fact.SNAPPY_IN_MODULES: "0.8.2",
+    Fact.DELETION_ENDS: "0.8.2",
     Fact.TOPIC_DELETION: "1.0",
     Fact.FORMAT: "2.8",
     Fact.KRAFT_DEFAULT: "3.3",

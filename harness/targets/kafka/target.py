@@ -39,7 +39,7 @@ class KafkaTarget(Target):
 
     Kafka's own defaults hold (topics are created automatically, say) except for those of
     ``SMALL_NODE`` and, with several brokers, ``QUICK_CLUSTER`` in
-    :mod:`harness.targets.kafka.broker_config`, and that topics can be deleted before 1.0 too
+    :mod:`harness.targets.kafka.broker_config`, and that topics can be deleted from 0.8.2 on
     (``delete.topic.enable``), so that tests can clean up; ``settings`` by Kafka's names win.
     All data is in a temporary folder and goes with the target. A node that cannot read its own
     metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE.

@@ -34,7 +34,7 @@ class Fact(Enum):
     API_VERSIONS = "answers ApiVersions"
     RACKS = "broker.rack"
     OUTLIVES_SESSIONS = "registers anew when its ZooKeeper session has ended (KAFKA-1387)"
-    DELETION_ENDS = "deleting topics does not stop its controller for good (KAFKA-1397)"
+    DELETION_ENDS = "deleting topics does not stop its controller for good (KAFKA-1558)"
     TOPIC_DELETION = "topics can be deleted without a setting"
     SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"

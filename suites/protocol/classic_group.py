@@ -26,19 +26,16 @@ from harness.codec.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from suites.protocol.internal_topics import GROUP, await_coordinator
+from suites.protocol.internal_topics import GROUP, NOT_YET, await_coordinator
 
 SESSION_MS, REBALANCE_MS = 30_000, 60_000
 """Long enough that no member of a test is given up by chance."""
 
 KNOWN_ID = 4  # from this version of JoinGroup on a new member is first told its id (KIP-394)
+IDS = 3  # that a newcomer asks for before it gives up
 SEVERAL_LEAVE = 3  # from this version of LeaveGroup on it names several members (KIP-345)
 MANDATORY_PROTOCOL = 5  # of SyncGroup (KIP-559)
-_NOT_YET = (
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_COORDINATOR,
-)
+_NOT_YET = {*NOT_YET, ErrorCode.NOT_COORDINATOR}
 _SERVED: set[Address] = set()
 """Brokers whose coordinator was seen to serve: it does not stop."""
 
@@ -88,12 +85,14 @@ class ClassicGroup:
 
     def grown(self, members: Sequence[Member]) -> list[Member]:
         """These join one after the other: each time all are members of a generation, and synced."""
-        present: list[Member] = []
-        for newcomer in members:
+        first, *others = members
+        first.join()
+        present = [first]
+        sync_all(present)
+        for newcomer in others:
             newcomer.be_given_an_id()
             newcomer.send_join()
-            if present:
-                await_rebalance(present[0])
+            await_rebalance(first)
             for member in present:
                 member.send_join()
             present.append(newcomer)
@@ -226,10 +225,22 @@ class Member:
         return self.remember(answer)
 
     def join(self) -> JoinGroupResponse:
-        """Become a member, or stay one, where nobody else has to join."""
-        self.be_given_an_id()
-        self.send_join()
-        return self.take_joined()
+        """Become a member, or stay one, where nobody else has to join.
+
+        Kafka up to 3.9 forgets a group without members whenever topics are deleted, and with it an
+        id that was given out a moment ago (class GroupMetadataManager, cleanupGroupMetadata): as
+        clients do, a newcomer then asks for another.
+        """
+        is_new = not self.member_id
+        for _ in range(IDS if is_new else 1):
+            self.be_given_an_id()
+            self.send_join()
+            answer = self.take_join(tolerant=True)
+            if answer.error_code != ErrorCode.UNKNOWN_MEMBER_ID or not is_new:
+                break
+            self.member_id = ""
+        _prepared(answer.error_code, ErrorCode.NONE, "JoinGroup")
+        return self.remember(answer)
 
     # -- syncing -------------------------------------------------------------------------------
 

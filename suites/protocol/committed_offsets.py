@@ -18,7 +18,7 @@ from harness.codec.messages import (
     OffsetFetchResponse,
 )
 from suites.protocol.expect import expect_error
-from suites.protocol.internal_topics import GROUP, await_coordinator
+from suites.protocol.internal_topics import GROUP, NOT_YET, await_coordinator
 
 NO_OFFSET = -1
 MOST_SHOWN = 20  # characters of metadata
@@ -178,8 +178,16 @@ def commit(
 def send_commit(
     broker: BrokerUnderTest, request: OffsetCommitRequest, version: int, topics: Sequence[Topic]
 ) -> None:
-    """Preparation: what is refused raises PreparationFailed."""
-    for place, code in committed(broker, request, version, topics).items():
+    """Preparation: what is refused raises PreparationFailed.
+
+    A coordinator that is about to forget a group without offsets is asked again.
+    """
+
+    def asked() -> dict[Place, int] | None:
+        found = committed(broker, request, version, topics)
+        return None if NOT_YET & set(found.values()) else found
+
+    for place, code in broker.eventually(asked, "the coordinator takes a commit").items():
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"OffsetCommit {place}: {ErrorCode.describe(code)}", code)
 

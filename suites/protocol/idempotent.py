@@ -18,9 +18,9 @@ from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.structs import Message
 from suites.protocol.appended import now_ms
 from suites.protocol.expect import expect_error
+from suites.protocol.internal_topics import NOT_YET
 
 NO_TIMEOUT_MS = 2**31 - 1
-NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
 
 
 @dataclass(frozen=True, slots=True)

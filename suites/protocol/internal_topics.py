@@ -11,6 +11,8 @@ from harness.conformance.checks import NotApplicable
 
 GROUP, TRANSACTION = 0, 1
 OFFSETS_TOPIC = "__consumer_offsets"
+NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
+"""What a coordinator says that will soon be there."""
 KEY_TYPES = {OFFSETS_TOPIC: GROUP, "__transaction_state": TRANSACTION}
 
 

@@ -183,9 +183,11 @@ def send_commit(
     A coordinator that is about to forget a group without offsets is asked again.
     """
 
+    again = NOT_YET if request.member_id else {*NOT_YET, ErrorCode.UNKNOWN_MEMBER_ID}  # up to 2.2
+
     def asked() -> dict[Place, int] | None:
         found = committed(broker, request, version, topics)
-        return None if NOT_YET & set(found.values()) else found
+        return None if again & set(found.values()) else found
 
     for place, code in broker.eventually(asked, "the coordinator takes a commit").items():
         if code != ErrorCode.NONE:

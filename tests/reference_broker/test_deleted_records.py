@@ -41,8 +41,11 @@ def test_the_log_start_moves_up_and_never_down() -> None:
 
 def test_minus_1_is_the_high_watermark() -> None:
     target = two_batches()
+    told_bytes = target.segments.size_bytes
+    assert told_bytes == target.log.size_bytes > 0
     assert target.delete_records(-1) == 5
     assert target.log.size_bytes == 0
+    assert target.segments.size_bytes == told_bytes  # the segment is still there
 
 
 @pytest.mark.parametrize("below", [6, -2])

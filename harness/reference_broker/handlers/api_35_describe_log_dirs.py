@@ -64,7 +64,9 @@ def _described(topic: Topic, indexes: list[int]) -> _Topic:
     return _Topic(
         name=topic.name,
         partitions=[
-            _Partition(partition_index=index, partition_size=topic.partitions[index].log.size_bytes)
+            _Partition(
+                partition_index=index, partition_size=topic.partitions[index].segments.size_bytes
+            )
             for index in indexes
         ],
     )

@@ -78,7 +78,7 @@ def old_style_offsets(partition: Partition, timestamp: int, most: int, now: Time
     log = partition.log
     begins = partition.segments.begins()
     found: list[tuple[int, int]] = [(max(base, log.start_offset), at) for base, at in begins]
-    if log.size_bytes:
+    if partition.segments.active.size_bytes:
         found.append((partition.high_watermark, now))
     if timestamp == EARLIEST:
         found = found[:1]

@@ -78,6 +78,11 @@ class Segments:
         """The one that is appended to."""
         return self._segments[-1]
 
+    @property
+    def size_bytes(self) -> int:
+        """That of the log as it is told: records below its start count until their segment goes."""
+        return sum(segment.size_bytes for segment in self._segments)
+
     def drop_oldest(self, count: int, end_offset: Offset, now: TimeMs) -> Offset:
         """Forget the first `count`; where the others begin. There is always one to append to."""
         if count == len(self._segments):

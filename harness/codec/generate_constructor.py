@@ -19,16 +19,16 @@ _FRESH = "[]"  # what two structs may not share is made in the call
 def generate_constructor(cls: type[Struct]) -> Callable[..., Any]:
     """A function of the struct's fields, all optional, and ``unknown_tagged_fields``."""
     source = Source()
-    source.names.update(new=bare(cls), NOTHING=object())
+    source.names.update(_new=bare(cls), _NOTHING=object())
     defaults = {field: fresh_default(source, field) for field in cls.spec.fields}
     parameters = [
-        f"{field.name}={'NOTHING' if default == _FRESH else default}"
+        f"{field.name}={'_NOTHING' if default == _FRESH else default}"
         for field, default in defaults.items()
     ]
     source.add(0, f"def make(*, {', '.join(['unknown_tagged_fields=None', *parameters])}):")
-    source.add(1, "_made = new()", "_made._tags = unknown_tagged_fields")
+    source.add(1, "_made = _new()", "_made._tags = unknown_tagged_fields")
     for field, default in defaults.items():
-        given = f"[] if {field.name} is NOTHING else {field.name}"
+        given = f"[] if {field.name} is _NOTHING else {field.name}"
         value = given if default == _FRESH else field.name
         source.add(1, f"_made.{slot_of(field)} = {value}")
     source.add(1, "return _made")

@@ -37,16 +37,23 @@ def newcomers_are_unknown(seen: SeenRequest, message: Message) -> None:
         answer.error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
-class TheLastProtocolIsTold(FrameRule):
-    """The leader is told each member's metadata for the protocol that it named last."""
-
-    def __init__(self) -> None:
-        self.last: dict[str, bytes] = {}
+class EditsJoins(FrameRule):
+    """Every answer to a JoinGroup goes through ``_tell``, which may change it."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         if not isinstance(seen.message, JoinGroupRequest):
             return [payload]
         return [edited(seen, payload, self._tell)]
+
+    def _tell(self, seen: SeenRequest, message: Message) -> None:
+        raise NotImplementedError
+
+
+class TheLastProtocolIsTold(EditsJoins):
+    """The leader is told each member's metadata for the protocol that it named last."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, bytes] = {}
 
     def _tell(self, seen: SeenRequest, message: Message) -> None:
         request, answer = join_of(seen, message)
@@ -107,7 +114,7 @@ def strangers_are_taken_for_newcomers(seen: SeenRequest, message: Message) -> No
         answer.error_code = ErrorCode.MEMBER_ID_REQUIRED
 
 
-class NobodyNewNoGeneration(FrameRule):
+class NobodyNewNoGeneration(EditsJoins):
     """A member that joins again and is alone stays in the generation in which it is."""
 
     def __init__(self) -> None:
@@ -124,11 +131,6 @@ class NobodyNewNoGeneration(FrameRule):
         request.generation_id = real if request.generation_id == told else NO_GENERATION
         return with_body(seen, request)
 
-    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if not isinstance(seen.message, JoinGroupRequest):
-            return [payload]
-        return [edited(seen, payload, self._tell)]
-
     def _tell(self, seen: SeenRequest, message: Message) -> None:
         request, answer = join_of(seen, message)
         if [entry.member_id for entry in answer.members] != [answer.member_id]:
@@ -140,16 +142,11 @@ class NobodyNewNoGeneration(FrameRule):
             self.real[group], answer.generation_id = generation, self.told[group]
 
 
-class WhoComesAgainLeads(FrameRule):
+class WhoComesAgainLeads(EditsJoins):
     """Who joins again and begins no rebalance by it is told that it leads."""
 
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
-
-    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
-        if not isinstance(seen.message, JoinGroupRequest):
-            return [payload]
-        return [edited(seen, payload, self._tell)]
 
     def _tell(self, seen: SeenRequest, message: Message) -> None:
         _, answer = join_of(seen, message)

@@ -49,7 +49,7 @@ def _below_log_start(partition: Partition) -> _Breached:
 def _beyond_size(partition: Partition) -> _Breached:
     """What is left has retention.bytes at least: a segment goes when it is too much as a whole."""
     limit_bytes = partition.config.number("retention.bytes")
-    too_much = sum(one.size_bytes for one in partition.segments.all()) - limit_bytes
+    too_much = partition.segments.size_bytes - limit_bytes
 
     def breached(segment: Segment, _: Segment | None) -> bool:
         nonlocal too_much

@@ -28,6 +28,9 @@ LEAST_SESSION_MS = 6_000  # that is allowed unless a broker is told otherwise
 AT_ONCE_SHARE = 0.5
 """Of such a time: what ends sooner was not ended by it."""
 
+BEFORE_A_SESSION_ENDS = 0.8
+"""Of it: what has not come by then did not come of the rebalance timeout."""
+
 DELAY_MS = 1_500  # as the own broker of GRP-002 has it
 LONG_MS = 120_000
 T = TypeVar("T")
@@ -38,6 +41,15 @@ HEARTBEAT = api_named("Heartbeat").key
 def _patient(member: Member, short_ms: float) -> Member:
     """An answer may take several of the short times."""
     member.connection.timeout_ms = 10 * short_ms
+    return member
+
+
+def _patient_with_rebalance(member: Member, group: ClassicGroup) -> Member:
+    """For several rebalance timeouts, and not until a session ends the wait in their place."""
+    _patient(member, group.rebalance_ms)
+    if group.session_ms > group.rebalance_ms:  # at version 0 they are the same
+        limit_ms = BEFORE_A_SESSION_ENDS * group.session_ms
+        member.connection.timeout_ms = min(member.connection.timeout_ms, limit_ms)
     return member
 
 
@@ -80,7 +92,7 @@ def _without_the_silent_one(group: ClassicGroup, short_ms: int) -> tuple[Member,
     members = group.stable(None, None)
     leader, (silent,) = leader_of(members), followers_of(members)
     since = time.monotonic()
-    _patient(leader, group.rebalance_ms).send_join()
+    _patient_with_rebalance(leader, group).send_join()
     return leader, silent, since
 
 
@@ -138,7 +150,7 @@ def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
         follower.send_join()
         for member in members:
             member.take_joined()
-        _patient(follower, short_ms).send_sync()
+        _patient_with_rebalance(follower, group).send_sync()
         answer = follower.take_sync()
         expect_error(answer.error_code, ErrorCode.REBALANCE_IN_PROGRESS, "the follower's sync")
         joined = follower.ask_join()

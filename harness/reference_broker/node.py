@@ -1,7 +1,6 @@
 """One broker: requests in as bytes, responses out as bytes, effects carried out between them."""
 
 import asyncio
-import base64
 import random
 import time
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from harness.codec.header import (
 )
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
-from harness.ids import BrokerId, PartitionIndex, TimeMs
+from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.effects import Effect, GroupMoved, PartitionGrew
 from harness.reference_broker.handlers.api_18_api_versions import fallback_answer
 from harness.reference_broker.handlers.outcome import (
@@ -32,41 +31,14 @@ from harness.reference_broker.handlers.outcome import (
     WakeKey,
 )
 from harness.reference_broker.handlers.table import HANDLERS, advertised_like
+from harness.reference_broker.initial_state import state_of
 from harness.reference_broker.purgatory import Purgatory, Waiter
-from harness.reference_broker.settings import BrokerSettings, machine_memory_bytes
-from harness.reference_broker.state.broker import (
-    BrokerIdentity,
-    BrokerLimits,
-    BrokerState,
-    InternalTopicSizes,
-    internal_topics_of,
-)
-from harness.reference_broker.state.client_quotas import ClientQuotas
+from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.cluster import Cluster
-from harness.reference_broker.state.committed_offsets import CommittedOffsets, OffsetLimits
-from harness.reference_broker.state.configs.layers import (
-    ELIGIBLE_LEADERS_ARE_KEPT,
-    BrokerConfigLayers,
-)
-from harness.reference_broker.state.fetch_sessions import FetchSessions
-from harness.reference_broker.state.groups import GroupLimits, Groups
 from harness.reference_broker.state.log_retention import retention_round
-from harness.reference_broker.state.producer_ids import ProducerIds
-from harness.reference_broker.state.producer_states import ProducerExpiration
-from harness.reference_broker.state.randomness import Randomness, random_uuid
-from harness.reference_broker.state.topic_creation import CreationDefaults
+from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.upkeep import Upkeep
-
-_MINUTE_MS = 60_000
-_WEEK_MS = 7 * 24 * 60 * _MINUTE_MS  # transactional.id.expiration.ms
-_ANY_SIZE = 2**31 - 1
-_FIRST_GENERATION_WAITS = (0, 11)  # KIP-134
-_GROUPS_HAVE_A_SIZE = (2, 2)  # KIP-389
-_SYNCS_ARE_AWAITED = (2, 8)  # KAFKA-12890
-_PROTOCOLS_ARE_WANTED = (1, 0)  # KAFKA-6005
-_PRODUCER_IDS_EXPIRE = (3, 4)  # KIP-854
-_PRODUCERS_OUTLIVE_RECORDS = (2, 4)  # KAFKA-7190
-_ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 
 
 class RequestRejected(Exception):
@@ -108,12 +80,16 @@ class Node:
         randomness: Randomness | None = None,
     ) -> None:
         self._randomness: Randomness = random.Random() if randomness is None else randomness
-        self.state = _state_of(settings, host, port, self._randomness)
+        self.state = state_of(settings, host, port, self._randomness)
         self.purgatory = Purgatory()
         self._all_advertised = Advertised(advertised_like(settings.like))
         self._advertised = {one.api_key: one for one in self._all_advertised.apis}
         self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
-        self.upkeep = _upkeep_of(self.state, settings)
+        check_interval_ms = settings.number("offsets.retention.check.interval.ms")
+        self.upkeep = [
+            *_upkeep_of(self.state, settings),
+            Upkeep(self._expire_offsets, now_ms, check_interval_ms, lambda: check_interval_ms),
+        ]
 
     def begin(self, payload: bytes, client_host: str = "") -> Response | Waiting:
         """Carry out one request: its response, or what `finish` has to wait for.
@@ -136,6 +112,7 @@ class Node:
         begun_ns = time.perf_counter_ns()
         outcome = HANDLERS[api.key].handle(body, context)
         self._carry_out(context.effects)
+        self._carry_out(self.state.group_log.take_effects())
         self._await_alarm()
         duration_ns = time.perf_counter_ns() - begun_ns
         throttle_ms = self.state.client_quotas.worked(header.client_id, duration_ns, now_ms())
@@ -218,9 +195,15 @@ class Node:
             delay_s = max(at - now_ms(), 0) / 1000
             self._alarm = at, asyncio.get_running_loop().call_later(delay_s, self._ring)
 
+    def _expire_offsets(self, now: TimeMs) -> Iterator[None]:
+        self.state.expire_offsets(now)
+        self._carry_out(self.state.group_log.take_effects())
+        yield
+
     def _ring(self) -> None:
         self._alarm = None
         self._carry_out(self.state.groups.ring(now_ms()))
+        self._carry_out(self.state.group_log.take_effects())
         self._await_alarm()
 
 
@@ -278,106 +261,3 @@ def _keys_of(effect: Effect) -> list[WakeKey]:
     if isinstance(effect, PartitionGrew):
         return [(effect.topic_id, effect.partition_index)]
     return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]
-
-
-def _state_of(
-    settings: BrokerSettings, host: str, port: int, randomness: Randomness
-) -> BrokerState:
-    broker_id = BrokerId(settings.number("node.id"))
-    number = settings.number
-    configs = _configs_of(settings, host, port)
-    return BrokerState(
-        identity=BrokerIdentity(
-            broker_id,
-            host,
-            port,
-            settings.text("broker.rack") or None,
-            base64.urlsafe_b64encode(random_uuid(randomness).bytes).decode().rstrip("="),
-        ),
-        limits=BrokerLimits(
-            auto_create_topics=settings.flag("auto.create.topics.enable"),
-            delete_topics=settings.flag("delete.topic.enable"),
-            describe_partitions=number("max.request.partition.size.limit"),
-            fetch_max_bytes=number("fetch.max.bytes"),
-            transaction_max_timeout_ms=number("transaction.max.timeout.ms"),
-            memory_bytes=machine_memory_bytes(),
-        ),
-        creation_defaults=CreationDefaults(
-            broker_id,
-            number("num.partitions"),
-            number("default.replication.factor"),
-            configs.inherited_by_topics(),
-            settings.like,
-        ),
-        internal_topics=internal_topics_of(_internal_sizes(settings)),
-        like=settings.like,
-        cluster=Cluster(_producer_expiration(settings)),
-        fetch_sessions=FetchSessions(number("max.incremental.fetch.session.cache.slots")),
-        producer_ids=ProducerIds(),
-        client_quotas=ClientQuotas(),
-        configs=configs,
-        groups=Groups(_group_limits(settings)),
-        committed_offsets=CommittedOffsets(_offset_limits(settings)),
-    )
-
-
-def _offset_limits(settings: BrokerSettings) -> OffsetLimits:
-    return OffsetLimits(
-        retention_ms=settings.number("offsets.retention.minutes") * _MINUTE_MS,
-        check_interval_ms=settings.number("offsets.retention.check.interval.ms"),
-        metadata_characters=settings.number("offset.metadata.max.bytes"),
-    )
-
-
-def _producer_expiration(settings: BrokerSettings) -> ProducerExpiration:
-    forgets_by_producer_id = settings.like.since(*_PRODUCER_IDS_EXPIRE)
-    return ProducerExpiration(
-        settings.number("producer.id.expiration.ms") if forgets_by_producer_id else _WEEK_MS,
-        settings.number("producer.id.expiration.check.interval.ms"),
-        with_its_records=not settings.like.since(*_PRODUCERS_OUTLIVE_RECORDS),
-        goes_on=settings.like.since(*_ANY_SEQUENCE_IS_FIRST),
-    )
-
-
-def _group_limits(settings: BrokerSettings) -> GroupLimits:
-    number, since = settings.number, settings.like.since
-    delay_ms = number("group.initial.rebalance.delay.ms")
-    return GroupLimits(
-        initial_rebalance_delay_ms=delay_ms if since(*_FIRST_GENERATION_WAITS) else None,
-        min_session_timeout_ms=number("group.min.session.timeout.ms"),
-        max_session_timeout_ms=number("group.max.session.timeout.ms"),
-        max_size=number("group.max.size") if since(*_GROUPS_HAVE_A_SIZE) else _ANY_SIZE,
-        awaits_syncs=since(*_SYNCS_ARE_AWAITED),
-        wants_protocols=since(*_PROTOCOLS_ARE_WANTED),
-    )
-
-
-def _configs_of(settings: BrokerSettings, host: str, port: int) -> BrokerConfigLayers:
-    """What DescribeConfigs shows: what was given, and what follows from how the node runs."""
-    node_id, listener = str(settings.number("node.id")), f"PLAINTEXT://{host}:{port}"
-    running = {
-        "advertised.listeners": listener,
-        "broker.id": node_id,
-        "listeners": listener,
-        "node.id": node_id,
-    }
-    static = {**running, **{name: text for name, text in settings.given.items() if text}}
-    # With KIP-966 the value is one of the whole cluster from its first start on.
-    in_sync = "min.insync.replicas"
-    eligible = settings.like.since(*ELIGIBLE_LEADERS_ARE_KEPT)
-    cluster = {in_sync: static.get(in_sync, "1")} if eligible else {}
-    return BrokerConfigLayers(static, cluster=cluster, like=settings.like)
-
-
-def _internal_sizes(settings: BrokerSettings) -> InternalTopicSizes:
-    def sizes(prefix: str) -> tuple[int, int]:
-        return (
-            settings.number(f"{prefix}.num.partitions"),
-            settings.number(f"{prefix}.segment.bytes"),
-        )
-
-    return InternalTopicSizes(
-        sizes("offsets.topic"),
-        sizes("transaction.state.log"),
-        sizes("share.coordinator.state.topic"),
-    )

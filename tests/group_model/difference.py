@@ -12,10 +12,12 @@ from harness.differential.conversation import Step
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one broker shows: answers that are new, by request, and the group."""
+    """What one broker shows: answers that are new, by request, the group, and all that the
+    coordinator has written of it."""
 
     answers: Mapping[int, Any]
     described: Any
+    kept: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ def difference(specs: tuple[str, str], seen: tuple[Seen, Seen], story: list[str]
         values = [one.answers.get(number, "waits") for one in seen]
         lines += _told(f"answer to {number}", specs, values)
     lines += _told("group", specs, [one.described for one in seen])
+    lines += _told("kept", specs, [one.kept for one in seen])
     return GroupsDiffer("\n".join(lines))
 
 

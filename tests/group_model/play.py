@@ -148,14 +148,14 @@ class Play:
     def _seen(self, side: Side) -> Seen:
         """The group after all the answers that are taken, and none later."""
         side.look()
-        described = side.described()
+        described, kept = side.described(), side.kept()
         while side.look():
-            described = side.described()
+            described, kept = side.described(), side.kept()
         answers = {
             number: side.meaning(number, self.asked[number].step.api)
             for number in side.answered(self._accepted)
         }
-        return Seen(answers, described)
+        return Seen(answers, described, kept)
 
     def _accept(self, seen: Seen) -> None:
         self.states[seen.described["group_state"], len(seen.described["members"])] += 1

@@ -19,9 +19,11 @@ from harness.codec.dictionary_form import from_dict, to_dict
 from harness.codec.versions import VersionRange
 from harness.differential.conversation import Step
 from harness.differential.normal_form import normal_form
+from tests.group_model.kept import Kept
 from tests.group_model.names import MemberNames
 
 ANSWER_TIMEOUT_MS = 20_000
+_OPERATIONS_MAY_BE_ASKED = 3  # from this version of DescribeGroups on
 _LOOK_MS = 1
 """How long one look for an answer may take."""
 
@@ -49,6 +51,7 @@ class Side:
         self._waiting: dict[int, tuple[Step, Connection]] = {}
         self._idle: list[Connection] = []
         self._watch = Connection(server.address, "watch", ANSWER_TIMEOUT_MS)
+        self._kept = Kept(self._watch, group_id)
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -115,9 +118,15 @@ class Side:
     def described(self) -> Any:
         """The group as DescribeGroups tells it, as it is compared."""
         version = self.server.served["DescribeGroups"].highest
-        step = Step("DescribeGroups", version, {"groups": ["$name"],
-                    "include_authorized_operations": False})  # fmt: skip
+        asked: dict[str, Any] = {"groups": ["$name"]}
+        if version >= _OPERATIONS_MAY_BE_ASKED:
+            asked["include_authorized_operations"] = False
+        step = Step("DescribeGroups", version, asked)
         return in_order(normal_form(step.api, self.ask(step)["groups"][0], self.names))
+
+    def kept(self) -> Any:
+        """What the coordinator has written of the group so far, as it is compared."""
+        return self._kept.look(self.names)
 
     # -- the end -------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ def create_topic(address: Address, name: str, partitions: int = 1, **configs: st
         ],
     )
     with Connection(address) as connection:
-        response = connection.ask(CreateTopicsRequest(topics=[topic]), 7)
+        response = connection.ask(CreateTopicsRequest(topics=[topic]), 2)
     assert response.topics[0].error_code == 0, response
 
 

@@ -1,17 +1,15 @@
 from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
-from harness.reference_broker.state.committed_offsets import (
-    CommittedOffset,
-    CommittedOffsets,
-    OffsetLimits,
-    Place,
-)
+from harness.reference_broker.state.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.committed_offsets import CommittedOffsets, OffsetLimits
+from tests.reference_broker.group_logs import nowhere
 
 PLACE: Place = ("t", PartitionIndex(0))
 OTHER: Place = ("t", PartitionIndex(1))
+NOW = TimeMs(0)
 
 
-def offsets(retention_ms: int = 1000, check_interval_ms: int = 100) -> CommittedOffsets:
-    return CommittedOffsets(OffsetLimits(retention_ms, check_interval_ms, metadata_characters=4))
+def offsets() -> CommittedOffsets:
+    return CommittedOffsets(OffsetLimits(retention_ms=1000, metadata_characters=4), nowhere())
 
 
 def committed(at: int, expires_at: int | None = None) -> CommittedOffset:
@@ -25,8 +23,8 @@ def committed_at(_group: str, _place: Place, held: CommittedOffset) -> TimeMs:
 
 def test_an_offset_expires_when_its_retention_has_passed() -> None:
     held = offsets()
-    held.commit("g", PLACE, committed(at=0))
-    held.commit("g", OTHER, committed(at=1))
+    held.commit("g", [(PLACE, committed(at=0))], NOW)
+    held.commit("g", [(OTHER, committed(at=1))], NOW)
     held.expire(TimeMs(999), committed_at)
     assert set(held.of_group("g")) == {PLACE, OTHER}
     held.expire(TimeMs(1000), committed_at)
@@ -35,29 +33,21 @@ def test_an_offset_expires_when_its_retention_has_passed() -> None:
 
 def test_its_own_expiry_outweighs_the_brokers_retention_but_not_its_members() -> None:
     held = offsets()
-    held.commit("g", PLACE, committed(at=0, expires_at=10))
-    held.commit("g", OTHER, committed(at=0, expires_at=5000))
+    held.commit("g", [(PLACE, committed(at=0, expires_at=10))], NOW)
+    held.commit("g", [(OTHER, committed(at=0, expires_at=5000))], NOW)
     held.expire(TimeMs(2000), lambda *_: None)
     assert set(held.of_group("g")) == {PLACE, OTHER}
     held.expire(TimeMs(2000), committed_at)
     assert set(held.of_group("g")) == {OTHER}
 
 
-def test_a_check_is_due_once_in_an_interval() -> None:
-    held = offsets()
-    assert held.is_check_due(TimeMs(0))
-    held.expire(TimeMs(50), committed_at)
-    assert not held.is_check_due(TimeMs(149))
-    assert held.is_check_due(TimeMs(150))
-
-
 def test_a_group_is_forgotten_with_its_last_offset() -> None:
     held = offsets()
-    held.commit("g", PLACE, committed(at=0))
-    held.commit("h", ("u", PartitionIndex(0)), committed(at=0))
-    held.remove("g", OTHER)
+    held.commit("g", [(PLACE, committed(at=0))], NOW)
+    held.commit("h", [(("u", PartitionIndex(0)), committed(at=0))], NOW)
+    held.remove("g", OTHER, NOW)
     assert held.has_any("g")
-    held.remove_topic("t")
+    held.remove_topic("t", NOW)
     assert not held.has_any("g")
     assert held.has_any("h")
 

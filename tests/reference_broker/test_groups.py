@@ -20,13 +20,14 @@ from harness.reference_broker.state.group_attendance import (
 from harness.reference_broker.state.group_joining import WantedJoin, join
 from harness.reference_broker.state.group_member import NO_MEMBER, Joined, Parked, Protocol
 from harness.reference_broker.state.groups import GroupLimits, Groups
+from tests.reference_broker.group_logs import nowhere
 
 NAME = "g"
 DELAY_MS, SESSION_MS, REBALANCE_MS = 3_000, 10_000, 60_000
 
 
 def groups_with(delay_ms: int = 0, max_size: int = 100) -> Groups:
-    return Groups(GroupLimits(delay_ms, 6_000, 1_800_000, max_size))
+    return Groups(GroupLimits(delay_ms, 6_000, 1_800_000, max_size), nowhere())
 
 
 def ask(

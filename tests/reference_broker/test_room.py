@@ -10,13 +10,14 @@ from harness.reference_broker.state.group_attendance import Caller, Leaver, Want
 from harness.reference_broker.state.groups import GroupLimits, Groups
 from harness.reference_broker.state.producer_ids import ProducerIds
 from harness.reference_broker.state.room import Room
+from tests.reference_broker.group_logs import nowhere
 from tests.reference_broker.test_committed_offsets import PLACE, committed
 from tests.reference_broker.test_fetch_sessions import NOW, Increasing, want
 from tests.reference_broker.test_groups import NAME, SESSION_MS, ask, group_of, outcome
 
 
 def small_groups() -> Groups:
-    return Groups(GroupLimits(0, 6_000, 1_800_000, 100, memory_bytes=10_000))
+    return Groups(GroupLimits(0, 6_000, 1_800_000, 100, memory_bytes=10_000), nowhere())
 
 
 def test_what_is_given_up_is_found_when_none_is_left() -> None:
@@ -82,16 +83,16 @@ def test_a_leader_that_assigns_too_much_is_told_to_come_later() -> None:
 
 
 def test_offsets_of_too_many_groups_are_not_taken() -> None:
-    offsets = CommittedOffsets(OffsetLimits(1_000, 100, 4, memory_bytes=10_000))
+    offsets = CommittedOffsets(OffsetLimits(1_000, 4, memory_bytes=10_000), nowhere())
     groups = 0
     while offsets.has_room_for(f"g{groups}", [""], NOW):
-        offsets.commit(f"g{groups}", PLACE, committed(at=0))
+        offsets.commit(f"g{groups}", [(PLACE, committed(at=0))], NOW)
         groups += 1
     assert 1 < groups < 10
     offsets.commit_aside("more", PLACE, committed(at=0).offset)
-    offsets.remove_group("g0")
+    offsets.remove_group("g0", NOW)
     assert not offsets.has_room_for("another", [""], TimeMs(NOW + 1_000))
-    offsets.remove_group("g1")
+    offsets.remove_group("g1", NOW)
     assert offsets.has_room_for("another", [""], TimeMs(NOW + 2_000))
 
 

@@ -28,6 +28,7 @@ Not done
 from collections.abc import Sequence
 from uuid import UUID
 
+from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse
 from harness.ids import LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
@@ -38,13 +39,11 @@ from harness.reference_broker.handlers.group_coordinator import (
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
-from harness.reference_broker.state.committed_offsets import CommittedOffset, Place
+from harness.reference_broker.state.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.group import GroupState
 from harness.reference_broker.state.group_offsets import problem_with_commit
 from harness.reference_broker.state.group_phases import heard_of
-from harness.reference_broker.state.offset_records import commit_batch
 from harness.reference_broker.state.topic import Topic
-from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
 
 API_KEY = 8
 _FIRST_VERSION_BY_ID = 10
@@ -52,6 +51,7 @@ _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
 _BROKERS_RETENTION, _NOW = -1, -1
 _ASIDE = 0
 _PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # KAFKA-6796
+_GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211: the broker's retention begins when its members are gone
 _STATES_THAT_HEAR = (GroupState.STABLE, GroupState.PREPARING_REBALANCE)
 _Topic = OffsetCommitRequest.OffsetCommitRequestTopic
 _Partition = OffsetCommitRequest.OffsetCommitRequestPartition
@@ -62,7 +62,6 @@ _Known = tuple[Topic, _Topic, list[_Partition]]
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> Answer:
     """Store what can be stored; the group is asked when there is something of that."""
-    context.state.expire_offsets(context.now())
     refused: dict[UUID | str, _TopicResult] = {}
     known: list[_Known] = []
     for wanted in request.topics:
@@ -190,19 +189,15 @@ def _commit(
         else ErrorCode.OFFSET_METADATA_TOO_LARGE
         for _, part in asked
     ]
-    commits = {
-        place: _committed(part, request.retention_time_ms, now)
+    commits = [
+        (place, _committed(place, part, request.retention_time_ms, context))
         for (place, part), code in zip(asked, codes, strict=True)
         if code is ErrorCode.NONE
-    }
-    kept_in = state.cluster.named(GROUP_METADATA_TOPIC)
-    assert kept_in is not None  # without it the group had a problem
-    if len(commit_batch(request.group_id, commits)) > kept_in.config.max_message_bytes:
+    ]
+    if not state.committed_offsets.commit(request.group_id, commits, now):
         return [ErrorCode.UNKNOWN_SERVER_ERROR] * len(asked)
     if commits:  # where nothing is stored no group is made for it
         state.groups.find_or_create(request.group_id, now)
-    for place, committed in commits.items():
-        state.committed_offsets.commit(request.group_id, place, committed)
     return codes
 
 
@@ -230,11 +225,25 @@ def _hear_of_member(request: OffsetCommitRequest, context: RequestContext) -> No
         heard_of(groups, group, member, context.now())
 
 
-def _committed(part: _Partition, retention_ms: int, now: TimeMs) -> CommittedOffset:
+def _committed(
+    place: Place, part: _Partition, retention_ms: int, context: RequestContext
+) -> CommittedOffset:
+    now, topic = context.now(), context.state.cluster.named(place[0])
     return CommittedOffset(
         Offset(part.committed_offset),
         LeaderEpoch(part.committed_leader_epoch),
         part.committed_metadata or "",
         committed_at=now if part.commit_timestamp == _NOW else TimeMs(part.commit_timestamp),
-        expires_at=None if retention_ms == _BROKERS_RETENTION else TimeMs(now + retention_ms),
+        expires_at=_expiry(retention_ms, context),
+        topic_id=ZERO_UUID if topic is None else topic.topic_id,
     )
+
+
+def _expiry(retention_ms: int, context: RequestContext) -> TimeMs | None:
+    """When the commit itself says it, which it once did always."""
+    state = context.state
+    if retention_ms == _BROKERS_RETENTION:
+        if state.like.since(*_GROUPS_KEEP_OFFSETS):
+            return None
+        retention_ms = state.committed_offsets.retention_ms
+    return TimeMs(context.now() + retention_ms)

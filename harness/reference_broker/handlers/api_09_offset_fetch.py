@@ -33,7 +33,7 @@ from harness.reference_broker.handlers.group_coordinator import (
     problem_with_coordinator,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.committed_offsets import CommittedOffset
+from harness.reference_broker.state.committed_offset import CommittedOffset
 
 API_KEY = 9
 _FIRST_VERSION_WITH_GROUP_ERROR = 2
@@ -50,7 +50,6 @@ _Asked = tuple[_Named, Sequence[int]]
 
 def handle(request: OffsetFetchRequest, context: RequestContext) -> Answer:
     """Answer for each group."""
-    context.state.expire_offsets(context.now())
     if context.api_version >= _FIRST_VERSION_WITH_GROUPS:
         groups = [_answered_group(group, context) for group in request.groups]
         return Answer(OffsetFetchResponse(groups=groups))

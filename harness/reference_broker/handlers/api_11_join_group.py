@@ -37,6 +37,7 @@ _FIRST_VERSION_WITH_REBALANCE_TIMEOUT = 1
 _FIRST_VERSION_WITH_KNOWN_ID = 4
 _FIRST_VERSION_WITH_NULL_NAME = 7
 _FIRST_VERSION_WITH_SKIP = 9
+_ERRORS_HAVE_NO_GENERATION = (2, 2)  # class GroupCoordinator (joinError)
 
 
 def handle(request: JoinGroupRequest, context: RequestContext) -> Outcome:
@@ -44,7 +45,6 @@ def handle(request: JoinGroupRequest, context: RequestContext) -> Outcome:
     error = _problem_with(request, context)
     if error is not ErrorCode.NONE:
         return Answer(_response(Joined(error, MemberId(request.member_id)), context))
-    context.state.expire_offsets(context.now())  # groups that have become empty go with them
     parked = join(context.state.groups, _wanted(request, context), context.now())
     return answer_parked(
         request.group_id, parked, lambda joined: _response(joined, context), context
@@ -89,9 +89,14 @@ def _wanted(request: JoinGroupRequest, context: RequestContext) -> WantedJoin:
 def _response(joined: Joined, context: RequestContext) -> JoinGroupResponse:
     is_nullable = context.api_version >= _FIRST_VERSION_WITH_NULL_NAME
     name = joined.protocol_name or (None if is_nullable else "")
+    generation = joined.generation
+    if joined.error is not ErrorCode.NONE and not context.state.like.since(
+        *_ERRORS_HAVE_NO_GENERATION
+    ):
+        generation = 0
     return JoinGroupResponse(
         error_code=joined.error,
-        generation_id=joined.generation,
+        generation_id=generation,
         protocol_type=joined.protocol_type,
         protocol_name=name,
         leader=joined.leader_id,

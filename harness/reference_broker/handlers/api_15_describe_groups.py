@@ -2,7 +2,7 @@
 
 Behaviour
 - A group that is not there is dead, which is its state and no error before v6.
-- Protocol, metadata and assignments are told of a stable group only.
+- Protocol and metadata are told of a stable group only, before Kafka 4.0 assignments too.
 
 Version notes
 - v1   throttle time
@@ -26,6 +26,7 @@ from harness.reference_broker.state.group_member import Member
 API_KEY = 15
 _FIRST_VERSION_WITH_NOT_FOUND = 6
 _GROUPS_HAVE_CONFIGS = (4, 0)  # KIP-848
+_PARTS_ARE_ALWAYS_TOLD = (4, 0)  # the coordinator of KIP-848
 _Described = DescribeGroupsResponse.DescribedGroup
 
 
@@ -49,12 +50,13 @@ def _described(group_id: str, context: RequestContext) -> _Described:
     if group is None:
         return _missing(group_id, context.api_version)
     is_stable = group.state is GroupState.STABLE
+    tells_parts = is_stable or context.state.like.since(*_PARTS_ARE_ALWAYS_TOLD)
     return _Described(
         group_id=group_id,
         group_state=group.state.value,
         protocol_type=group.protocol_type or "",
         protocol_data=(group.protocol_name or "") if is_stable else "",
-        members=[_member(group, member) for member in group.members.values()],
+        members=[_member(group, member, tells_parts) for member in group.members.values()],
         authorized_operations=NOT_ASKED,
     )
 
@@ -71,7 +73,9 @@ def _missing(group_id: str, version: int) -> _Described:
     return described
 
 
-def _member(group: Group, member: Member) -> DescribeGroupsResponse.DescribedGroupMember:
+def _member(
+    group: Group, member: Member, tells_parts: bool
+) -> DescribeGroupsResponse.DescribedGroupMember:
     is_stable = group.state is GroupState.STABLE
     return DescribeGroupsResponse.DescribedGroupMember(
         member_id=member.member_id,
@@ -79,5 +83,5 @@ def _member(group: Group, member: Member) -> DescribeGroupsResponse.DescribedGro
         client_id=member.client_id,
         client_host=member.client_host,
         member_metadata=member.metadata(group.protocol_name) if is_stable else b"",
-        member_assignment=member.assignment,
+        member_assignment=member.assignment if tells_parts else b"",
     )

@@ -32,7 +32,6 @@ _Result = OffsetDeleteResponse.OffsetDeleteResponsePartition
 
 def handle(request: OffsetDeleteRequest, context: RequestContext) -> Answer:
     """Remove what can be removed."""
-    context.state.expire_offsets(context.now())
     problem = _problem_with(request.group_id, context)
     if problem is not ErrorCode.NONE:
         return Answer(OffsetDeleteResponse(error_code=problem))
@@ -90,7 +89,7 @@ def _delete(group_id: str, name: str, part: _Partition, context: RequestContext)
     if group is not None and is_subscribed(group, name):
         return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
     place = (name, PartitionIndex(part.partition_index))
-    context.state.committed_offsets.remove(group_id, place)
+    context.state.committed_offsets.remove(group_id, place, context.now())
     return ErrorCode.NONE
 
 

@@ -8,15 +8,13 @@ from harness.reference_broker.effects import TopicDeleted
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.client_quotas import ClientQuotas
 from harness.reference_broker.state.cluster import Cluster
-from harness.reference_broker.state.committed_offsets import (
-    CommittedOffset,
-    CommittedOffsets,
-    Place,
-)
+from harness.reference_broker.state.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.committed_offsets import CommittedOffsets
 from harness.reference_broker.state.configs.layers import BrokerConfigLayers
 from harness.reference_broker.state.creation_refused import CreationRefused
 from harness.reference_broker.state.fetch_sessions import FetchSessions
 from harness.reference_broker.state.group import Group, GroupState
+from harness.reference_broker.state.group_log import GroupLog
 from harness.reference_broker.state.group_offsets import offsets_age_since
 from harness.reference_broker.state.groups import Groups
 from harness.reference_broker.state.producer_ids import ProducerIds
@@ -88,6 +86,7 @@ class BrokerState:
     configs: BrokerConfigLayers
     committed_offsets: CommittedOffsets
     groups: Groups
+    group_log: GroupLog
     client_metrics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -106,19 +105,17 @@ class BrokerState:
 
     def delete_topic(self, topic: Topic, now: TimeMs) -> TopicDeleted:
         """Remove it with its data and with what groups committed of it."""
-        self.committed_offsets.remove_topic(topic.name)
+        self.committed_offsets.remove_topic(topic.name, now)
         self.forget_groups_at_once(now)
         return self.cluster.delete(topic)
 
     def delete_group(self, group: Group, now: TimeMs) -> None:
         """Forget a group without members, and what it committed."""
-        self.committed_offsets.remove_group(group.group_id)
+        self.committed_offsets.remove_group(group.group_id, now)
         self.groups.remove(group, now)
 
     def expire_offsets(self, now: TimeMs) -> None:
         """Remove what groups committed too long ago, and groups without offsets and members."""
-        if not self.committed_offsets.is_check_due(now):
-            return
 
         def age_since(group_id: str, place: Place, committed: CommittedOffset) -> TimeMs | None:
             group = self.groups.find(group_id)

@@ -7,35 +7,23 @@ may commit, and since when its offsets may expire, is its members' matter and co
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.ids import Offset, TimeMs
+from harness.reference_broker.state.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.group_log import GroupLog
+from harness.reference_broker.state.group_records import Commits
 from harness.reference_broker.state.room import PER_THING_BYTES, Room
 
-Place = tuple[str, PartitionIndex]
-"""A partition by its topic's name."""
-
-_EMPTY: Mapping[Place, "CommittedOffset"] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class CommittedOffset:
-    """`expires_at`: the client said how long it is to be kept, None for the broker's retention."""
-
-    offset: Offset
-    leader_epoch: LeaderEpoch
-    metadata: str
-    committed_at: TimeMs
-    expires_at: TimeMs | None = None
+_EMPTY: Mapping[Place, CommittedOffset] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetLimits:
-    """offsets.retention.minutes, offsets.retention.check.interval.ms, offset.metadata.max.bytes.
+    """offsets.retention.minutes, offset.metadata.max.bytes.
 
     `memory_bytes`: what all offsets may take, roughly; this is no setting of Kafka's.
     """
 
     retention_ms: int
-    check_interval_ms: int
     metadata_characters: int
     memory_bytes: int = 256 * 1024 * 1024
 
@@ -44,16 +32,22 @@ class CommittedOffsets:
     """The offsets of all groups; a group without any is not in here.
 
     What the oldest clients put aside is what others have in ZooKeeper: it is read by them alone.
+    What is kept and forgotten is written to the log.
     """
 
-    __slots__ = ("_aside", "_by_group", "_limits", "_next_check", "_room")
+    __slots__ = ("_aside", "_by_group", "_limits", "_log", "_room")
 
-    def __init__(self, limits: OffsetLimits) -> None:
+    def __init__(self, limits: OffsetLimits, log: GroupLog) -> None:
+        self._log = log
         self._by_group: dict[str, dict[Place, CommittedOffset]] = {}
         self._aside: dict[str, dict[Place, Offset]] = {}
         self._limits = limits
-        self._next_check = TimeMs(0)
         self._room = Room(limits.memory_bytes, self._used_bytes)
+
+    @property
+    def retention_ms(self) -> int:
+        """The broker's."""
+        return self._limits.retention_ms
 
     def of_group(self, group_id: str) -> Mapping[Place, CommittedOffset]:
         """All of one group, in the order of their first commits."""
@@ -72,9 +66,13 @@ class CommittedOffsets:
         """Whether so many offsets may be committed, each with its metadata."""
         return self._room.take(_size_of(group_id, metadata), now)
 
-    def commit(self, group_id: str, place: Place, committed: CommittedOffset) -> None:
-        """The latest commit counts, whatever its offset."""
-        self._by_group.setdefault(group_id, {})[place] = committed
+    def commit(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
+        """The latest counts, whatever its offset; False when they are too much at once."""
+        if not self._log.keep_commits(group_id, commits, now):
+            return False
+        if commits:
+            self._by_group.setdefault(group_id, {}).update(commits)
+        return True
 
     def commit_aside(self, group_id: str, place: Place, offset: Offset) -> None:
         """Instead of what is there; it does not expire."""
@@ -84,22 +82,18 @@ class CommittedOffsets:
         """All of one group."""
         return self._aside.get(group_id, {})
 
-    def remove(self, group_id: str, place: Place) -> None:
+    def remove(self, group_id: str, place: Place, now: TimeMs) -> None:
         """Forget one, if it is there."""
-        self._keep(group_id, lambda found, _: found != place)
+        self._keep(group_id, lambda found, _: found != place, now)
 
-    def remove_group(self, group_id: str) -> None:
+    def remove_group(self, group_id: str, now: TimeMs) -> None:
         """Forget all of a group."""
-        self._by_group.pop(group_id, None)
+        self._keep(group_id, lambda *_: False, now)
 
-    def remove_topic(self, topic: str) -> None:
+    def remove_topic(self, topic: str, now: TimeMs) -> None:
         """The topic is gone, for every group."""
         for group_id in list(self._by_group):
-            self._keep(group_id, lambda found, _: found[0] != topic)
-
-    def is_check_due(self, now: TimeMs) -> bool:
-        """Whether a check interval has passed since `expire`."""
-        return now >= self._next_check
+            self._keep(group_id, lambda found, _: found[0] != topic, now)
 
     def expire(
         self,
@@ -110,13 +104,12 @@ class CommittedOffsets:
 
         `age_since` says when an offset's retention began, None while it must stay.
         """
-        self._next_check = TimeMs(now + self._limits.check_interval_ms)
         for group_id in list(self._by_group):
 
             def is_kept(place: Place, held: CommittedOffset, group: str = group_id) -> bool:
                 return not self._is_over(held, age_since(group, place, held), now)
 
-            self._keep(group_id, is_kept)
+            self._keep(group_id, is_kept, now)
 
     def _used_bytes(self) -> int:
         held = (
@@ -133,9 +126,12 @@ class CommittedOffsets:
             return now >= committed.expires_at
         return now - since >= self._limits.retention_ms
 
-    def _keep(self, group_id: str, wanted: Callable[[Place, CommittedOffset], bool]) -> None:
+    def _keep(
+        self, group_id: str, wanted: Callable[[Place, CommittedOffset], bool], now: TimeMs
+    ) -> None:
         held = self._by_group.get(group_id, {})
         left = {place: committed for place, committed in held.items() if wanted(place, committed)}
+        self._log.forget_offsets(group_id, [place for place in held if place not in left], now)
         if left:
             self._by_group[group_id] = left
         else:

@@ -174,6 +174,11 @@ class Group:
             for member in self.members.values()
         )
 
+    @property
+    def parts(self) -> dict[str, bytes]:
+        """What each member was assigned."""
+        return {member.member_id: member.assignment for member in self.members.values()}
+
     # -- where its rebalance is ----------------------------------------------------------------
 
     @property

@@ -65,7 +65,10 @@ def join(groups: Groups, wanted: WantedJoin, now: TimeMs) -> Parked[Joined]:
     if not groups.room.take(wanted.size_bytes, now):
         return _refused(parked, ErrorCode.COORDINATOR_NOT_AVAILABLE, wanted.member_id)
     is_new = wanted.member_id == NO_MEMBER
-    group = groups.find_or_create(wanted.group_id, now) if is_new else groups.find(wanted.group_id)
+    group = groups.find(wanted.group_id)
+    if group is None and is_new:
+        group = groups.find_or_create(wanted.group_id, now)
+        groups.log.keep_new_group(group, now)
     if group is None:
         return _refused(parked, ErrorCode.UNKNOWN_MEMBER_ID, wanted.member_id)
     if not _has_room(group, wanted.member_id, groups.limits.max_size):
@@ -160,11 +163,12 @@ def _come_back(
     forget_session(groups, group, group.instances[wanted.instance_id])
     member = group.replace_static(wanted.instance_id, wanted.fresh_id)
     heard_of(groups, group, member, now)
-    _update(member, wanted, parked)
+    _update(groups, member, wanted, parked)
     if group.state is GroupState.STABLE:
         if group.select_protocol() != group.protocol_name:
             rebalance_or_complete(groups, group, now)
         else:
+            groups.log.keep_group(group, group.parts, now)
             member.answer_join(_place_kept(group, member, old_leader, wanted.may_skip_assignment))
     elif group.state is GroupState.COMPLETING_REBALANCE:
         # The leader may assign to the old id already.
@@ -200,12 +204,13 @@ def _join_again(
     if group.state is not GroupState.PREPARING_REBALANCE and is_same and not leads_stable:
         parked.outcome = group.joined(member_id)
         return
-    _update(member, wanted, parked)
+    _update(groups, member, wanted, parked)
     rebalance_or_complete(groups, group, now)
 
 
-def _update(member: Member, wanted: WantedJoin, parked: Parked[Joined]) -> None:
+def _update(groups: Groups, member: Member, wanted: WantedJoin, parked: Parked[Joined]) -> None:
     member.protocols = wanted.protocols
-    member.session_timeout_ms = wanted.session_timeout_ms
-    member.rebalance_timeout_ms = wanted.rebalance_timeout_ms
+    if groups.limits.timeouts_change:
+        member.session_timeout_ms = wanted.session_timeout_ms
+        member.rebalance_timeout_ms = wanted.rebalance_timeout_ms
     member.waiting_join = parked

@@ -41,10 +41,10 @@ def expect_again(groups: Groups, group: Group, member_id: MemberId, until: TimeM
 
 
 def remove_member(groups: Groups, group: Group, member_id: MemberId) -> None:
-    """Take it out at once; a join of it that waits hears that it is none."""
+    """Take it out at once; a join of it that waits hears that it is none (once: nothing)."""
     forget_session(groups, group, member_id)
     member = group.members.get(member_id)
-    if member is not None:
+    if member is not None and groups.limits.tells_removed:
         member.answer_join(Joined(ErrorCode.UNKNOWN_MEMBER_ID, NO_MEMBER))
     group.remove(member_id)
 
@@ -121,6 +121,8 @@ def complete_join(groups: Groups, group: Group, now: TimeMs) -> None:
         _await_joins(groups, group, now)
         return
     group.begin_generation(now)
+    if not group.members:
+        groups.log.keep_group(group, {}, now)
     for member in group.members.values():
         member.answer_join(group.joined(member.member_id))
         heard_of(groups, group, member, now)
@@ -173,6 +175,10 @@ def _await_joins(groups: Groups, group: Group, now: TimeMs) -> None:
 
 def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -> None:
     """The leader has spoken: who is not named has nothing to do."""
+    if not groups.log.keep_group(group, parts, now):
+        _answer_syncs(groups, group, ErrorCode.UNKNOWN_SERVER_ERROR, now)
+        prepare_rebalance(groups, group, now)
+        return
     for member in group.members.values():
         member.assignment = parts.get(member.member_id, NO_ASSIGNMENT)
     _answer_syncs(groups, group, ErrorCode.NONE, now)

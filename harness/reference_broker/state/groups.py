@@ -10,6 +10,7 @@ from harness.ids import GroupId, TimeMs
 from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.alarms import Action, Alarms
 from harness.reference_broker.state.group import Group, GroupState
+from harness.reference_broker.state.group_log import GroupLog
 from harness.reference_broker.state.room import Room
 
 
@@ -19,7 +20,8 @@ class GroupLimits:
 
     `initial_rebalance_delay_ms`: None where the first generation waits for nobody.
     `awaits_syncs`: members that do not sync in time are dropped. `wants_protocols`: a group needs
-    a type and a protocol. `memory_bytes`: what members and groups may take, roughly.
+    a type and a protocol. `timeouts_change`: with each join of a member. `tells_removed`: who is
+    removed while it waits in its join is answered. `memory_bytes`: what all may take, roughly.
     """
 
     initial_rebalance_delay_ms: int | None
@@ -28,6 +30,8 @@ class GroupLimits:
     max_size: int
     awaits_syncs: bool = True
     wants_protocols: bool = True
+    timeouts_change: bool = True
+    tells_removed: bool = True
     memory_bytes: int = 256 * 1024 * 1024
 
 
@@ -41,12 +45,12 @@ class GroupAlarm:
 
 
 class Groups:
-    """The groups by id, and their alarms."""
+    """The groups by id, their alarms, and the log that they are kept in."""
 
-    __slots__ = ("_alarms", "_by_id", "limits", "room")
+    __slots__ = ("_alarms", "_by_id", "limits", "log", "room")
 
-    def __init__(self, limits: GroupLimits) -> None:
-        self.limits = limits
+    def __init__(self, limits: GroupLimits, log: GroupLog) -> None:
+        self.limits, self.log = limits, log
         self._by_id: dict[GroupId, Group] = {}
         self._alarms = Alarms()
         self.room = Room(limits.memory_bytes, self._used_bytes)
@@ -76,6 +80,7 @@ class Groups:
         for member_id in group.pending_members:
             self._alarms.cancel(GroupAlarm("session", group.group_id, member_id))
         group.move_to(GroupState.DEAD, now)
+        self.log.forget_group(group, now)
         del self._by_id[group.group_id]
 
     # -- time ----------------------------------------------------------------------------------

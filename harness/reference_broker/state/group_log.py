@@ -1,0 +1,96 @@
+"""What the coordinator of groups writes into its internal topic, as if to read it again.
+
+Source: classes GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataManager. Nothing is
+written as long as the topic does not exist; then there are no groups either.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+from harness.ids import TimeMs
+from harness.reference_broker.effects import Effect
+from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.committed_offset import Place
+from harness.reference_broker.state.group import Group
+from harness.reference_broker.state.group_records import (
+    Commits,
+    Rows,
+    as_batch,
+    commit_rows,
+    forgotten_group_row,
+    forgotten_offset_rows,
+    group_row,
+)
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.topic import Topic
+
+_NEW_GROUPS_ARE_KEPT = (4, 0)  # the coordinator of KIP-848
+_MOST_TOMBSTONES = 1_000
+"""Of one batch: what is forgotten may be more than a batch takes."""
+
+
+class GroupLog:
+    """Appends to the group's partition; whether it could tells what may be acknowledged."""
+
+    __slots__ = ("_effects", "_like", "_topic")
+
+    def __init__(self, topic: Callable[[], Topic | None], like: Likeness) -> None:
+        self._topic, self._like = topic, like
+        self._effects: list[Effect] = []
+
+    def take_effects(self) -> list[Effect]:
+        """What was written since the last call."""
+        taken, self._effects = self._effects, []
+        return taken
+
+    def keep_commits(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
+        """Offsets of one request, all or none; False when they are too much for a batch."""
+        return self._append(group_id, commit_rows(group_id, commits, self._like, now), now)
+
+    def keep_group(self, group: Group, parts: Mapping[str, bytes], now: TimeMs) -> bool:
+        """The generation, and who has which part; False when that is too much for a batch."""
+        return self._append(group.group_id, [group_row(group, parts, self._like, now)], now)
+
+    def keep_new_group(self, group: Group, now: TimeMs) -> None:
+        """One that is there because somebody wants to join."""
+        if self._like.since(*_NEW_GROUPS_ARE_KEPT):
+            self.keep_group(group, {}, now)
+
+    def forget_offsets(self, group_id: str, places: Collection[Place], now: TimeMs) -> None:
+        """They are deleted, or too old."""
+        rows = forgotten_offset_rows(group_id, places, now)
+        for begin in range(0, len(rows), _MOST_TOMBSTONES):
+            self._append(group_id, rows[begin : begin + _MOST_TOMBSTONES], now)
+
+    def forget_group(self, group: Group, now: TimeMs) -> None:
+        """Its offsets are forgotten already. What was never kept is not forgotten before 4.0."""
+        if group.generation > 0 or self._like.since(*_NEW_GROUPS_ARE_KEPT):
+            self._append(group.group_id, [forgotten_group_row(group.group_id, now)], now)
+
+    def _append(self, group_id: str, rows: Rows, now: TimeMs) -> bool:
+        partition = self._partition_of(group_id)
+        if partition is None or not rows:
+            return True
+        try:
+            appended = partition.append(as_batch(rows), now)
+        except AppendRefused:
+            return False
+        self._effects += appended.effects
+        return True
+
+    def _partition_of(self, group_id: str) -> Partition | None:
+        topic = self._topic()
+        if topic is None:
+            return None
+        return topic.partitions[java_hash(group_id) % len(topic.partitions)]
+
+
+def java_hash(text: str) -> int:
+    """``String.hashCode`` without its sign, as ``Utils.abs`` takes it off."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for at in range(0, len(units), 2):
+        value = (31 * value + int.from_bytes(units[at : at + 2], "big")) & 0xFFFFFFFF
+    if value == 1 << 31:
+        return 0
+    return value if value < 1 << 31 else (1 << 32) - value

@@ -21,6 +21,7 @@ from harness.codec.messages import (
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.classic_group import ClassicGroup, leave, sync_all
+from suites.protocol.committed_offsets import Committer, commit, entry
 from suites.protocol.expect import expect_error
 
 WITH_TYPES = 5  # from this version of ListGroups on (KIP-848)
@@ -175,6 +176,9 @@ def test_only_a_group_without_members_is_deleted(group: ClassicGroup, api_versio
     """One with a member stays as it is; when it has left, the group is gone for good."""
     (member,) = group.stable(None)
     name, unknown = group.group_id, f"{group.group_id}-made-up"
+    # Up to 3.9 a group without offsets is forgotten whenever somebody deletes a topic.
+    kept = {group.broker.create_topic(): [entry(1)]}
+    commit(group.broker, name, kept, by=Committer(member.generation, member.member_id))
     with requirement("GRP-034"):
         codes = _delete(group.broker, api_version, name, unknown)
         expect_error(codes[name], ErrorCode.NON_EMPTY_GROUP, "with a member")

@@ -15,6 +15,8 @@ from harness.suggestion import did_you_mean
 
 Range = tuple[int, int]
 _WITHOUT_ZOOKEEPER = (3, 9)  # as in the table
+_PRODUCE, _FIRST_PRODUCE_WITH_BATCHES = 0, 3
+_PRODUCE_0_IS_SHOWN_ONLY = (4, 0)  # KAFKA-18659
 
 
 class LikenessError(ValueError):
@@ -62,6 +64,11 @@ class Likeness:
         first, last = self.api_versions.get(api_key, (0, -1))
         low, high = max(first, lowest), min(last, highest)
         return (low, high) if low <= high else None
+
+    def served_from(self, api_key: int) -> int:
+        """What is advertised below this version is there for clients that want to see it."""
+        hidden = api_key == _PRODUCE and self.release and self.since(*_PRODUCE_0_IS_SHOWN_ONLY)
+        return _FIRST_PRODUCE_WITH_BATCHES if hidden else 0
 
 
 LIKE_NONE = Likeness()

@@ -6,6 +6,7 @@ import pytest
 
 from harness.codec.apis import api_named
 from harness.codec.first_releases import first_releases
+from harness.reference_broker.handlers.outcome import ApiRange
 from harness.reference_broker.handlers.table import HANDLERS, advertised_like
 from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError, releases
 
@@ -29,6 +30,16 @@ def test_an_old_version_is_served_where_the_release_had_it() -> None:
     assert lowest(Likeness.of("2.8.2")) == 0
     assert lowest(Likeness.of("4.4.0")) == 2
     assert lowest(LIKE_NONE) == HANDLERS[create_topics].advertised.lowest
+
+
+def test_what_4_x_shows_of_produce_for_old_clients_is_not_served() -> None:
+    def produce(like: Likeness) -> ApiRange:
+        return next(a for a in advertised_like(like) if a.api_key == api_named("Produce").key)
+
+    assert produce(Likeness.of("4.4.0")).lowest == 0
+    assert [v in produce(Likeness.of("4.4.0")) for v in (0, 2, 3)] == [False, False, True]
+    assert 0 in produce(Likeness.of("3.9.2"))
+    assert 0 in produce(LIKE_NONE)
 
 
 def test_dates() -> None:

@@ -31,7 +31,7 @@ from tests.conformance.made import check, header, write_run
 from .made_history import history_of, promise
 
 V = Verdict
-# A promise since 4.1 and one since 3.7 that is a SHOULD; FETCH-014 was promised until 3.x.
+# A promise since 4.2 and one since 3.7 that is a SHOULD; FETCH-014 was promised until 3.x.
 RESULTS = {
     "kafka:3.9.2": {"CONN-001": "P", "OFFS-023": "D", "META-031": "P", "FETCH-014": "P"},
     "kafka:4.0.2": {"CONN-001": "P", "OFFS-023": "PD", "META-031": "PW", "FETCH-014": "N"},
@@ -149,7 +149,7 @@ def test_the_tables_hold_every_cell_and_every_change(dug: Dug) -> None:
     assert len(cells) == 12
     (cell,) = [c for c in cells if (c["requirement"], c["release"]) == ("OFFS-023", "4.0.2")]
     assert (cell["verdict"], cell["state"], cell["promised"]) == ("not_supported", "absent", False)
-    assert cell["reasons"] == ["promised since 4.1; this is 4.0.2: got 5"]
+    assert cell["reasons"] == ["promised since 4.2; this is 4.0.2: got 5"]
     assert (cell["runs"], cell["targets"], cell["mode"]) == (["r1"], ["kafka:4.0.2"], "kraft")
     changes = [(c["requirement"], c["before"], c["after"], c["was"], c["now"], c["agreement"])
                for c in dug.table("changes")]  # fmt: skip

@@ -229,21 +229,22 @@ def _committed(
     place: Place, part: _Partition, retention_ms: int, context: RequestContext
 ) -> CommittedOffset:
     now, topic = context.now(), context.state.cluster.named(place[0])
+    said_at = now if part.commit_timestamp == _NOW else TimeMs(part.commit_timestamp)
     return CommittedOffset(
         Offset(part.committed_offset),
         LeaderEpoch(part.committed_leader_epoch),
         part.committed_metadata or "",
-        committed_at=now if part.commit_timestamp == _NOW else TimeMs(part.commit_timestamp),
-        expires_at=_expiry(retention_ms, context),
+        committed_at=said_at if context.state.like.since(*_GROUPS_KEEP_OFFSETS) else now,
+        expires_at=_expiry(said_at, retention_ms, context),
         topic_id=ZERO_UUID if topic is None else topic.topic_id,
     )
 
 
-def _expiry(retention_ms: int, context: RequestContext) -> TimeMs | None:
+def _expiry(said_at: TimeMs, retention_ms: int, context: RequestContext) -> TimeMs | None:
     """When the commit itself says it, which it once did always."""
     state = context.state
     if retention_ms == _BROKERS_RETENTION:
         if state.like.since(*_GROUPS_KEEP_OFFSETS):
             return None
         retention_ms = state.committed_offsets.retention_ms
-    return TimeMs(context.now() + retention_ms)
+    return TimeMs(said_at + retention_ms)

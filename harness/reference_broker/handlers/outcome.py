@@ -61,14 +61,18 @@ Outcome = Answer | NoAnswer | CloseConnection | Wait
 
 @dataclass(frozen=True, slots=True)
 class ApiRange:
-    """The versions of an API that are advertised, both ends included."""
+    """The versions of an API that are advertised, both ends included.
+
+    Those below `served_from` are shown and never served; they are not in it.
+    """
 
     api_key: int
     lowest: int
     highest: int
+    served_from: int = 0
 
     def __contains__(self, version: int) -> bool:
-        return self.lowest <= version <= self.highest
+        return max(self.lowest, self.served_from) <= version <= self.highest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -85,7 +85,7 @@ HANDLERS: Mapping[int, Registration] = {r.advertised.api_key: r for r in _REGIST
 
 
 def advertised_like(likeness: Likeness) -> tuple[ApiRange, ...]:
-    """What a broker like this advertises, and no other version is served."""
+    """What a broker like this advertises; no other version is served, and not quite all of it."""
     if not likeness.release:
         return tuple(one.advertised for one in _REGISTRATIONS)
     found = []
@@ -93,5 +93,5 @@ def advertised_like(likeness: Likeness) -> tuple[ApiRange, ...]:
         key = one.advertised.api_key
         span = likeness.advertised(key, one.lowest_ever, one.advertised.highest)
         if span is not None:
-            found.append(ApiRange(key, *span))
+            found.append(ApiRange(key, *span, likeness.served_from(key)))
     return tuple(found)

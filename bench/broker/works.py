@@ -52,7 +52,7 @@ def works() -> list[Work]:
         _raw(METADATA, raw_load.metadata, raw_load.IN_FLIGHT, 5_000, (OURS, KAFKA)),
         _raw(SYNCHRONOUS, raw_load.produce_of_100_bytes, 1, 2_000, (OURS, KAFKA)),
     ]
-    for size, count in ((SMALL, 300_000), (LARGE, 60_000)):
+    for size, count in ((SMALL, 600_000), (LARGE, 120_000)):
         written = Written(size, count)
         found += [
             Work(produced(size), "records", count, written.produce, (OURS, KAFKA, MOCK)),

@@ -15,7 +15,7 @@ from bench.broker.raw_load import TOPIC
 from bench.broker.table import Measured, judged, markdown
 from bench.broker.works import Work, works
 
-ROUNDS = 5
+ROUNDS = 9
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from harness.conformance.checks import requirement
 from harness.marks import judges, own_broker
 from suites.protocol.healthy import expect_healthy
 
-IDLE_MS = 3_000
+IDLE_MS = 1_500
 TIMERS_MAY_BE_EARLY = 0.9
 CLOSED_WITHIN_MS = 20_000
 MOST_OF_ONE_ADDRESS = 10  # a broker's own connections to itself may be among them

@@ -31,7 +31,7 @@ AT_ONCE_SHARE = 0.5
 BEFORE_A_SESSION_ENDS = 0.8
 """Of it: what has not come by then did not come of the rebalance timeout."""
 
-DELAY_MS = 1_500  # as the own broker of GRP-002 has it
+DELAY_MS = 1_000  # as the own broker of GRP-002 has it
 LONG_MS = 120_000
 T = TypeVar("T")
 JOIN = api_named("JoinGroup").key

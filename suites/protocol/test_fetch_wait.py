@@ -28,7 +28,7 @@ from suites.protocol.kept_topics import KeptTopics
 PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
 # Twice that where an append has to end the wait: who only looks again halfway is told apart.
 APPEND_PATIENCE_MS = 2 * PATIENCE_MS
-WAIT_MS = 200
+WAIT_MS = 100
 SESSION_WAIT_MS = 100
 EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
 LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from typing import TypeVar
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.only import only
@@ -24,6 +25,7 @@ CHANGE_WITHIN_MS = 5_000
 Described = DescribeConfigsResponse.DescribeConfigsResult
 Config = DescribeConfigsResponse.DescribeConfigsResourceResult
 Resource = tuple[int, str]
+T = TypeVar("T")
 
 
 class Source(IntEnum):
@@ -72,6 +74,13 @@ def describe(
     return only(broker.ask(request, version).results, "resource")
 
 
+class Shown(dict[str, T]):
+    """By a config's name; that one is not shown is the broker's fault."""
+
+    def __missing__(self, name: str) -> T:
+        raise AssertionError(f"{name} is not shown, of {len(self)} configs")
+
+
 def configs_of(
     broker: BrokerUnderTest,
     resource: Resource,
@@ -79,11 +88,11 @@ def configs_of(
     keys: Sequence[str] | None = None,
     *,
     synonyms: bool = False,
-) -> dict[str, Config]:
+) -> Shown[Config]:
     """By name; the resource must be there."""
     result = describe(broker, resource, version, keys, synonyms=synonyms)
     expect_error(result.error_code, ErrorCode.NONE, f"DescribeConfigs of {resource}")
-    return {config.name: config for config in result.configs}
+    return Shown((config.name, config) for config in result.configs)
 
 
 def values_of(
@@ -91,10 +100,10 @@ def values_of(
     resource: Resource,
     keys: Sequence[str] | None = None,
     version: int | None = None,
-) -> dict[str, str | None]:
+) -> Shown[str | None]:
     """What is in effect, by name."""
     configs = configs_of(broker, resource, version, keys)
-    return {name: config.value for name, config in configs.items()}
+    return Shown((name, config.value) for name, config in configs.items())
 
 
 def values_once_changed(
@@ -102,15 +111,15 @@ def values_once_changed(
     resource: Resource,
     expected: Mapping[str, str | None],
     version: int | None = None,
-) -> dict[str, str | None]:
+) -> Shown[str | None]:
     """The values of these keys as soon as they are as expected, else the last that were seen.
 
     A change is answered before every broker has heard of it.
     """
 
-    def found() -> dict[str, str | None]:
+    def found() -> Shown[str | None]:
         values = values_of(broker, resource, list(expected), version)
-        return {name: value for name, value in values.items() if name in expected}
+        return Shown((name, value) for name, value in values.items() if name in expected)
 
     return broker.last_seen(found, lambda values: values == dict(expected), CHANGE_WITHIN_MS)
 

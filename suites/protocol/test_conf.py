@@ -105,7 +105,8 @@ def test_an_override_has_the_topic_as_its_source(
 def test_a_default_that_is_given_is_an_override(broker: BrokerUnderTest, api_version: int) -> None:
     """The value that a topic without configs has, given to another one."""
     plain = TOPIC, broker.create_topic().name
-    value = configs_of(broker, plain, api_version)["max.message.bytes"].value or ""
+    with requirement("CONF-003"):
+        value = configs_of(broker, plain, api_version)["max.message.bytes"].value or ""
     topic = TOPIC, broker.create_topic(configs={"max.message.bytes": value}).name
     with requirement("CONF-003"):
         source = configs_of(broker, topic, api_version)["max.message.bytes"].config_source

@@ -13,7 +13,7 @@ from harness.client.broker import BrokerUnderTest
 from tests.clients.clients import TOOL_CLIENTS, WITH_HEADERS
 from tests.clients.here import Here, awaited
 from tests.clients.records import BEGAN_MS, FOR_EVER, STEP_MS, in_partition, numbered
-from tests.clients.test_records import stored_codecs
+from tests.clients.test_records import stored_codec
 from tests.clients.tools import PRINT, CommandLine, printed
 from tests.clients.vocabulary import Json
 
@@ -46,7 +46,7 @@ def test_what_is_typed_is_printed(
         (number, f"key {number}", f"value {number}") for number in range(3)
     ]
     assert all(one["headers"] == ([["a", "1"], ["b", "2"]] if headers else []) for one in found)
-    assert stored_codecs(broker, name) == {CODEC}
+    assert stored_codec(broker, name) == CODEC
 
 
 class Shell:

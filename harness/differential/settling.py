@@ -23,6 +23,9 @@ _PAUSE_S, _LIMIT_S, _AUTOMATIC_LIMIT_S, _COORDINATOR_LIMIT_S = 0.01, 10.0, 3.0, 
 _ABSENT = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 _NOT_YET = (*_ABSENT, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 _COORDINATOR_KINDS = (0, 1)
+_GROUP_IS_MADE = (ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+"""With these a newcomer's join is answered before the group that it made is written."""
+_GROUP_LIMIT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,10 @@ So is what follows from the deletion of a topic: its offsets go when it is no lo
 """
 
 
+def _makes_a_group(request: Fields, answer: Fields) -> bool:
+    return not request["member_id"] and answer["error_code"] in _GROUP_IS_MADE
+
+
 class Settling:
     """Watches one broker on a connection of its own."""
 
@@ -100,6 +107,8 @@ class Settling:
         awaited = list(CHANGES[api](request, answer)) if api in CHANGES else []
         for one in awaited:
             self._until(lambda one=one: self._shows(one), one.limit_s)  # type: ignore[misc]
+        if api == "JoinGroup" and _makes_a_group(request, answer):
+            self._until(lambda: self._shows_group(request["group_id"]), _GROUP_LIMIT_S)
         alters = api in THROUGH_THE_CONTROLLER and not request.get("validate_only")
         if alters or (api == "DeleteTopics" and awaited):
             self._pass_barrier()
@@ -146,6 +155,10 @@ class Settling:
             return topic["error_code"] in _ABSENT
         indexes = [one["partition_index"] for one in topic["partitions"] if not one["error_code"]]
         return len(indexes) >= awaited.partitions and self._serves(awaited.topic, indexes)
+
+    def _shows_group(self, group_id: str) -> bool:
+        answer = self._ask("DescribeGroups", 0, 5, {"groups": [group_id]})
+        return answer is None or answer["groups"][0]["group_state"] != "Dead"
 
     def _serves(self, topic: str, indexes: list[int]) -> bool:
         partitions = [{"partition_index": index, "timestamp": -1} for index in indexes]

@@ -4,14 +4,19 @@ Source: classes OffsetMetadataManager and OffsetExpirationConditionImpl; KIP-211
 may commit, and since when its offsets may expire, is its members' matter and comes as an argument.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
-from harness.reference_broker.state.group_log import GroupLog
-from harness.reference_broker.state.group_records import Commits
 from harness.reference_broker.state.room import PER_THING_BYTES, Room
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.group_log import GroupLog
+    from harness.reference_broker.state.group_records import Commits
 
 _EMPTY: Mapping[Place, CommittedOffset] = {}
 

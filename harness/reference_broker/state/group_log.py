@@ -1,28 +1,26 @@
 """What the coordinator of groups writes into its internal topic, as if to read it again.
 
 Source: classes GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataManager. Nothing is
-written as long as the topic does not exist; then there are no groups either.
+written as long as the topic does not exist; then there are no groups either. What makes records is
+much to import, and a broker without groups never does.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 from harness.ids import TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.append_error import AppendRefused
-from harness.reference_broker.state.committed_offset import Place
-from harness.reference_broker.state.group import Group
-from harness.reference_broker.state.group_records import (
-    Commits,
-    Rows,
-    as_batch,
-    commit_rows,
-    forgotten_group_row,
-    forgotten_offset_rows,
-    group_row,
-)
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.topic import Topic
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.committed_offset import Place
+    from harness.reference_broker.state.group import Group
+    from harness.reference_broker.state.group_records import Commits, Rows
+    from harness.reference_broker.state.partition import Partition
+    from harness.reference_broker.state.topic import Topic
 
 _NEW_GROUPS_ARE_KEPT = (4, 0)  # the coordinator of KIP-848
 _MOST_TOMBSTONES = 1_000
@@ -45,10 +43,14 @@ class GroupLog:
 
     def keep_commits(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
         """Offsets of one request, all or none; False when they are too much for a batch."""
+        from harness.reference_broker.state.group_records import commit_rows
+
         return self._append(group_id, commit_rows(group_id, commits, self._like, now), now)
 
     def keep_group(self, group: Group, parts: Mapping[str, bytes], now: TimeMs) -> bool:
         """The generation, and who has which part; False when that is too much for a batch."""
+        from harness.reference_broker.state.group_records import group_row
+
         return self._append(group.group_id, [group_row(group, parts, self._like, now)], now)
 
     def keep_new_group(self, group: Group, now: TimeMs) -> None:
@@ -58,6 +60,10 @@ class GroupLog:
 
     def forget_offsets(self, group_id: str, places: Collection[Place], now: TimeMs) -> None:
         """They are deleted, or too old."""
+        if not places:
+            return
+        from harness.reference_broker.state.group_records import forgotten_offset_rows
+
         rows = forgotten_offset_rows(group_id, places, now)
         for begin in range(0, len(rows), _MOST_TOMBSTONES):
             self._append(group_id, rows[begin : begin + _MOST_TOMBSTONES], now)
@@ -65,12 +71,16 @@ class GroupLog:
     def forget_group(self, group: Group, now: TimeMs) -> None:
         """Its offsets are forgotten already. What was never kept is not forgotten before 4.0."""
         if group.generation > 0 or self._like.since(*_NEW_GROUPS_ARE_KEPT):
+            from harness.reference_broker.state.group_records import forgotten_group_row
+
             self._append(group.group_id, [forgotten_group_row(group.group_id, now)], now)
 
     def _append(self, group_id: str, rows: Rows, now: TimeMs) -> bool:
         partition = self._partition_of(group_id)
         if partition is None or not rows:
             return True
+        from harness.reference_broker.state.group_records import as_batch
+
         try:
             appended = partition.append(as_batch(rows), now)
         except AppendRefused:

@@ -37,6 +37,14 @@ class Awaited:
     limit_s: float = _LIMIT_S
 
 
+@dataclass(frozen=True, slots=True)
+class AwaitedGroup:
+    """A group is to be told of."""
+
+    group: str
+    limit_s: float = _GROUP_LIMIT_S
+
+
 def _created(request: Fields, answer: Fields) -> Iterator[Awaited]:
     if request.get("validate_only"):
         return
@@ -67,11 +75,17 @@ def _made_by_asking(request: Fields, answer: Fields) -> Iterator[Awaited]:
                 yield Awaited(topic["name"], 1, _AUTOMATIC_LIMIT_S)
 
 
-CHANGES: Mapping[str, Callable[[Fields, Fields], Iterator[Awaited]]] = {
+def _joined(request: Fields, answer: Fields) -> Iterator[AwaitedGroup]:
+    if not request["member_id"] and answer["error_code"] in _GROUP_IS_MADE:
+        yield AwaitedGroup(request["group_id"])
+
+
+CHANGES: Mapping[str, Callable[[Fields, Fields], Iterator[Awaited | AwaitedGroup]]] = {
     "CreateTopics": _created,
     "DeleteTopics": _deleted,
     "CreatePartitions": _grown,
     "Metadata": _made_by_asking,
+    "JoinGroup": _joined,
 }
 """What each API may have changed, by its request and answer."""
 THROUGH_THE_CONTROLLER = frozenset(
@@ -85,10 +99,6 @@ THROUGH_THE_CONTROLLER = frozenset(
 
 So is what follows from the deletion of a topic: its offsets go when it is no longer shown.
 """
-
-
-def _makes_a_group(request: Fields, answer: Fields) -> bool:
-    return not request["member_id"] and answer["error_code"] in _GROUP_IS_MADE
 
 
 class Settling:
@@ -107,8 +117,6 @@ class Settling:
         awaited = list(CHANGES[api](request, answer)) if api in CHANGES else []
         for one in awaited:
             self._until(lambda one=one: self._shows(one), one.limit_s)  # type: ignore[misc]
-        if api == "JoinGroup" and _makes_a_group(request, answer):
-            self._until(lambda: self._shows_group(request["group_id"]), _GROUP_LIMIT_S)
         alters = api in THROUGH_THE_CONTROLLER and not request.get("validate_only")
         if alters or (api == "DeleteTopics" and awaited):
             self._pass_barrier()
@@ -145,7 +153,9 @@ class Settling:
         made = Awaited(topic["name"], 1)  # type: ignore[arg-type]
         self._until(lambda: self._shows(made), made.limit_s)
 
-    def _shows(self, awaited: Awaited) -> bool:
+    def _shows(self, awaited: Awaited | AwaitedGroup) -> bool:
+        if isinstance(awaited, AwaitedGroup):
+            return self._shows_group(awaited.group)
         request = {"topics": [{"name": awaited.topic}], "allow_auto_topic_creation": False}
         answer = self._ask("Metadata", 4, 9, request)
         if answer is None:

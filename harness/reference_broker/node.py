@@ -112,7 +112,6 @@ class Node:
         begun_ns = time.perf_counter_ns()
         outcome = HANDLERS[api.key].handle(body, context)
         self._carry_out(context.effects)
-        self._carry_out(self.state.group_log.take_effects())
         self._await_alarm()
         duration_ns = time.perf_counter_ns() - begun_ns
         throttle_ms = self.state.client_quotas.worked(header.client_id, duration_ns, now_ms())
@@ -180,7 +179,8 @@ class Node:
         )
 
     def _carry_out(self, effects: list[Effect]) -> None:
-        for effect in effects:
+        """These, and what was written of groups meanwhile."""
+        for effect in (*effects, *self.state.group_log.take_effects()):
             self.purgatory.wake(_keys_of(effect))
 
     def _await_alarm(self) -> None:
@@ -197,13 +197,12 @@ class Node:
 
     def _expire_offsets(self, now: TimeMs) -> Iterator[None]:
         self.state.expire_offsets(now)
-        self._carry_out(self.state.group_log.take_effects())
+        self._carry_out([])
         yield
 
     def _ring(self) -> None:
         self._alarm = None
         self._carry_out(self.state.groups.ring(now_ms()))
-        self._carry_out(self.state.group_log.take_effects())
         self._await_alarm()
 
 

@@ -39,6 +39,7 @@ from harness.reference_broker.handlers.group_coordinator import (
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
+from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerState
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.group import GroupState
 from harness.reference_broker.state.group_offsets import problem_with_commit
@@ -51,7 +52,6 @@ _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
 _BROKERS_RETENTION, _NOW = -1, -1
 _ASIDE = 0
 _PARTITIONS_ARE_LOOKED_FOR = (2, 0)  # KAFKA-6796
-_GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211: the broker's retention begins when its members are gone
 _STATES_THAT_HEAR = (GroupState.STABLE, GroupState.PREPARING_REBALANCE)
 _Topic = OffsetCommitRequest.OffsetCommitRequestTopic
 _Partition = OffsetCommitRequest.OffsetCommitRequestPartition
@@ -190,7 +190,7 @@ def _commit(
         for _, part in asked
     ]
     commits = [
-        (place, _committed(place, part, request.retention_time_ms, context))
+        (place, _committed(place, part, request.retention_time_ms, state, now))
         for (place, part), code in zip(asked, codes, strict=True)
         if code is ErrorCode.NONE
     ]
@@ -226,25 +226,24 @@ def _hear_of_member(request: OffsetCommitRequest, context: RequestContext) -> No
 
 
 def _committed(
-    place: Place, part: _Partition, retention_ms: int, context: RequestContext
+    place: Place, part: _Partition, retention_ms: int, state: BrokerState, now: TimeMs
 ) -> CommittedOffset:
-    now, topic = context.now(), context.state.cluster.named(place[0])
+    topic = state.cluster.named(place[0])
     said_at = now if part.commit_timestamp == _NOW else TimeMs(part.commit_timestamp)
     return CommittedOffset(
         Offset(part.committed_offset),
         LeaderEpoch(part.committed_leader_epoch),
         part.committed_metadata or "",
-        committed_at=said_at if context.state.like.since(*_GROUPS_KEEP_OFFSETS) else now,
-        expires_at=_expiry(said_at, retention_ms, context),
+        committed_at=said_at if state.like.since(*GROUPS_KEEP_OFFSETS) else now,
+        expires_at=_expiry(said_at, retention_ms, state),
         topic_id=ZERO_UUID if topic is None else topic.topic_id,
     )
 
 
-def _expiry(said_at: TimeMs, retention_ms: int, context: RequestContext) -> TimeMs | None:
+def _expiry(said_at: TimeMs, retention_ms: int, state: BrokerState) -> TimeMs | None:
     """When the commit itself says it, which it once did always."""
-    state = context.state
     if retention_ms == _BROKERS_RETENTION:
-        if state.like.since(*_GROUPS_KEEP_OFFSETS):
+        if state.like.since(*GROUPS_KEEP_OFFSETS):
             return None
         retention_ms = state.committed_offsets.retention_ms
     return TimeMs(said_at + retention_ms)

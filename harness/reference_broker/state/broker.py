@@ -32,7 +32,7 @@ from harness.reference_broker.state.topic_names import (
     TRANSACTION_STATE_TOPIC,
 )
 
-_GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211
+GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211
 _GROUPS_OUTLIVE_OFFSETS = (4, 0)  # the coordinator of KIP-848
 
 
@@ -119,7 +119,7 @@ class BrokerState:
 
         def age_since(group_id: str, place: Place, committed: CommittedOffset) -> TimeMs | None:
             group = self.groups.find(group_id)
-            if group is None or not self.like.since(*_GROUPS_KEEP_OFFSETS):
+            if group is None or not self.like.since(*GROUPS_KEEP_OFFSETS):
                 return committed.committed_at
             return offsets_age_since(group, place[0], committed.committed_at)
 

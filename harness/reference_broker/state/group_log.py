@@ -79,10 +79,10 @@ class GroupLog:
         partition = self._partition_of(group_id)
         if partition is None or not rows:
             return True
-        from harness.reference_broker.state.group_records import as_batch
+        from harness.codec.records import encode_rows
 
         try:
-            appended = partition.append(as_batch(rows), now)
+            appended = partition.append(encode_rows(rows), now)
         except AppendRefused:
             return False
         self._effects += appended.effects

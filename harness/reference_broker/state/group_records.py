@@ -12,7 +12,6 @@ from harness.codec.messages import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from harness.codec.records import encode_rows
 from harness.ids import TimeMs
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
@@ -30,11 +29,6 @@ _ByRelease = Mapping[tuple[int, ...], int]
 _OFFSET_VERSIONS: _ByRelease = {(4, 1): 4, (2, 1): 3, (0, 9): 1}
 _OFFSET_VERSION_WITH_EXPIRY = 1
 _GROUP_VERSIONS: _ByRelease = {(2, 3): 3, (2, 1): 2, (0, 10, 1): 1, (0, 9): 0}
-
-
-def as_batch(rows: Rows) -> bytes:
-    """One batch of them, uncompressed."""
-    return encode_rows(rows)
 
 
 def commit_rows(group_id: str, commits: Commits, like: Likeness, now: TimeMs) -> Rows:

@@ -62,7 +62,8 @@ class GroupMachine(RuleBasedStateMachine):
         self._do(steps.Heartbeat(**drawn))
 
     @rule(version=_VERSION, actor=_ACTOR, who=_WHO, instance=_INSTANCE,
-          off=st.sampled_from([0, 0, 0, -1, 1, None]))  # fmt: skip
+          off=st.sampled_from([0, 0, 0, -1, 1, None]),
+          too_long=st.sampled_from([False, False, False, True]))  # fmt: skip
     def commit(self, **drawn: Any) -> None:
         self._do(steps.Commit(**drawn))
 

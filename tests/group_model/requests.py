@@ -54,6 +54,8 @@ SESSION_IS_ALL = 0
 KNOWN_ID = 4
 """From this version of JoinGroup on a new dynamic member is given an id first (KIP-394)."""
 NO_GENERATION = -1
+MOST_METADATA = 4096
+"""offset.metadata.max.bytes."""
 _ONE_LEAVES = 2
 
 
@@ -147,7 +149,9 @@ def _heartbeat(act: Heartbeat, known: Knowledge, _version: int) -> Message:
 def _commit(act: Commit, known: Knowledge, _version: int) -> Message:
     actor = known.actors[act.actor]
     partition = OffsetCommitRequest.OffsetCommitRequestPartition(
-        partition_index=0, committed_offset=5, committed_metadata=""
+        partition_index=0,
+        committed_offset=5,
+        committed_metadata="." * (MOST_METADATA + 1) if act.too_long else "",
     )
     topic = OffsetCommitRequest.OffsetCommitRequestTopic(name=TOPIC, partitions=[partition])
     return OffsetCommitRequest(

@@ -11,11 +11,13 @@ from tests.group_model.steps import (
     By,
     Commit,
     Delete,
+    Describe,
     FallSilent,
     Gather,
     Heartbeat,
     Join,
     Leave,
+    ListAll,
     Offer,
     Sync,
     WaitOut,
@@ -26,6 +28,7 @@ _NONE = (False, False, False)
 _FIRST, _ALL = (True, False, False), (True, True, True)
 _NEWCOMER = (Join(-1, 3), Behave(-1, 3, only_members=True))
 """Somebody new joins, and waits."""
+_NOTHING_STORED = Commit(-1, 0, off=None, too_long=True)
 
 
 def _gathered(
@@ -52,6 +55,12 @@ SEQUENCES: Mapping[str, Sequence[Act]] = {
     ),
     "a group with a pending member only is deleted": (
         Join(-1, 0), Delete(-1), Join(-1, 0), Join(-1, 0),
+    ),
+    "a commit that stores nothing makes a group that is shown later": (
+        _NOTHING_STORED, ListAll(-1), Describe(-1), Join(-1, 1), ListAll(-1), Describe(-1),
+    ),
+    "a commit that stores nothing makes a group that can be deleted": (
+        _NOTHING_STORED, Delete(-1), Delete(-1), ListAll(-1), Commit(-1, 0, off=None),
     ),
     "a static leader comes back to a stable group": (
         _gathered(2, _ALL), _comes_back(-1), Heartbeat(-1, 0), Sync(-1, 0), Behave(-1, 1),

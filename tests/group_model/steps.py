@@ -113,11 +113,15 @@ class Heartbeat(OfActor):
 
 @dataclass(frozen=True, slots=True)
 class Commit(OfActor):
-    """``off``: None commits with generation -1, as who is no member does."""
+    """``off``: None commits with generation -1, as who is no member does.
+
+    ``too_long``: its metadata, so that nothing is stored.
+    """
 
     who: Who = Who.OWN
     off: int | None = 0
     instance: str = AS_IT_IS
+    too_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)

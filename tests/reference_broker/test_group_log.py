@@ -12,11 +12,13 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DeleteGroupsRequest,
     DeleteTopicsRequest,
+    DescribeGroupsRequest,
     FetchRequest,
     FetchResponse,
     FindCoordinatorRequest,
     HeartbeatRequest,
     JoinGroupRequest,
+    ListGroupsRequest,
     OffsetCommitRequest,
     OffsetDeleteRequest,
     SyncGroupRequest,
@@ -27,6 +29,7 @@ from tests.judging.awaiting import await_right
 from tests.reference_broker.running import create_topic, running_broker
 
 GROUP, TOPIC, BY_NAME = "g", "t", 12
+TOO_LONG = "." * 4097
 COMMIT = ("OffsetCommitKey", 4)
 OFFSET_GONE, GROUP_GONE = ("OffsetCommitKey", -1), ("GroupMetadataKey", -1)
 
@@ -42,13 +45,38 @@ def connection() -> Iterator[Connection]:
             yield made
 
 
-def commit(connection: Connection, version: int = 5, retention_ms: int = -1) -> None:
+def commit(
+    connection: Connection,
+    version: int = 5,
+    *,
+    group: str = GROUP,
+    retention_ms: int = -1,
+    metadata: str = "",
+    times: int = 1,
+    expected: ErrorCode = ErrorCode.NONE,
+) -> None:
     request = OffsetCommitRequest
-    part = request.OffsetCommitRequestPartition(committed_offset=5)
-    topic = request.OffsetCommitRequestTopic(name=TOPIC, partitions=[part])
-    asked = request(group_id=GROUP, topics=[topic], retention_time_ms=retention_ms)
+    part = request.OffsetCommitRequestPartition(committed_offset=5, committed_metadata=metadata)
+    topic = request.OffsetCommitRequestTopic(name=TOPIC, partitions=[part] * times)
+    asked = request(group_id=group, topics=[topic], retention_time_ms=retention_ms)
     answer = connection.ask(asked, version)
-    assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
+    assert answer.topics[0].partitions[0].error_code == expected
+
+
+def commit_nothing(connection: Connection, group: str) -> None:
+    commit(connection, group=group, metadata=TOO_LONG, expected=ErrorCode.OFFSET_METADATA_TOO_LARGE)
+
+
+def listed(connection: Connection) -> set[str]:
+    return {group.group_id for group in connection.ask(ListGroupsRequest(), 2).groups}
+
+
+def deletion(connection: Connection, group: str = GROUP) -> int:
+    return connection.ask(DeleteGroupsRequest(groups_names=[group]), 2).results[0].error_code
+
+
+def described(connection: Connection, group: str) -> str:
+    return connection.ask(DescribeGroupsRequest(groups=[group]), 2).groups[0].group_state
 
 
 def fetch_from(offset: int, max_wait_ms: int = 0) -> FetchRequest:
@@ -80,10 +108,42 @@ def test_a_commit_wakes_who_reads_the_topic(connection: Connection) -> None:
     assert answer.responses[0].partitions[0].records
 
 
+def test_a_group_made_by_a_commit_of_nothing_is_shown_after_the_next_write(
+    connection: Connection,
+) -> None:
+    commit_nothing(connection, "new")
+    assert (listed(connection), described(connection, "new")) == (set(), "Dead")
+    commit(connection)
+    assert (listed(connection), described(connection, "new")) == ({"new", GROUP}, "Empty")
+
+
+def test_a_group_that_is_not_shown_can_be_deleted(connection: Connection) -> None:
+    commit_nothing(connection, GROUP)
+    assert deletion(connection) == ErrorCode.NONE
+    assert written(connection) == [GROUP_GONE]
+    assert deletion(connection) == ErrorCode.GROUP_ID_NOT_FOUND
+
+
+def test_what_cannot_be_written_takes_along_what_is_not_shown(connection: Connection) -> None:
+    commit(connection)
+    commit_nothing(connection, "new")
+    commit(connection, metadata="." * 4000, times=400, expected=ErrorCode.UNKNOWN_SERVER_ERROR)
+    assert deletion(connection, "new") == ErrorCode.GROUP_ID_NOT_FOUND
+    assert deletion(connection) == ErrorCode.NONE
+
+
+def test_before_4_0_every_group_is_shown_at_once() -> None:
+    settings = {"offsets.topic.num.partitions": "1"}
+    with running_broker(settings, like="3.9.2") as address, Connection(address) as connection:
+        create_topic(address, TOPIC)
+        connection.ask(FindCoordinatorRequest(key=GROUP), 2)
+        commit_nothing(connection, "new")
+        assert listed(connection) == {"new"}
+
+
 def test_a_deleted_group_leaves_tombstones(connection: Connection) -> None:
     commit(connection)
-    answer = connection.ask(DeleteGroupsRequest(groups_names=[GROUP]), 2)
-    assert answer.results[0].error_code == ErrorCode.NONE
+    assert deletion(connection) == ErrorCode.NONE
     assert written(connection) == [COMMIT, OFFSET_GONE, GROUP_GONE]
 
 

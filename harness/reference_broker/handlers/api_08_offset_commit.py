@@ -5,7 +5,8 @@ Behaviour
 - A topic that is there and named without partitions is not answered; before Kafka 3.5 neither is
   one that is not there.
 - A partition that is named twice is answered twice, but once before Kafka 4.0: the last counts.
-- A commit without a generation is taken while the group has no members, and makes the group.
+- A commit without a generation is taken while the group has no members, and makes the group, also
+  where nothing is stored.
 - A member's commit prolongs its session.
 - A commit that is too large for the internal topic is UNKNOWN_SERVER_ERROR, as in Kafka since 4.0.
 - Before the groups' internal topic exists this node is no coordinator.
@@ -21,7 +22,6 @@ Version notes
 - v10  topic ids instead of names
 
 Not done
-- Nothing is written to the internal topic: its batch is made to be measured.
 - Groups of the consumer protocol: there are no member epochs.
 """
 
@@ -183,6 +183,7 @@ def _commit(
         return [problem] * len(asked)
     _hear_of_member(request, context)
     state, now = context.state, context.now()
+    state.groups.find_or_create(request.group_id, now)
     codes = [
         ErrorCode.NONE
         if state.committed_offsets.takes_metadata(part.committed_metadata)
@@ -195,9 +196,8 @@ def _commit(
         if code is ErrorCode.NONE
     ]
     if not state.committed_offsets.commit(request.group_id, commits, now):
+        state.groups.revert(request.group_id)
         return [ErrorCode.UNKNOWN_SERVER_ERROR] * len(asked)
-    if commits:  # where nothing is stored no group is made for it
-        state.groups.find_or_create(request.group_id, now)
     return codes
 
 

@@ -46,7 +46,7 @@ def _described(group_id: str, context: RequestContext) -> _Described:
     error = problem_with_coordinator(context)
     if error is not ErrorCode.NONE:
         return _Described(group_id=group_id, error_code=error, authorized_operations=NOT_ASKED)
-    group = context.state.groups.find(group_id)
+    group = context.state.groups.find_shown(group_id)
     if group is None:
         return _missing(group_id, context.api_version)
     is_stable = group.state is GroupState.STABLE

@@ -31,7 +31,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> Answer:
                     group_state=group.state.value,
                     group_type=_CLASSIC,
                 )
-                for group in context.state.groups.all()
+                for group in context.state.groups.shown()
                 if not states or group.state.value.lower() in states
             ]
         )

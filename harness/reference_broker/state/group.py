@@ -6,7 +6,7 @@ Source: class ClassicGroup. What moves it from phase to phase is in `group_phase
 from enum import Enum
 
 from harness.codec.error_code import ErrorCode
-from harness.ids import GroupId, MemberId, TimeMs
+from harness.ids import GroupId, MemberId, Offset, TimeMs
 from harness.reference_broker.state.group_member import (
     NO_MEMBER,
     Joined,
@@ -32,6 +32,7 @@ class Group:
 
     `pending_members` were given an id and have not joined with it yet (KIP-394).
     `pending_syncs` have not asked for their part of the current generation.
+    `made_at`: where its partition of the internal topic ended then, None once it is shown.
     """
 
     __slots__ = (
@@ -39,6 +40,7 @@ class Group:
         "group_id",
         "instances",
         "leader_id",
+        "made_at",
         "members",
         "new_member_added",
         "pending_members",
@@ -50,8 +52,9 @@ class Group:
         "state_since",
     )
 
-    def __init__(self, group_id: GroupId, now: TimeMs) -> None:
+    def __init__(self, group_id: GroupId, now: TimeMs, made_at: Offset | None = None) -> None:
         self.group_id = group_id
+        self.made_at = made_at
         self.state = GroupState.EMPTY
         self.previous_state = GroupState.DEAD
         self.state_since = now

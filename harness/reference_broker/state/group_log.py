@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
-from harness.ids import TimeMs
+from harness.ids import Offset, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.append_error import AppendRefused
@@ -40,6 +40,21 @@ class GroupLog:
         """What was written since the last call."""
         taken, self._effects = self._effects, []
         return taken
+
+    def end_of_unshown(self, group_id: str) -> Offset | None:
+        """Where the group's partition ends; None where groups are shown as soon as they are made.
+
+        Since 4.0 they are read as they were at the last offset that was written
+        (``TimelineHashMap``, ``CoordinatorRuntime.scheduleReadOperation``).
+        """
+        partition = self._partition_of(group_id)
+        if partition is None or not self._like.since(*_NEW_GROUPS_ARE_KEPT):
+            return None
+        return partition.log.end_offset
+
+    def keeps_together(self, group_id: str, other_id: str) -> bool:
+        """Whether two groups are in one partition."""
+        return self._partition_of(group_id) is self._partition_of(other_id)
 
     def keep_commits(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
         """Offsets of one request, all or none; False when they are too much for a batch."""

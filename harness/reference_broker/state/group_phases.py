@@ -176,6 +176,7 @@ def _await_joins(groups: Groups, group: Group, now: TimeMs) -> None:
 def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -> None:
     """The leader has spoken: who is not named has nothing to do."""
     if not groups.log.keep_group(group, parts, now):
+        groups.revert(group.group_id)
         _answer_syncs(groups, group, ErrorCode.UNKNOWN_SERVER_ERROR, now)
         prepare_rebalance(groups, group, now)
         return

@@ -64,16 +64,41 @@ class Groups:
         """In the order of their creation."""
         return self._by_id.values()
 
+    def shown(self) -> Iterable[Group]:
+        """Those that lists and descriptions tell of, which is all but the newest."""
+        return (group for group in self._by_id.values() if self._is_shown(group))
+
     def find(self, group_id: str) -> Group | None:
         """The group of that id."""
         return self._by_id.get(GroupId(group_id))
+
+    def find_shown(self, group_id: str) -> Group | None:
+        """The group of that id, if it is shown."""
+        found = self.find(group_id)
+        return found if found is not None and self._is_shown(found) else None
 
     def find_or_create(self, group_id: str, now: TimeMs) -> Group:
         """The group of that id; a new one is empty, at generation 0."""
         found = self.find(group_id)
         if found is None:
-            found = self._by_id[GroupId(group_id)] = Group(GroupId(group_id), now)
+            found = Group(GroupId(group_id), now, self.log.end_of_unshown(group_id))
+            self._by_id[found.group_id] = found
         return found
+
+    def revert(self, group_id: str) -> None:
+        """Something of that group could not be written: what is not shown there was never made.
+
+        Source: ``CoordinatorRuntime``, ``SnapshotRegistry.revertToSnapshot``.
+        """
+        for group in list(self._by_id.values()):
+            if not self._is_shown(group) and self.log.keeps_together(group.group_id, group_id):
+                del self._by_id[group.group_id]
+
+    def _is_shown(self, group: Group) -> bool:
+        """Since Kafka 4.0 as soon as anything was written behind its making."""
+        if group.made_at is not None and self.log.end_of_unshown(group.group_id) != group.made_at:
+            group.made_at = None
+        return group.made_at is None
 
     def remove(self, group: Group, now: TimeMs) -> None:
         """Forget a group without members."""

@@ -130,6 +130,7 @@ LISTED: Mapping[str, tuple[str, ...]] = {
     "groups": ("group_id",),
     "transaction_states": ("transactional_id",),
     "config_resources": ("resource_name",),
+    "replica_election_results": ("topic",),
 }
 """Lists that may hold what other conversations made: elements by whose name nobody asked are left
 out, and the broker's own topics."""

@@ -32,8 +32,8 @@ from harness.targets.target import (
 COMMAND = (sys.executable, "-P", "-m", "harness.cli", "broker", "--port", "0")
 LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 START_TIMEOUT_MS = 30_000
-QUICK = {"group.initial.rebalance.delay.ms": "0"}
-"""What the broker does not do by itself, so that tests need not wait; `kafka:` has the same."""
+QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
+"""So that tests need not wait, and groups share a partition; `kafka:` has the same."""
 
 
 class ReferenceBroker(ProcessTarget):

@@ -38,7 +38,7 @@ def test_segments_go_when_their_newest_record_is_too_old() -> None:
     assert [begin_after(target, NOW + at) for at in (5000, 5001, 9000, 9001)] == [0, 1, 2, 3]
     assert (target.log.size_bytes, find_offset(target, EARLIEST).offset) == (0, 3)
     assert target.append(sent(0), LATER).base_offset == 3
-    assert target.log.read(Offset(3), SIZE, True).records[:8] == (3).to_bytes(8)
+    assert target.log.read(Offset(3), SIZE, True)[:8] == (3).to_bytes(8)
 
 
 def test_a_young_record_keeps_its_segment_and_all_behind_it() -> None:

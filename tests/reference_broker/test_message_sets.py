@@ -31,7 +31,7 @@ BATCH = encode_batch(RecordBatch([Record(b"v", b"k")], base_timestamp=NOW))
 
 
 def stored(target: Partition) -> list[RecordBatch]:
-    return decode_batches(target.log.read(Offset(0), 1 << 20, True).records)
+    return decode_batches(target.log.read(Offset(0), 1 << 20, True))
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])

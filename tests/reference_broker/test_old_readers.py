@@ -4,6 +4,7 @@ What is expected here was seen on Apache Kafka 3.9.2.
 """
 
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,7 @@ from harness.reference_broker.state.down_conversion import (
 from harness.reference_broker.state.fetch_reading import (
     FetchLimits,
     PartitionReading,
+    is_complete,
     read_partitions,
 )
 from harness.reference_broker.state.fetch_sessions import WantedPartition
@@ -56,10 +58,8 @@ def _reading(*batches: bytes, cut_bytes: int = 0) -> PartitionReading:
     target = partition()
     for batch in batches:
         target.append(batch, NOW)
-    records = target.log.read(Offset(0), 1 << 30, True).records
-    return PartitionReading(
-        KEY, records=records, available_bytes=len(records) + cut_bytes, high_watermark=9
-    )
+    records = target.log.read(Offset(0), 1 << 30, True)
+    return PartitionReading(KEY, records=records + _batch()[:cut_bytes], high_watermark=9)
 
 
 def _offsets(reading: PartitionReading) -> list[int]:
@@ -82,7 +82,7 @@ def test_an_answer_is_as_long_as_what_was_read() -> None:
     """What lacks is the beginning of a message that is longer than the answer."""
     reading = _reading(_batch(), cut_bytes=40)
     found = as_message_sets(reading, 1, 2, ANY)
-    assert len(found.records) == reading.available_bytes
+    assert len(found.records) == len(reading.records)
     (only,) = split_message_set(found.records)
     rest = found.records[12 + (only.length or 0) :]
     offset, length = struct.unpack_from(">qi", rest)
@@ -94,11 +94,11 @@ def test_the_first_batch_comes_whole_though_it_grew() -> None:
     """Without keys and headers a message is larger than its record: the rest is cut."""
     reading = _reading(_batch(size=1), _batch(size=1))
     found = as_message_sets(reading, 1, 0, ANY)
-    assert len(found.records) == reading.available_bytes
+    assert len(found.records) == len(reading.records)
     assert 3 <= len(_offsets(found)) < 6
     alone = as_message_sets(_reading(_batch(size=1)), 1, 0, ANY)
     assert _offsets(alone) == [0, 1, 2]
-    assert len(alone.records) > _reading(_batch(size=1)).available_bytes
+    assert len(alone.records) > len(_reading(_batch(size=1)).records)
 
 
 def test_zstd_has_no_old_form() -> None:
@@ -122,25 +122,61 @@ def test_errors_and_empty_readings_stay() -> None:
     assert as_message_sets(PartitionReading(KEY), 0, 0, ANY).records == b""
 
 
+WHOLE = len(_batch())
+
+
 @pytest.mark.parametrize(
-    ("limit", "hard", "records", "available"),
-    [(10, True, 0, 10), (10, False, 1, None), (0, True, 0, 0), (10_000, True, 2, None)],
+    ("limit", "hard", "size"),
+    [
+        *((10, True, 10), (0, True, 0), (WHOLE + 10, True, WHOLE + 10), (10_000, True, 2 * WHOLE)),
+        *((10, False, WHOLE), (0, False, WHOLE), (WHOLE + 10, False, WHOLE + 10)),
+    ],
 )
-def test_before_version_3_even_the_first_batch_is_cut(
-    limit: int, hard: bool, records: int, available: int | None
+def test_before_version_3_even_the_first_batch_is_cut(limit: int, hard: bool, size: int) -> None:
+    limits = FetchLimits(1, 1 << 20, from_replica=False, is_hard=hard)
+    (reading,) = read_partitions(*_two_batches(limit), limits)
+    assert len(reading.records) == size
+
+
+@pytest.mark.parametrize(("max_bytes", "size"), [(0, 0), (10, 0), (WHOLE + 10, WHOLE + 10)])
+def test_what_is_left_for_another_partition_holds_a_batch_or_nothing(
+    max_bytes: int, size: int
 ) -> None:
+    cluster, (want,) = _two_batches(10_000)
+    missing = replace(want, key=("none", PartitionIndex(0)))
+    limits = FetchLimits(1, 2 * WHOLE + max_bytes, from_replica=False)
+    again = replace(want, key=("again", PartitionIndex(0)))
+    _filled(cluster, "again")
+    readings = read_partitions(cluster, [missing, want, again], limits)
+    assert [len(reading.records) for reading in readings] == [2 * WHOLE, size, 0]
+
+
+def _two_batches(limit: int) -> tuple[Cluster, list[WantedPartition]]:
     cluster = Cluster(ProducerExpiration(60_000, 1_000))
-    topic = cluster.create("t", TopicConfig.of({}, {}), 1, (), Counting())
-    target = topic.partition(0)
+    _filled(cluster, "t")
+    return cluster, [WantedPartition(("t", PartitionIndex(0)), 0, limit, -1, -1, None)]
+
+
+def _filled(cluster: Cluster, name: str) -> None:
+    target = cluster.create(name, TopicConfig.of({}, {}), 1, (), Counting()).partition(0)
     assert target is not None
     for _ in range(2):
         target.append(_batch(), NOW)
-    limits = FetchLimits(1, 1 << 20, from_replica=False, cut_last=True, is_hard=hard)
-    want = WantedPartition(("t", PartitionIndex(0)), 0, limit, -1, -1, None)
-    (reading,) = read_partitions(cluster, [want], limits)
-    size = len(_batch())
-    assert len(reading.records) == records * size
-    assert reading.available_bytes == (records * size if available is None else available)
+
+
+def test_one_answer_tells_of_one_segment_and_waits_for_no_other() -> None:
+    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+    config = TopicConfig.of({"segment.bytes": "1048576"}, {})
+    target = cluster.create("t", config, 1, (), Counting()).partition(0)
+    assert target is not None
+    for _ in range(3):
+        target.append(_batch(size=200_000), NOW)
+    limits = FetchLimits(1 << 30, 1 << 30, from_replica=False)
+    for offset, expected, is_waited_for in ((0, 1, False), (2, 1, False), (6, 1, True)):
+        want = WantedPartition(("t", PartitionIndex(0)), offset, 1 << 30, -1, -1, None)
+        readings = read_partitions(cluster, [want], limits)
+        assert len(readings[0].records) == expected * len(_batch(size=200_000))
+        assert is_complete(readings, limits, frozenset()) is not is_waited_for
 
 
 def _segmented() -> Partition:
@@ -207,7 +243,7 @@ def _of_format(version: str, release: str = "2.8.2") -> Partition:
 def test_the_format_of_a_topic_is_that_of_a_release(release: str, version: str, magic: int) -> None:
     target = _of_format(version, release)
     target.append(_batch(), NOW)
-    assert magic_of(target.log.read(Offset(0), 1 << 30, True).records) == magic
+    assert magic_of(target.log.read(Offset(0), 1 << 30, True)) == magic
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
@@ -216,12 +252,12 @@ def test_messages_are_kept_and_found_one_by_one(compression: str) -> None:
     for _ in range(2):
         target.append(_batch(compression), NOW)
     assert target.log.end_offset == 6
-    stored = target.log.read(Offset(4), 1 << 30, True).records
+    stored = target.log.read(Offset(4), 1 << 30, True)
     messages = decode_message_set(stored)
     expected = [4, 5] if compression == "none" else [3, 4, 5]
     assert [message.offset for message in messages] == expected
     assert record_at(target, NOW).offset == 0
-    as_it_is = as_message_sets(PartitionReading(KEY, records=stored, available_bytes=len(stored)),
+    as_it_is = as_message_sets(PartitionReading(KEY, records=stored),
                                1, 4, ConversionRules(may_convert=False))  # fmt: skip
     assert as_it_is.records == stored
 

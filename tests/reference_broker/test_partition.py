@@ -72,7 +72,7 @@ def test_good_bytes_are_stored_as_they_were_sent(compression: str) -> None:
     target.append(sent(), NOW)
     batch = sent(compression=compression)
     target.append(batch, NOW)
-    stored = target.log.read(Offset(4), 10_000, True).records
+    stored = target.log.read(Offset(4), 10_000, True)
     assert stored[12 + 4 :] == batch[12 + 4 :]
     assert struct.unpack_from(">q", stored) == (3,)
     assert struct.unpack_from(">i", stored, 12) == (0,)
@@ -81,14 +81,14 @@ def test_good_bytes_are_stored_as_they_were_sent(compression: str) -> None:
 def test_a_wrong_max_timestamp_is_repaired_with_its_checksum() -> None:
     target = partition()
     target.append(sent(0, 7, max_timestamp=5), NOW)
-    (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True).records)
+    (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True))
     assert stored.max_timestamp == NOW + 7
 
 
 def test_log_append_time_replaces_the_timestamps() -> None:
     target = partition(message_timestamp_type="LogAppendTime")
     assert target.append(sent(), TimeMs(NOW + 50)).append_time == NOW + 50
-    (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True).records)
+    (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True))
     assert (stored.max_timestamp, stored.attributes) == (NOW + 50, 8)
 
 
@@ -96,7 +96,7 @@ def test_log_append_time_replaces_the_timestamps() -> None:
 def test_another_compression_type_recompresses(kind: str) -> None:
     target = partition(compression_type=kind)
     target.append(sent(5, 6, compression="zstd" if kind != "zstd" else "gzip"), NOW)
-    (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True).records)
+    (stored,) = decode_batches(target.log.read(Offset(0), 10_000, True))
     assert stored.compression == ("none" if kind == "uncompressed" else kind)
     assert [r.offset_delta for r in stored.records] == [0, 1]
     assert [stored.base_timestamp + r.timestamp_delta for r in stored.records] == [NOW + 5, NOW + 6]
@@ -206,16 +206,24 @@ def test_duplicates_are_answered_where_the_first_copy_is() -> None:
     assert target.log.end_offset == 3
 
 
-def test_reads_are_whole_batches_within_the_limit() -> None:
+def test_a_read_ends_at_the_limit_wherever_that_is() -> None:
     target = partition()
     for _ in range(4):
         target.append(sent(), NOW)
     size = target.log.size_bytes // 4
-    assert len(target.log.read(Offset(4), size * 2 + 5, True).records) == size * 2
-    assert target.log.read(Offset(4), size - 1, False).records == b""
-    assert len(target.log.read(Offset(4), 1, True).records) == size
-    assert target.log.read(Offset(3), size * 2 + 5, True).available_bytes == size * 2 + 5
-    assert target.log.read(Offset(12), size, True).records == b""
+    everything = target.log.read(Offset(0), size * 4, True)
+    assert len(everything) == size * 4
+
+    def read(offset: int, limit_bytes: int, at_least_one: bool = True, stop: int = 12) -> bytes:
+        return target.log.read(Offset(offset), limit_bytes, at_least_one, Offset(stop))
+
+    assert read(4, size * 2 + 5) == everything[size : size * 3 + 5]
+    assert read(3, size * 2 + 5) == everything[size : size * 3 + 5]
+    assert read(4, size - 1, at_least_one=False) == everything[size : size * 2 - 1]
+    assert read(4, 1) == everything[size : size * 2]
+    assert read(4, size * 9) == everything[size:]
+    assert read(4, size * 9, stop=9) == everything[size : size * 3]
+    assert read(4, 0, at_least_one=False) == read(12, size) == b""
 
 
 def test_times_are_searched_by_record() -> None:

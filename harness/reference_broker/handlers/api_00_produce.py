@@ -205,6 +205,8 @@ def _check_transaction(batch: bytes, transactional_id: str | None, context: Requ
     header = BatchHeader.read(batch)
     if header.producer_id < 0 or not header.attributes & TRANSACTIONAL:
         return
+    if not transactional_id:
+        raise AppendRefused(ErrorCode.INVALID_REQUEST)
     known = context.state.producer_ids.current(transactional_id)
     if known is None or known.producer_id != header.producer_id:
         raise AppendRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)

@@ -3,8 +3,9 @@
 Behaviour
 - A fetch waits until min_bytes are readable or max_wait_ms has passed; an error answers at once,
   but a partition that does not exist is answered with the others.
-- Partitions are filled in order with whole batches; the first batch comes even when it is larger
-  than every limit (KIP-74).
+- Partitions are filled in order; the first batch comes whole even when it is larger than every
+  limit (KIP-74), the last of each is cut where the limit is.
+- One answer tells of one segment of a partition.
 - A partition that is named twice counts once, with what was said last.
 - What is stored in a newer format than the version knows is converted, unless the topic forbids it
   (KIP-283).
@@ -169,7 +170,6 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             min(request.min_bytes, max_bytes),
             max_bytes,
             from_replica=replica_id >= 0,
-            cut_last=magic_for(version) is not None,
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
         ),
         request.isolation_level == _READ_COMMITTED,

@@ -42,7 +42,7 @@ class ConversionRules:
 def as_message_sets(
     reading: PartitionReading, magic: int, fetch_offset: int, rules: ConversionRules
 ) -> PartitionReading:
-    """The reading with its batches converted, or an error instead of it.
+    """The reading with its batches converted if any is newer, or an error instead of it.
 
     UNSUPPORTED_COMPRESSION_TYPE: a batch in zstd has no old form. Behind others it is left for the
     next fetch; as the first, or on a topic that stores zstd, the reader gets the error.
@@ -57,7 +57,9 @@ def as_message_sets(
             raise NoOldForm("the topic stores zstd")
         if is_newer and not rules.may_convert:
             return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_VERSION)
-        records = _converted(entries, reading.available_bytes, magic, fetch_offset)
+        if not is_newer:
+            return reading
+        records = _converted(entries, len(reading.records), magic, fetch_offset)
     except NoOldForm:
         return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     return replace(reading, records=records)

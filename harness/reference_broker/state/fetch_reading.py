@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
 from harness.ids import LeaderEpoch, Offset
+from harness.reference_broker.state.batch_bytes import next_batch_size
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.partition import Partition
@@ -19,14 +20,12 @@ _NO_LEADER_EPOCH = -1  # and whatever is less, other than in ListOffsets
 class FetchLimits:
     """What a fetch request says for all its partitions together.
 
-    `cut_last`: what no whole batch fits in is filled with a part of one. `is_hard`: even the
-    first batch is cut then (before KIP-74).
+    `is_hard`: even the first batch is cut (before KIP-74).
     """
 
     min_bytes: int
     max_bytes: int
     from_replica: bool
-    cut_last: bool = False
     is_hard: bool = False
 
 
@@ -40,16 +39,19 @@ class DivergingEpoch:
 
 @dataclass(frozen=True, slots=True)
 class PartitionReading:
-    """What was read of one partition; -1 where an error leaves it unknown."""
+    """What was read of one partition; -1 where an error leaves it unknown.
+
+    `is_old`: it was read of a segment that is not appended to any more.
+    """
 
     key: FetchKey
     error: ErrorCode = ErrorCode.NONE
     high_watermark: int = -1
     log_start_offset: int = -1
     records: bytes = b""
-    available_bytes: int = 0
     diverging: DivergingEpoch | None = None
     is_missing: bool = False
+    is_old: bool = False
 
 
 def find_partition(
@@ -95,8 +97,7 @@ def read_partitions(
         reading = _read(found, want, limits, left_bytes, may_exceed)
         if reading.records:
             may_exceed = False
-            taken = reading.available_bytes if limits.cut_last else len(reading.records)
-            left_bytes = max(0, left_bytes - taken)
+            left_bytes = max(0, left_bytes - len(reading.records))
         readings.append(reading)
     return readings + unknown + missing
 
@@ -107,14 +108,17 @@ def is_complete(
     """Whether a fetch may be answered before its time is over.
 
     What was missing when it came does not end its wait for the others (class KafkaApis sorts it
-    out before anything is read); what goes missing meanwhile does, like every other error.
+    out before anything is read); what goes missing meanwhile does, like every other error. Nor
+    does a segment grow that is not appended to (class DelayedFetch).
     """
     if any(
-        r.diverging is not None or (r.error is not ErrorCode.NONE and r.key not in missing_at_start)
+        r.is_old
+        or r.diverging is not None
+        or (r.error is not ErrorCode.NONE and r.key not in missing_at_start)
         for r in readings
     ):
         return True
-    return sum(r.available_bytes for r in readings) >= limits.min_bytes
+    return sum(len(r.records) for r in readings) >= limits.min_bytes
 
 
 def _read(
@@ -144,16 +148,16 @@ def _read(
     if limit_bytes < 0 and offset < log.end_offset:
         # Kafka does not foresee it (class LogSegment, read).
         return PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
-    piece = log.read(offset, limit_bytes, may_exceed and not limits.is_hard)
-    available_bytes = piece.available_bytes
-    if limits.is_hard:
-        available_bytes = min(log.bytes_from(offset), max(0, limit_bytes))
+    end = partition.segment_end(offset)
+    records = log.read(offset, limit_bytes, may_exceed and not limits.is_hard, end)
+    if not limits.is_hard and next_batch_size(records, 0) is None:
+        records = b""  # no batch fits in, and somebody else was served
     return PartitionReading(
         want.key,
         high_watermark=high_watermark,
         log_start_offset=log.start_offset,
-        records=piece.records,
-        available_bytes=available_bytes,
+        records=records,
+        is_old=end is not None,
     )
 
 

@@ -78,6 +78,10 @@ class Partition:
         """Readers see every record below it."""
         return self.log.end_offset
 
+    def segment_end(self, offset: Offset) -> Offset | None:
+        """Where the segment ends from which `offset` is read; None in the last one."""
+        return self.segments.end_of(self.log.first_base(offset))
+
     def append(self, batch: bytes, now: TimeMs) -> Appended:
         """Validate and append a client's batch, or its message set. Raises AppendRefused.
 

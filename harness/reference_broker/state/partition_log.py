@@ -21,17 +21,6 @@ class StoredBatch(NamedTuple):
     data: bytes
 
 
-class LogSlice(NamedTuple):
-    """`records` are whole batches; `available_bytes` is what lies between the offset and the end,
-    at most the limit asked for: what counts against a fetch's min_bytes."""
-
-    records: bytes
-    available_bytes: int
-
-
-_NOTHING = LogSlice(b"", 0)
-
-
 class PartitionLog:
     """A list of batches that grows at its end and loses its beginning. Owns both offsets."""
 
@@ -97,32 +86,34 @@ class PartitionLog:
     def _start_position(self, index: int) -> int:
         return self._end_positions[index] - len(self._batches[index].data)
 
-    def read(self, offset: Offset, limit_bytes: int, at_least_one: bool) -> LogSlice:
-        """Whole batches from the one that contains `offset` on, together at most `limit_bytes`.
+    def first_base(self, offset: Offset) -> Offset:
+        """Where the batch begins with which `read` would begin."""
+        first = self._first_reaching(offset)
+        return self._batches[first].base_offset if first < len(self._batches) else self.end_offset
 
-        With `at_least_one` the first batch comes even when it is larger (KIP-74). `offset` lies
-        between the start offset and the end offset, both included; in a gap the next batch is
-        the first.
+    def read(
+        self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
+    ) -> bytes:
+        """The bytes from the batch that contains `offset` on, at most `limit_bytes`: the last batch
+        may be cut, wherever that is.
+
+        With `at_least_one` the first batch comes whole even when it is larger (KIP-74). `offset`
+        lies between the start offset and the end offset, both included; in a gap the next batch is
+        the first. What follows from `stop` on is not read.
         """
-        if offset >= self.end_offset:
-            return _NOTHING
+        behind = len(self._batches) if stop is None else self._first_reaching(stop)
         first = self._first_reaching(offset)
-        start_position = self._start_position(first)
-        stop = bisect_right(self._end_positions, start_position + max(limit_bytes, 0))
-        if stop <= first:
-            if not at_least_one:
-                return _NOTHING
-            stop = first + 1
-        records = b"".join(batch.data for batch in self._batches[first:stop])
-        available = min(self._end_positions[-1] - start_position, max(limit_bytes, len(records)))
-        return LogSlice(records, available)
-
-    def bytes_from(self, offset: Offset) -> int:
-        """How much there is from the batch on with which `read` would begin."""
-        if offset >= self.end_offset:
-            return 0
-        first = self._first_reaching(offset)
-        return self._end_positions[-1] - self._start_position(first)
+        if first >= behind:
+            return b""
+        begin = self._start_position(first)
+        least_bytes = len(self._batches[first].data) if at_least_one else 0
+        size = min(self._end_positions[behind - 1] - begin, max(limit_bytes, least_bytes))
+        whole = max(first, bisect_right(self._end_positions, begin + size))
+        pieces = [batch.data for batch in self._batches[first:whole]]
+        whole_bytes = self._end_positions[whole - 1] - begin if whole > first else 0
+        if (cut_bytes := size - whole_bytes) > 0:
+            pieces.append(self._batches[whole].data[:cut_bytes])
+        return b"".join(pieces)
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
         """The batches with a record of `timestamp` or later, in order. Of the first batch of the

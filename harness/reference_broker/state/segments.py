@@ -5,6 +5,7 @@ last one alone, and ListOffsets version 0 asks where they begin. Source: classes
 (maybeRoll) and LogSegment of Apache Kafka 3.9; KIP-33, KIP-354.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,6 +78,11 @@ class Segments:
     def active(self) -> Segment:
         """The one that is appended to."""
         return self._segments[-1]
+
+    def end_of(self, offset: Offset) -> Offset | None:
+        """Where the segment of that offset ends; None for the active one."""
+        following = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
+        return self._segments[following].base_offset if following < len(self._segments) else None
 
     @property
     def size_bytes(self) -> int:

@@ -9,10 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -35,8 +36,15 @@ FAILURES_ARE_KNOWN = {"releases", "others", KFAKE}
 NEEDED_PROGRAMS = {KFAKE: "go", "clients": "go"}
 """What a part cannot do without: it is not run where that is missing, which CI does not accept."""
 NOT_RUN = "not run"
-BESIDE = ("containers", "clients", "others", KFAKE, "differential", "groups")
-"""They mostly wait, so they run one after the other beside what follows ``tests``."""
+LANES = 3
+"""So many parts run at a time: most wait as much as they work."""
+IN_ORDER = (
+    *("lint", "types", "suites", "tests", "defects", "kafka", "others", "containers", "releases"),
+    *(KFAKE, "clients", "fuzz", "groups", "differential"),
+)
+"""How they begin: what others need, then the longest. The report comes behind all."""
+AFTER = {"kafka": "suites", "releases": "kafka"}
+"""Whose results a part reads beside its own."""
 CONTAINERS = "tests/targets/containers"  # in one process: each has a Docker daemon of its own
 CLIENTS = "tests/clients"
 PYTEST = ["pytest", "-p", "no:cacheprovider"]
@@ -114,58 +122,70 @@ PARTS: dict[str, list[list[str]]] = {
 }  # fmt: skip
 
 
-Row = tuple[str, str, float]
+@dataclass(slots=True)
+class Row:
+    """One part: how it ended, how long it took, and how long a processor had worked for it."""
+
+    name: str
+    result: str = NOT_RUN
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 def timed(name: str, show: bool = True) -> Row:
-    """Run one part; its name, result and seconds."""
-    began = time.monotonic()
+    """Run one part."""
+    row, began = Row(name), time.monotonic()
     with (LOGS / f"{name}.log").open("wb") as log:
-        result = run_part(name, log, show)
-    return name, result, time.monotonic() - began
+        run_part(row, log, show)
+    row.seconds = time.monotonic() - began
+    return row
 
 
-def run_beside(names: Sequence[str], rows: list[Row]) -> None:
-    """One after the other; what a part prints comes in one piece when it ends."""
-    for name in names:
-        rows.append(timed(name, show=False))
-        sys.stdout.write((LOGS / f"{name}.log").read_text("utf-8", "replace"))
-        sys.stdout.flush()
+def in_one_piece(name: str, needed: Future[Row] | None) -> Row:
+    """Run one part beside others; what it prints comes when it ends."""
+    if needed is not None:
+        needed.result()
+    print(f"== {name} began", flush=True)
+    row = timed(name, show=False)
+    printed = (LOGS / f"{name}.log").read_text("utf-8", "replace")
+    print(f"{printed}\n== {name} {row.result}", flush=True)
+    return row
 
 
 def run_all(names: Sequence[str]) -> list[Row]:
-    """``report`` comes last, when all that it shows is there."""
-    rows: list[Row] = []
-    first = [name for name in ("lint", "types", "tests") if name in names]
-    beside = [name for name in BESIDE if name in names]
-    then = [name for name in names if name not in {*first, *beside, "report"}]
-    rows += [timed(name) for name in first]
-    lane = threading.Thread(target=run_beside, args=(beside, rows))
-    lane.start()
-    rows += [timed(name) for name in then]
-    lane.join()
+    """Some at a time, each when what it needs is over."""
+    if len(names) == 1:
+        return [timed(names[0])]
+    begun: dict[str, Future[Row]] = {}
+    with ThreadPoolExecutor(LANES) as lanes:
+        for name in [name for name in IN_ORDER if name in names]:
+            begun[name] = lanes.submit(in_one_piece, name, begun.get(AFTER.get(name, "")))
+    rows = [future.result() for future in begun.values()]
     return [*rows, *[timed(name) for name in names if name == "report"]]
 
 
-def run_part(name: str, log: IO[bytes], show: bool) -> str:
-    """Run the commands of one part, up to the first that fails; passed, FAILED or not run."""
-    needed = NEEDED_PROGRAMS.get(name)
+def run_part(row: Row, log: IO[bytes], show: bool) -> None:
+    """Run the commands of one part, up to the first that fails."""
+    needed = NEEDED_PROGRAMS.get(row.name)
     if needed and shutil.which(needed) is None and "CI" not in os.environ:
-        tell(f"\n== {name}: not run: there is no program {needed!r} on PATH\n".encode(), log, show)
-        return NOT_RUN
-    for command in PARTS[name]:
-        tell(f"\n== {name}: {' '.join(command)}\n".encode(), log, show)
+        told = f"\n== {row.name}: not run: there is no program {needed!r} on PATH\n"
+        tell(told.encode(), log, show)
+        return
+    row.result = "FAILED"
+    for command in PARTS[row.name]:
+        tell(f"\n== {row.name}: {' '.join(command)}\n".encode(), log, show)
         words = [str(BIN / command[0]), *command[1:]]
-        if name == "report":
+        if row.name == "report":
             words = [word for word in words if not is_missing(word)]
-        code = run_command(words, log, show)
-        if code and not (code == 1 and name in FAILURES_ARE_KNOWN and "run" in command):
-            return "FAILED"
-    return "passed"
+        code, cpu_seconds = run_command(words, log, show)
+        row.cpu_seconds += cpu_seconds
+        if code and not (code == 1 and row.name in FAILURES_ARE_KNOWN and "run" in command):
+            return
+    row.result = "passed"
 
 
-def run_command(words: list[str], log: IO[bytes], show: bool) -> int:
-    """The exit code; what the command prints is told as it comes."""
+def run_command(words: list[str], log: IO[bytes], show: bool) -> tuple[int, float]:
+    """The exit code and the seconds of processor; what the command prints is told as it comes."""
     # Compiled modules make the many pytest processes of a part start several times quicker.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     with subprocess.Popen(
@@ -174,7 +194,9 @@ def run_command(words: list[str], log: IO[bytes], show: bool) -> int:
         assert process.stdout is not None
         while printed := os.read(process.stdout.fileno(), 1 << 16):
             tell(printed, log, show)
-    return process.returncode
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def tell(printed: bytes, log: IO[bytes], show: bool) -> None:
@@ -188,11 +210,11 @@ def tell(printed: bytes, log: IO[bytes], show: bool) -> None:
 
 def tell_again(rows: Sequence[Row]) -> None:
     """How each failed part ended: the end of a long log may be all that is kept of it."""
-    for name, result, _ in rows:
-        if result == "FAILED":
-            lines = (LOGS / f"{name}.log").read_text("utf-8", "replace").splitlines()
+    for row in rows:
+        if row.result == "FAILED":
+            lines = (LOGS / f"{row.name}.log").read_text("utf-8", "replace").splitlines()
             named = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-            print(f"\n== {name} failed", *named, "...", *lines[-TOLD_AGAIN_LINES:], sep="\n")
+            print(f"\n== {row.name} failed", *named, "...", *lines[-TOLD_AGAIN_LINES:], sep="\n")
 
 
 def is_missing(word: str) -> bool:
@@ -211,10 +233,12 @@ def main(names: list[str]) -> int:
     LOGS.mkdir(parents=True)
     rows = run_all(names or list(PARTS))
     tell_again(rows)
-    print("\n| part | result | minutes |\n|---|---|---|")
-    for name, result, seconds in rows:
-        print(f"| {name} | {result} | {seconds / 60:.1f} |")
-    counts = Counter(result for _, result, _ in rows)
+    print("\n| part | result | minutes | of processor |\n|---|---|---|---|")
+    for row in rows:
+        print(
+            f"| {row.name} | {row.result} | {row.seconds / 60:.1f} | {row.cpu_seconds / 60:.1f} |"
+        )
+    counts = Counter(row.result for row in rows)
     not_run = f", {counts[NOT_RUN]} not run" if counts[NOT_RUN] else ""
     print(f"\nparts: {counts['passed']} passed, {counts['FAILED']} failed{not_run}")
     return 1 if counts["FAILED"] else 0

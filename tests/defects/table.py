@@ -122,6 +122,7 @@ class Suites:
         command = [*(files or ["suites"]), "-q", "-p", "no:cacheprovider"]
         command += ["-p", "no:hypothesispytest", "--out", str(self.out), "--run-id", name]
         command += ["--versions", self.versions, *words]
+        self.out.mkdir(exist_ok=True)
         run_pytest(command, variables, self._output(name), RUN_TIMEOUT_S)
 
     def _output(self, name: str) -> Path:

@@ -15,7 +15,7 @@ import pytest
 
 # Not the plugins themselves: pytest wants to import those.
 PRELOADED = ["pytest", "harness.run_session", "harness.case_session", "harness.targets.spec"]
-PRELOADED += ["harness.proxies.front", "tests.defects.all_defects"]
+PRELOADED += ["harness.proxies.front", "tests.defects.all_defects", "tests.defects.prepared"]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(PRELOADED)
 

@@ -12,7 +12,7 @@ from harness.codec.errors import (
     UnknownApiError,
     UnsupportedVersionError,
 )
-from harness.codec.message_codec import decode, decode_prefix, encode
+from harness.codec.message_codec import decode, decode_prefix, encode, encode_parts
 
 __all__ = [
     "CodecError",
@@ -25,4 +25,5 @@ __all__ = [
     "decode",
     "decode_prefix",
     "encode",
+    "encode_parts",
 ]

@@ -10,9 +10,9 @@ _LENGTH = struct.Struct(">i")
 LENGTH_BYTES = 4
 
 
-def frame(payload: bytes) -> bytes:
-    """``payload`` with its length in front."""
-    return _LENGTH.pack(len(payload)) + payload
+def frame(*payload: bytes) -> bytes:
+    """The parts of a payload one behind the other, with their length in front."""
+    return b"".join((_LENGTH.pack(sum(map(len, payload))), *payload))
 
 
 class FrameSplitter:

@@ -1,8 +1,9 @@
 """Generated encoders: straight-line Python per (message, version).
 
-A generated encoder is ``encode(message) -> bytes``. It raises anything at all on a value that does
-not fit; the caller then asks the interpreter which field it is. Structs are written inline, in
-loops in loops; only those that contain themselves are functions.
+A generated encoder is ``encode(message) -> list[bytes]``: the parts, which are the message's own
+bytes where those are large, so that who writes them on need not copy them twice. It raises anything
+at all on a value that does not fit; the caller then asks the interpreter which field it is. Structs
+are written inline, in loops in loops; only those that contain themselves are functions.
 
 The names in generated code: ``o`` the parts and ``add`` their append, ``s`` bytes, ``n`` lengths
 and counts (of compact ones: plus 1, as they are written).
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 
     from harness.codec.structs import Message, Struct
 
-_encoders: dict[tuple[type[Struct], int], Callable[[Struct], bytes]] = {}
+_encoders: dict[tuple[type[Struct], int], Callable[[Struct], list[bytes]]] = {}
 
 
-def generate_encoder(cls: type[Message], version: int) -> Callable[[Struct], bytes]:
+def generate_encoder(cls: type[Message], version: int) -> Callable[[Struct], list[bytes]]:
     """The encoder of one message at one version."""
     return struct_encoder(cls, cls, version)
 
 
 def struct_encoder(
     root: type[Message], cls: type[Struct], version: int
-) -> Callable[[Struct], bytes]:
+) -> Callable[[Struct], list[bytes]]:
     """The encoder of one struct of a message; a struct that contains itself finds its own."""
     key = (cls, version)
     if key not in _encoders:
@@ -57,9 +58,9 @@ class EncoderWriter:
         self.source.add(0, f"def encode({argument}):")
         self.source.add(1, "o = []", "add = o.append")
 
-    def end(self, steps: Steps, title: str) -> Callable[[Struct], bytes]:
+    def end(self, steps: Steps, title: str) -> Callable[[Struct], list[bytes]]:
         steps.flush()
-        steps.add("return b''.join(o)")
+        steps.add("return o")
         return self.source.compile("encode", title)
 
     def layout_of(self, cls: type[Struct]) -> Layout:
@@ -136,7 +137,7 @@ class EncoderWriter:
         root, version = self.root, self.version
         write = f"write_{cls.__name__}"
         self.source.names[write] = Lazy(lambda: struct_encoder(root, cls, version))
-        steps.add(f"add({write}({name}))")
+        steps.add(f"for part in {write}({name}): add(part)")
 
     def array(self, steps: Steps, slot: Slot, owner: str) -> None:
         items, name = self.source.fresh("items"), self.source.fresh("n")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _decoders: dict[tuple[type[Message], int, bool], Callable[[bytes, int, int], Any]] = {}
-_encoders: dict[tuple[type[Message], int], Callable[[Message], bytes]] = {}
+_encoders: dict[tuple[type[Message], int], Callable[[Message], list[bytes]]] = {}
 
 
 def encode(message: Message, version: int) -> bytes:
@@ -26,20 +26,35 @@ def encode(message: Message, version: int) -> bytes:
     Raises EncodeError, naming the field, when a value does not fit or this version cannot carry
     it (unless the field is ignorable), and UnsupportedVersionError.
     """
-    cls = type(message)
-    write = _encoders.get((cls, version))
-    if write is None:
-        require_version(cls, version)
-        from harness.codec.generate_encoder import generate_encoder
+    write = _encoders.get((type(message), version)) or _encoder(type(message), version)
+    try:
+        return b"".join(write(message))
+    except Exception as error:
+        raise _refusal(message, version) from error
 
-        write = _encoders[cls, version] = generate_encoder(cls, version)
+
+def encode_parts(message: Message, version: int) -> list[bytes]:
+    """As ``encode``, in parts: one behind the other they are the body. Raises the same."""
+    write = _encoders.get((type(message), version)) or _encoder(type(message), version)
     try:
         return write(message)
     except Exception as error:
-        from harness.codec.interpreter_encode import Writer
+        raise _refusal(message, version) from error
 
-        Writer(message, version).write()  # raises the precise error
-        raise CodecError(f"encoders of {cls.__name__} v{version} disagree") from error
+
+def _encoder(cls: type[Message], version: int) -> Callable[[Message], list[bytes]]:
+    require_version(cls, version)
+    from harness.codec.generate_encoder import generate_encoder
+
+    write = _encoders[cls, version] = generate_encoder(cls, version)
+    return write
+
+
+def _refusal(message: Message, version: int) -> CodecError:
+    from harness.codec.interpreter_encode import Writer
+
+    Writer(message, version).write()  # raises the precise error
+    return CodecError(f"encoders of {type(message).__name__} v{version} disagree")
 
 
 def decode(cls: type[M], version: int, data: bytes, offset: int = 0) -> M:

@@ -164,8 +164,8 @@ class ClientConnection(asyncio.Protocol):
         self._held_by = self._loop.call_soon(self._continue)  # the others are served too
 
     def _take_answer(self, response: Response, answers: list[bytes]) -> None:
-        if response.data is not None:
-            answers.append(frame(response.data))
+        if response.parts is not None:
+            answers.append(frame(*response.parts))
         if response.mute_ms > 0 and not self._has_ended:
             self._held_by = self._loop.call_later(response.mute_ms / 1000, self._continue)
 

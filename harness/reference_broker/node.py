@@ -8,12 +8,11 @@ from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.codec import DecodeError, decode_prefix
-from harness.codec.apis import API_VERSIONS_KEY, APIS
+from harness.codec import DecodeError, decode_prefix, encode_parts
+from harness.codec.apis import API_VERSIONS_KEY, APIS, api_of
 from harness.codec.header import (
     RequestRefused,
     decode_request_header,
-    encode_response,
     response_header,
 )
 from harness.codec.messages import RequestHeader
@@ -52,10 +51,13 @@ class _Request:
 
 
 class Response(NamedTuple):
-    """`data` is the response without its length, None when the request wants none. Nothing more
-    is read from the client for `mute_ms`: for as long as it was told to wait (KIP-219)."""
+    """`parts` are the response without its length, None when the request wants none.
 
-    data: bytes | None
+    Nothing more is read from the client for `mute_ms`: for as long as it was told to wait
+    (KIP-219).
+    """
+
+    parts: list[bytes] | None
     mute_ms: int = 0
 
 
@@ -98,7 +100,7 @@ class Node:
         """
         request = self._read_header(payload)
         if request is None:
-            return Response(self._unserved_api_versions(payload))
+            return self._unserved_api_versions(payload)
         header = request.header
         version = header.request_api_version
         api = APIS[header.request_api_key]
@@ -126,7 +128,7 @@ class Node:
         if outcome.encoded is not None:
             if throttle_ms == 0:
                 head = response_header(api, version, header.correlation_id)
-                return Response(head + outcome.encoded)
+                return Response([head, outcome.encoded])
             outcome = Answer(copy(outcome.message))
         return _response(outcome.message, version, header.correlation_id, throttle_ms)
 
@@ -154,14 +156,14 @@ class Node:
             raise RequestRejected(f"{asked} is not served")
         return _Request(header, body_offset)
 
-    def _unserved_api_versions(self, payload: bytes) -> bytes:
+    def _unserved_api_versions(self, payload: bytes) -> Response:
         """ApiVersions at an unknown version: the body is not looked at, the answer is of v0."""
         try:
             header, _ = decode_request_header(payload, tolerant=True)
         except RequestRefused as refused:
             header = refused.header
         answer = fallback_answer(self._context(header, len(payload)))
-        return encode_response(answer, 0, header.correlation_id)
+        return _response(answer, 0, header.correlation_id, 0)
 
     def _context(
         self, header: RequestHeader, request_bytes: int, client_host: str = ""
@@ -208,7 +210,8 @@ class Node:
 
 def _response(message: Message, version: int, correlation_id: int, throttle_ms: int) -> Response:
     mute_ms = _tell_to_wait(message, throttle_ms)
-    return Response(encode_response(message, version, correlation_id), mute_ms)
+    head = response_header(api_of(type(message)), version, correlation_id)
+    return Response([head, *encode_parts(message, version)], mute_ms)
 
 
 def _tell_to_wait(message: Message, throttle_ms: int) -> int:

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 
+from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.connection import ClientConnection
 from harness.reference_broker.node import Node
 from harness.reference_broker.request_memory import RequestMemory
@@ -157,6 +158,7 @@ def run_broker(host: str, port: int, settings: BrokerSettings) -> None:
 
     Raises SettingError and OSError when the broker cannot listen.
     """
+    keep_freed_memory()
     asyncio.run(_run_until_signal(host, port, settings))
 
 

@@ -49,6 +49,16 @@ def test_members_that_say_too_much_are_told_to_come_later() -> None:
     assert groups.find(NAME) is None
 
 
+def test_groups_that_are_there_for_commits_take_room() -> None:
+    groups = small_groups()
+    made = 0
+    while groups.has_room_for(f"g{made}", NOW):
+        groups.find_or_create(f"g{made}", NOW)
+        made += 1
+    assert made == 19
+    assert groups.has_room_for("g0", NOW)
+
+
 def test_ids_that_nobody_joins_with_take_room_until_their_sessions_are_over() -> None:
     groups = small_groups()
 

@@ -211,7 +211,8 @@ def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -
         member_id, instance_id = request.member_id, request.group_instance_id
         return problem_with_commit(group, member_id, generation, instance_id)
     if generation < 0:
-        return ErrorCode.NONE
+        has_room = context.state.groups.has_room_for(request.group_id, context.now())
+        return ErrorCode.NONE if has_room else ErrorCode.COORDINATOR_NOT_AVAILABLE
     if context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND:
         return ErrorCode.GROUP_ID_NOT_FOUND
     return ErrorCode.ILLEGAL_GENERATION

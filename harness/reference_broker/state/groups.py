@@ -11,7 +11,7 @@ from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.alarms import Action, Alarms
 from harness.reference_broker.state.group import Group, GroupState
 from harness.reference_broker.state.group_log import GroupLog
-from harness.reference_broker.state.room import Room
+from harness.reference_broker.state.room import PER_THING_BYTES, Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,11 @@ class Groups:
         """The group of that id, if it is shown."""
         found = self.find(group_id)
         return found if found is not None and self._is_shown(found) else None
+
+    def has_room_for(self, group_id: str, now: TimeMs) -> bool:
+        """Whether it is there, or one more without members may be made."""
+        size_bytes = PER_THING_BYTES + len(group_id)
+        return self.find(group_id) is not None or self.room.take(size_bytes, now)
 
     def find_or_create(self, group_id: str, now: TimeMs) -> Group:
         """The group of that id; a new one is empty, at generation 0."""

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from harness.commands.requirement_globs import matching
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.catalogue import Requirement, UnknownRequirementError, load_catalogue
 from harness.conformance.coverage import coverage as coverage_of
+from harness.conformance.defect_tables import DefectTableError, proved_in
 from harness.conformance.observed import ObservedError, the_observed
 
 
@@ -69,19 +71,34 @@ def show(requirement_id: str, as_json: bool) -> None:
 
 @requirements.command()
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def coverage(as_json: bool) -> None:
+@click.option(
+    "--defects",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of defect tables: how many judged MUSTs do they leave unproved?",
+)
+def coverage(as_json: bool, folder: Path | None) -> None:
     """Which requirements a test judges, area by area."""
     catalogue = load_catalogue()
-    found = coverage_of(declared_ids(), catalogue)
+    try:
+        found = coverage_of(declared_ids(), catalogue, proved_in(folder) if folder else None)
+    except DefectTableError as error:
+        raise click.UsageError(str(error)) from error
     if as_json:
         click.echo(json.dumps(asdict(found)))
         return
     click.echo(f"catalogue {catalogue.version}")
-    click.echo(f"{'area':<6} {'judged':>6} {'reason':>6} {'open':>6}")
+    click.echo(_row("area", "judged", None if folder is None else "unproved", "reason", "open"))
     for area in found.areas:
-        counts = (len(area.judged), len(area.not_judged), len(area.unexplained))
-        click.echo(f"{area.area:<6} {counts[0]:>6} {counts[1]:>6} {counts[2]:>6}  {area.title}")
-    click.echo(f"{'all':<6} {found.judged:>6} {found.not_judged:>6} {found.unexplained:>6}")
+        unproved = None if area.unproved is None else len(area.unproved)
+        counts = len(area.judged), unproved, len(area.not_judged), len(area.unexplained)
+        click.echo(f"{_row(area.area, *counts)}  {area.title}")
+    click.echo(_row("all", found.judged, found.unproved, found.not_judged, found.unexplained))
+
+
+def _row(name: str, *cells: object) -> str:
+    """In columns; what is None has none."""
+    return f"{name:<6}" + "".join(f" {cell!s:>8}" for cell in cells if cell is not None)
 
 
 def declared_ids() -> list[str]:

@@ -1,3 +1,5 @@
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 
 from harness.conformance.catalogue import UnknownRequirementError, load_catalogue
 from harness.conformance.coverage import coverage
+from harness.conformance.defect_tables import DefectTableError, proved_in
 from tests.conformance.test_catalogue import ENTRY, a_catalogue
 
 
@@ -26,6 +29,33 @@ def test_each_requirement_is_in_one_of_three_parts(tmp_path: Path) -> None:
     assert area.unexplained == ("AB-003",)
     assert found.contradictory == ("AB-004",)
     assert (found.judged, found.not_judged, found.unexplained) == (2, 1, 1)
+    assert (area.unproved, found.unproved) == (None, None)
+    known = coverage(["AB-001", "AB-004"], catalogue, ["AB-004", "AB-003"])
+    assert (known.areas[0].unproved, known.unproved) == (("AB-001",), 1)
+
+
+def test_what_is_killed_in_any_table_is_proved(tmp_path: Path) -> None:
+    rows = [{"requirement": f"AB-00{number}", "killed": number < 3} for number in (1, 2, 3)]
+    for name, defects in (("reference", rows[:1]), ("kafka", rows[1:])):
+        table = {"schema_version": 1, "defects": defects}
+        (tmp_path / f"{name}.json").write_text(json.dumps(table), "utf-8")
+    assert proved_in(tmp_path) == {"AB-001", "AB-002"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "has no defect table: make one with"),
+        ("{", "x.json is no defect table"),
+        ('{"schema_version": 2}', "its schema version is 2, not 1"),
+        ('{"schema_version": 1, "defects": [{}]}', "not readable: KeyError"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path: Path, text: str | None, said: str) -> None:
+    if text is not None:
+        (tmp_path / "x.json").write_text(text, "utf-8")
+    with pytest.raises(DefectTableError, match=re.escape(said)):
+        proved_in(tmp_path)
 
 
 def test_an_unknown_declared_id_is_refused() -> None:

@@ -120,13 +120,17 @@ class Table:
 
 
 def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
-    """``count`` of them: first one of each area, then more, in an order that the seed decides."""
+    """``count`` of them: first one of each area, then more, in an order that the seed decides.
+
+    What no built-in broker shows is always among them.
+    """
     shuffled = list(defects)
     random.Random(seed).shuffle(shuffled)
     rank: Counter[str] = Counter()
     ranked = []
     for defect in shuffled:
-        ranked.append((rank[defect.area], defect))
+        is_only_here = defect.requirement in LACKED_BY_REFERENCE.keys() - ENDED.keys()
+        ranked.append((-1 if is_only_here else rank[defect.area], defect))
         rank[defect.area] += 1
     ranked.sort(key=lambda pair: pair[0])
     kept = {defect.name for _, defect in ranked[:count]}

@@ -36,6 +36,7 @@ IDS = 3  # that a newcomer asks for before it gives up
 SEVERAL_LEAVE = 3  # from this version of LeaveGroup on it names several members (KIP-345)
 MANDATORY_PROTOCOL = 5  # of SyncGroup (KIP-559)
 _NOT_YET = {*NOT_YET, ErrorCode.NOT_COORDINATOR}
+_FORGOTTEN = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 _SERVED: set[Address] = set()
 """Brokers whose coordinator was seen to serve: it does not stop."""
 
@@ -229,14 +230,14 @@ class Member:
 
         Kafka up to 3.9 forgets a group without members whenever topics are deleted, and with it an
         id that was given out a moment ago (class GroupMetadataManager, cleanupGroupMetadata): as
-        clients do, a newcomer then asks for another.
+        clients do, a newcomer then asks for another, also where the group is just being forgotten.
         """
         is_new = not self.member_id
         for _ in range(IDS if is_new else 1):
             self.be_given_an_id()
             self.send_join()
             answer = self.take_join(tolerant=True)
-            if answer.error_code != ErrorCode.UNKNOWN_MEMBER_ID or not is_new:
+            if answer.error_code not in _FORGOTTEN or not is_new:
                 break
             self.member_id = ""
         _prepared(answer.error_code, ErrorCode.NONE, "JoinGroup")

@@ -160,7 +160,7 @@ def run_all(names: Sequence[str]) -> list[Row]:
         return [timed(names[0])]
     begun: dict[str, Future[Row]] = {}
     with ThreadPoolExecutor(LANES) as lanes:
-        for name in [name for name in IN_ORDER if name in names]:
+        for name in sorted({*names} - {"report"}, key=IN_ORDER.index):
             begun[name] = lanes.submit(in_one_piece, name, begun.get(AFTER.get(name, "")))
     rows = [future.result() for future in begun.values()]
     return [*rows, *[timed(name) for name in names if name == "report"]]

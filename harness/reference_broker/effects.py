@@ -8,7 +8,24 @@ from harness.ids import GroupId, PartitionIndex
 
 @dataclass(frozen=True, slots=True)
 class PartitionGrew:
-    """Records became readable: fetches that wait for this partition look again."""
+    """Records were appended or became readable: who waits for this partition looks again."""
+
+    topic_id: UUID
+    partition_index: PartitionIndex
+
+
+@dataclass(frozen=True, slots=True)
+class IsrProposed:
+    """The controller is to be asked for another set of replicas in sync."""
+
+    topic_id: UUID
+    partition_index: PartitionIndex
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaMoved:
+    """The broker leads, follows or leaves a partition now: who waits there looks again, and it is
+    fetched from where its leader is."""
 
     topic_id: UUID
     partition_index: PartitionIndex
@@ -29,4 +46,4 @@ class GroupMoved:
     group_id: GroupId
 
 
-Effect = PartitionGrew | TopicDeleted | GroupMoved
+Effect = PartitionGrew | IsrProposed | ReplicaMoved | TopicDeleted | GroupMoved

@@ -11,6 +11,11 @@ from harness.reference_broker.state.broker import (
     InternalTopicSizes,
     internal_topics_of,
 )
+from harness.reference_broker.state.brokers import (
+    CLIENT_LISTENER,
+    BrokerRegistration,
+    Endpoint,
+)
 from harness.reference_broker.state.client_quotas import ClientQuotas
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.committed_offsets import CommittedOffsets, OffsetLimits
@@ -21,9 +26,11 @@ from harness.reference_broker.state.configs.layers import (
 from harness.reference_broker.state.fetch_sessions import FetchSessions
 from harness.reference_broker.state.group_log import GroupLog
 from harness.reference_broker.state.groups import GroupLimits, Groups
+from harness.reference_broker.state.leading import ReplicationRules
 from harness.reference_broker.state.producer_ids import ProducerIds
 from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.randomness import Randomness, random_uuid
+from harness.reference_broker.state.replica_host import ReplicaHost
 from harness.reference_broker.state.topic_creation import CreationDefaults
 from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
 
@@ -38,6 +45,7 @@ _TIMEOUTS_CHANGE = (3, 4)  # KAFKA-14009
 _REMOVED_ARE_TOLD = (2, 1)  # class GroupCoordinator (removeMemberAndUpdateGroup)
 _PRODUCER_IDS_EXPIRE = (3, 4)  # KIP-854
 _PRODUCERS_OUTLIVE_RECORDS = (2, 4)  # KAFKA-7190
+_HELD_BELOW_MINIMUM = (3, 7)  # KAFKA-15583
 _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 
 
@@ -46,7 +54,8 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
     broker_id = BrokerId(settings.number("node.id"))
     number = settings.number
     configs = _configs_of(settings, host, port)
-    cluster = Cluster(_producer_expiration(settings))
+    cluster = Cluster(_producer_expiration(settings), _host_of(settings, broker_id))
+    _register_alone(cluster, settings, Endpoint(host, port), randomness)
     group_log = GroupLog(lambda: cluster.named(GROUP_METADATA_TOPIC), settings.like)
     return BrokerState(
         identity=BrokerIdentity(
@@ -65,7 +74,6 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
             memory_bytes=machine_memory_bytes(),
         ),
         creation_defaults=CreationDefaults(
-            broker_id,
             number("num.partitions"),
             number("default.replication.factor"),
             configs.inherited_by_topics(),
@@ -81,6 +89,30 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
         groups=Groups(_group_limits(settings), group_log),
         group_log=group_log,
         committed_offsets=CommittedOffsets(_offset_limits(settings), group_log),
+    )
+
+
+def _host_of(settings: BrokerSettings, broker_id: BrokerId) -> ReplicaHost:
+    rules = ReplicationRules(
+        settings.number("replica.lag.time.max.ms"),
+        holds_below_minimum=settings.like.since(*_HELD_BELOW_MINIMUM),
+    )
+    return ReplicaHost(broker_id, rules=rules)
+
+
+def _register_alone(
+    cluster: Cluster, settings: BrokerSettings, endpoint: Endpoint, randomness: Randomness
+) -> None:
+    """A broker on its own is the whole cluster, at once."""
+    cluster.host.brokers.put(
+        BrokerRegistration(
+            cluster.host.own,
+            epoch=0,
+            incarnation_id=random_uuid(randomness),
+            listeners={CLIENT_LISTENER: endpoint},
+            rack=settings.text("broker.rack") or None,
+            is_fenced=False,
+        )
     )
 
 

@@ -18,7 +18,13 @@ from harness.codec.header import (
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.ids import PartitionIndex, TimeMs
-from harness.reference_broker.effects import Effect, GroupMoved, PartitionGrew
+from harness.reference_broker.effects import (
+    Effect,
+    GroupMoved,
+    IsrProposed,
+    PartitionGrew,
+    ReplicaMoved,
+)
 from harness.reference_broker.handlers.api_18_api_versions import fallback_answer
 from harness.reference_broker.handlers.outcome import (
     Advertised,
@@ -83,7 +89,7 @@ class Node:
     ) -> None:
         self._randomness: Randomness = random.Random() if randomness is None else randomness
         self.state = state_of(settings, host, port, self._randomness)
-        self.purgatory = Purgatory()
+        self.purgatory = Purgatory(lambda: self._carry_out([]))
         self._all_advertised = Advertised(advertised_like(settings.like))
         self._advertised = {one.api_key: one for one in self._all_advertised.apis}
         self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
@@ -181,9 +187,12 @@ class Node:
         )
 
     def _carry_out(self, effects: list[Effect]) -> None:
-        """These, and what was written of groups meanwhile."""
-        for effect in (*effects, *self.state.group_log.take_effects()):
-            self.purgatory.wake(_keys_of(effect))
+        """These, and what follows from them: whoever is woken may leave more to do."""
+        pending = [*effects, *self.state.take_effects()]
+        while pending:
+            for effect in pending:
+                self.purgatory.wake(_keys_of(effect))
+            pending = self.state.take_effects()
 
     def _await_alarm(self) -> None:
         """Be there when the state has something to do without a request."""
@@ -260,6 +269,8 @@ def _compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
 def _keys_of(effect: Effect) -> list[WakeKey]:
     if isinstance(effect, GroupMoved):
         return [effect.group_id]
-    if isinstance(effect, PartitionGrew):
+    if isinstance(effect, PartitionGrew | ReplicaMoved):
         return [(effect.topic_id, effect.partition_index)]
+    if isinstance(effect, IsrProposed):
+        return []
     return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]

@@ -23,9 +23,13 @@ class Waiter:
 
 
 class Purgatory:
-    """All waiting requests, by what can wake them."""
+    """All waiting requests, by what can wake them.
 
-    def __init__(self) -> None:
+    `expired` is called after the deadline of one: its last look may have left something to do.
+    """
+
+    def __init__(self, expired: Callable[[], None] = lambda: None) -> None:
+        self._expired = expired
         self._by_key: dict[WakeKey, dict[Waiter, None]] = {}
 
     @property
@@ -39,7 +43,7 @@ class Purgatory:
         waiter = Waiter(wait, loop.create_future())
         if wait.deadline is not None and wait.at_deadline is not None:
             delay_s = max(wait.deadline - now, 0) / 1000
-            waiter.timer = loop.call_later(delay_s, _complete, waiter, wait.at_deadline)
+            waiter.timer = loop.call_later(delay_s, self._complete, waiter, wait.at_deadline)
         for key in wait.keys:
             self._by_key.setdefault(key, {})[waiter] = None
         return waiter
@@ -68,11 +72,11 @@ class Purgatory:
                 if message is not None:
                     waiting.result.set_result(message)
 
-
-def _complete(waiting: Waiter, at_deadline: Callable[[], Message]) -> None:
-    if waiting.result.done():
-        return
-    try:
-        waiting.result.set_result(at_deadline())
-    except Exception as error:  # noqa: BLE001 - whoever waits gets it
-        waiting.result.set_exception(error)
+    def _complete(self, waiting: Waiter, at_deadline: Callable[[], Message]) -> None:
+        if waiting.result.done():
+            return
+        try:
+            waiting.result.set_result(at_deadline())
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+            waiting.result.set_exception(error)
+        self._expired()

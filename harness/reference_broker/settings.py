@@ -47,6 +47,7 @@ _OWN_SETTINGS = (
     Definition("producer.id.expiration.check.interval.ms", "int", "600000", 1),
     Definition("producer.id.expiration.ms", "int", "86400000", 1),
     Definition("queued.max.request.bytes", "long", "-1"),
+    Definition("replica.lag.time.max.ms", "long", "30000", 0),
     Definition("share.coordinator.state.topic.num.partitions", "int", "50", 1),
     Definition("share.coordinator.state.topic.segment.bytes", "int", "104857600", 1),
     Definition("socket.request.max.bytes", "int", "104857600", 1),

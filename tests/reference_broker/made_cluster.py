@@ -1,10 +1,17 @@
 """A cluster of one broker as plain state, and topics in it."""
 
 import random
+from uuid import UUID
 
 from harness.ids import BrokerId
+from harness.reference_broker.state.brokers import (
+    CLIENT_LISTENER,
+    BrokerRegistration,
+    Endpoint,
+)
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.producer_states import ProducerExpiration
+from harness.reference_broker.state.replica_host import ReplicaHost
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_configs import TopicConfig
 
@@ -14,10 +21,18 @@ CHANCE = random.Random(0)
 
 def cluster_with(**partition_counts: int) -> Cluster:
     """Topics of these names."""
-    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+    host = ReplicaHost(OWN)
+    host.brokers.put(registered(OWN))
+    cluster = Cluster(ProducerExpiration(60_000, 1_000), host)
     for name, count in partition_counts.items():
         add(cluster, name, count)
     return cluster
+
+
+def registered(broker_id: BrokerId) -> BrokerRegistration:
+    """A broker that is there."""
+    at = {CLIENT_LISTENER: Endpoint("localhost", 9092)}
+    return BrokerRegistration(broker_id, 0, UUID(int=broker_id), at, is_fenced=False)
 
 
 def add(cluster: Cluster, name: str, partition_count: int = 1) -> Topic:

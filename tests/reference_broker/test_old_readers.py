@@ -133,7 +133,7 @@ WHOLE = len(_batch())
     ],
 )
 def test_before_version_3_even_the_first_batch_is_cut(limit: int, hard: bool, size: int) -> None:
-    limits = FetchLimits(1, 1 << 20, from_replica=False, is_hard=hard)
+    limits = FetchLimits(1, 1 << 20, is_hard=hard)
     (reading,) = read_partitions(*_two_batches(limit), limits)
     assert len(reading.records) == size
 
@@ -144,7 +144,7 @@ def test_what_is_left_for_another_partition_holds_a_batch_or_nothing(
 ) -> None:
     cluster, (want,) = _two_batches(10_000)
     missing = replace(want, key=("none", PartitionIndex(0)))
-    limits = FetchLimits(1, 2 * WHOLE + max_bytes, from_replica=False)
+    limits = FetchLimits(1, 2 * WHOLE + max_bytes)
     again = replace(want, key=("again", PartitionIndex(0)))
     _filled(cluster, "again")
     readings = read_partitions(cluster, [missing, want, again], limits)
@@ -171,7 +171,7 @@ def test_one_answer_tells_of_one_segment_and_waits_for_no_other() -> None:
     assert target is not None
     for _ in range(3):
         target.append(_batch(size=200_000), NOW)
-    limits = FetchLimits(1 << 30, 1 << 30, from_replica=False)
+    limits = FetchLimits(1 << 30, 1 << 30)
     for offset, expected, is_waited_for in ((0, 1, False), (2, 1, False), (6, 1, True)):
         want = WantedPartition(("t", PartitionIndex(0)), offset, 1 << 30, -1, -1, None)
         readings = read_partitions(cluster, [want], limits)

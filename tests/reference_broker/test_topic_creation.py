@@ -11,14 +11,14 @@ from harness.reference_broker.state.topic_creation import (
     plan_topic,
     plan_topics,
 )
-from tests.reference_broker.made_cluster import OWN, add, cluster_with
+from tests.reference_broker.made_cluster import CHANCE, OWN, add, cluster_with
 
-DEFAULTS = CreationDefaults(OWN, 3, 1, {})
+DEFAULTS = CreationDefaults(3, 1, {})
 MOST = 10_000
 
 
 def plan(wanted: WantedTopic, defaults: CreationDefaults = DEFAULTS) -> PlannedTopic:
-    return plan_topic(wanted, cluster_with(there=1), defaults)
+    return plan_topic(wanted, cluster_with(there=1), defaults, CHANCE)
 
 
 def refusal(wanted: WantedTopic) -> ErrorCode:
@@ -39,9 +39,9 @@ def assigned(*assignments: tuple[int, Sequence[int]]) -> WantedTopic:
 
 def test_what_is_left_open_has_the_brokers_defaults() -> None:
     planned = plan(WantedTopic("t"))
-    assert (planned.partition_count, planned.replicas) == (3, (OWN,))
-    impossible = CreationDefaults(OWN, 3, 2, {})
-    with pytest.raises(CreationRefused, match="replication factor of 2"):
+    assert [one.replicas for one in planned.partitions] == [(OWN,)] * 3
+    impossible = CreationDefaults(3, 2, {})
+    with pytest.raises(CreationRefused, match="replication factor of 2 cannot"):
         plan(WantedTopic("t"), impossible)
 
 
@@ -75,13 +75,13 @@ def test_refusals(wanted: WantedTopic, error: ErrorCode) -> None:
 
 
 def test_an_assignment_gives_the_number_of_partitions_in_any_order() -> None:
-    assert plan(assigned((1, [OWN]), (0, [OWN]))).partition_count == 2
+    assert len(plan(assigned((1, [OWN]), (0, [OWN]))).partitions) == 2
 
 
 def test_names_collide_with_topics_that_are_there_only() -> None:
     cluster = cluster_with(a_b=1)
     wanted = [counted(name, 1) for name in ("a.b", "c.d", "c_d")]
-    refused, *planned = plan_topics(wanted, cluster, DEFAULTS)
+    refused, *planned = plan_topics(wanted, cluster, DEFAULTS, CHANCE)
     assert isinstance(refused, CreationRefused)
     assert refused.error is ErrorCode.INVALID_TOPIC_EXCEPTION
     assert all(isinstance(one, PlannedTopic) for one in planned)
@@ -102,19 +102,20 @@ def test_a_name_is_free_when_all_that_collide_with_it_are_deleted() -> None:
 def test_a_request_that_asks_for_too_much_fails_as_a_whole(sizes: list[int]) -> None:
     wanted = [counted(f"t{number}", size) for number, size in enumerate(sizes)]
     with pytest.raises(CreationRefused) as caught:
-        plan_topics(wanted, cluster_with(), DEFAULTS)
+        plan_topics(wanted, cluster_with(), DEFAULTS, CHANCE)
     assert caught.value.error is ErrorCode.POLICY_VIOLATION
 
 
 def test_a_request_may_make_ten_thousand_changes() -> None:
-    assert plan(counted("t", MOST - 1)).partition_count == MOST - 1
-    assert plan(counted("t", MOST - 2, retention_ms="1")).partition_count == MOST - 2
+    assert len(plan(counted("t", MOST - 1)).partitions) == MOST - 1
+    assert len(plan(counted("t", MOST - 2, retention_ms="1")).partitions) == MOST - 2
     assert refusal(counted("t", MOST - 1, retention_ms="1")) is ErrorCode.POLICY_VIOLATION
 
 
 def test_topics_that_are_refused_count_as_far_as_they_ask_for_partitions() -> None:
     with pytest.raises(CreationRefused):
-        plan_topics([counted("", MOST), counted("t", 1)], cluster_with(), DEFAULTS)
-    refused, planned = plan_topics([counted("", -5), counted("t", 1)], cluster_with(), DEFAULTS)
+        plan_topics([counted("", MOST), counted("t", 1)], cluster_with(), DEFAULTS, CHANCE)
+    wanted = [counted("", -5), counted("t", 1)]
+    refused, planned = plan_topics(wanted, cluster_with(), DEFAULTS, CHANCE)
     assert isinstance(refused, CreationRefused)
     assert isinstance(planned, PlannedTopic)

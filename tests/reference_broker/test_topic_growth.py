@@ -1,9 +1,10 @@
 import pytest
 
 from harness.codec.error_code import ErrorCode
+from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.state.creation_refused import CreationRefused
 from harness.reference_broker.state.topic_growth import PlannedGrowth, WantedGrowth, plan_growth
-from tests.reference_broker.made_cluster import OWN, cluster_with
+from tests.reference_broker.made_cluster import CHANCE, OWN, cluster_with
 
 ASSIGNMENT = ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
@@ -23,7 +24,7 @@ ASSIGNMENT = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     ],
 )
 def test_refusals(wanted: WantedGrowth, error: ErrorCode) -> None:
-    (outcome,) = plan_growth([wanted], cluster_with(t=2), OWN)
+    (outcome,) = plan_growth([wanted], cluster_with(t=2), CHANCE)
     assert isinstance(outcome, CreationRefused)
     assert outcome.error is error
 
@@ -31,10 +32,11 @@ def test_refusals(wanted: WantedGrowth, error: ErrorCode) -> None:
 @pytest.mark.parametrize("assignments", [None, [[OWN], [OWN]]])
 def test_partitions_are_added_behind_those_there_are(assignments: list[list[int]] | None) -> None:
     cluster = cluster_with(t=2)
-    (outcome,) = plan_growth([WantedGrowth("t", 4, assignments)], cluster, OWN)
+    (outcome,) = plan_growth([WantedGrowth("t", 4, assignments)], cluster, CHANCE)
     assert isinstance(outcome, PlannedGrowth)
     before = list(outcome.topic.partitions)
-    cluster.grow(outcome.topic, outcome.partition_count)
+    for index, registration in enumerate(outcome.partitions, len(before)):
+        cluster.add_partition(outcome.topic, PartitionIndex(index), registration, TimeMs(0))
     after = outcome.topic.partitions
     assert after[:2] == before
     assert [partition.index for partition in after] == [0, 1, 2, 3]
@@ -45,7 +47,7 @@ def test_a_request_may_add_ten_thousand_partitions() -> None:
     cluster = cluster_with(a=1, b=1)
     most = [WantedGrowth("a", 5_001, None), WantedGrowth("b", 5_001, None)]
     unknown = WantedGrowth("c", 5_001, None)
-    assert len(plan_growth([*most, unknown], cluster, OWN)) == 3
+    assert len(plan_growth([*most, unknown], cluster, CHANCE)) == 3
     with pytest.raises(CreationRefused) as caught:
-        plan_growth([most[0], WantedGrowth("b", 5_002, None)], cluster, OWN)
+        plan_growth([most[0], WantedGrowth("b", 5_002, None)], cluster, CHANCE)
     assert caught.value.error is ErrorCode.POLICY_VIOLATION

@@ -3,6 +3,8 @@
 Behaviour
 - Each partition has its own result; one that fails does not touch the others.
 - acks 0 is never answered; when something failed, the connection is closed instead.
+- acks all is answered when all replicas in sync have the batches, and refused where fewer than
+  min.insync.replicas are.
 - A retry of one of an idempotent producer's last five batches is acknowledged where the first
   copy is.
 - Who sends more than its quota is told to wait, and not heard for that time (KIP-13, KIP-219).
@@ -15,13 +17,13 @@ Version notes
 - v3   one batch of format 2 for a partition (KIP-98)
 - v7   zstd (KIP-110)
 - v8   record errors (KIP-467)
+- v10  who is no leader names the leader (KIP-951)
 - v11  TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE (KIP-890)
 - v13  topic ids instead of names (KIP-516)
 
 Not done
 - Transactions: none is ever ongoing, so every transactional batch is refused, also from v12 on,
   where it would begin one (KIP-890).
-- timeout_ms is not needed: with one replica a batch is replicated when it is appended.
 """
 
 from dataclasses import dataclass
@@ -31,14 +33,15 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceRequest, ProduceResponse
 from harness.codec.records import BATCH_HEADER_BYTES, TRANSACTIONAL, BatchHeader
 from harness.reference_broker.handlers.outcome import (
-    Answer,
     CloseConnection,
     NoAnswer,
     Outcome,
     RequestContext,
 )
+from harness.reference_broker.handlers.replicated_answer import Awaited, replicated_answer
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.batch_bytes import is_transactional
+from harness.reference_broker.state.broker import BrokerPlace
 from harness.reference_broker.state.client_quotas import PRODUCER_BYTE_RATE
 from harness.reference_broker.state.message_set_validation import records_of_old_version
 from harness.reference_broker.state.partition import Partition
@@ -49,7 +52,9 @@ API_KEY = 0
 _FIRST_VERSION_WITH_BATCHES = 3
 _FIRST_VERSION_WITH_ABORTABLE = 11
 _FIRST_VERSION_WITH_IDS = 13
-_LEGAL_ACKS = (-1, 0, 1)
+_FIRST_VERSION_WITH_LEADER = 10
+_ALL = -1
+_LEGAL_ACKS = (_ALL, 0, 1)
 _SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
 _ERRORS_BEFORE = {
     ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
@@ -59,6 +64,8 @@ _ERRORS_BEFORE = {
 _ADMIN_CLIENT = "__admin_client"
 _TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
+_Asked = tuple[ProduceRequest, list[Awaited]]
+"""The whole request, and what of it has to be replicated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,7 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
     """Append what may be appended, in the order of the request."""
     if not context.state.like.since(*_SHAPE_IS_AN_ERROR) and _is_out_of_shape(request, context):
         return CloseConnection("records that the request cannot hold")
+    awaited: list[Awaited] = []
     lacks_transaction = request.transactional_id is None and _has_transactional(request)
     responses = [
         ProduceResponse.TopicProduceResponse(
@@ -81,7 +89,7 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
             partition_responses=[
                 _failed(index, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
                 if lacks_transaction
-                else _produce_last((name, topic_id), repeated, request, context)
+                else _produce_last((name, topic_id), repeated, (request, awaited), context)
                 for index, repeated in partitions.items()
             ],
         )
@@ -91,7 +99,9 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
         PRODUCER_BYTE_RATE, context.client_id, context.request_bytes, context.now()
     )
     if request.acks != 0:
-        return Answer(ProduceResponse(responses=responses, throttle_time_ms=throttle_ms))
+        answer = ProduceResponse(responses=responses, throttle_time_ms=throttle_ms)
+        _name_leaders(answer, context)
+        return replicated_answer(answer, awaited, request.timeout_ms, context)
     failed = [r.error_code for t in responses for r in t.partition_responses if r.error_code]
     if failed:
         return CloseConnection(f"produce without acks failed: {failed}")
@@ -128,7 +138,7 @@ def _by_topic(
 def _produce_last(
     topic: _TopicKey,
     repeated: list[ProduceRequest.PartitionProduceData],
-    request: ProduceRequest,
+    asked: _Asked,
     context: RequestContext,
 ) -> _Result:
     """Of several data for one partition the last that are one batch are appended.
@@ -137,10 +147,10 @@ def _produce_last(
     Source: class KafkaApis (handleProduceRequest).
     """
     if len(repeated) == 1:
-        return _produce(topic, repeated[0], request, context)
+        return _produce(topic, repeated[0], asked, context)
     whole = [data for data in repeated if _is_whole(data, context.api_version)]
     broken = [data for data in repeated if data not in whole]
-    told = [_produce(topic, data, request, context) for data in (*whole[-1:], *broken[-1:])]
+    told = [_produce(topic, data, asked, context) for data in (*whole[-1:], *broken[-1:])]
     return told[-1]
 
 
@@ -155,9 +165,10 @@ def _is_whole(data: ProduceRequest.PartitionProduceData, version: int) -> bool:
 def _produce(
     topic: _TopicKey,
     data: ProduceRequest.PartitionProduceData,
-    request: ProduceRequest,
+    asked: _Asked,
     context: RequestContext,
 ) -> _Result:
+    request, awaited = asked
     found = _target(topic, data.index, context)
     if isinstance(found, ErrorCode):
         return _failed(data.index, found)
@@ -167,6 +178,7 @@ def _produce(
             raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
         if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:
             raise AppendRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        _check_leader(found.partition, request.acks)
         if not batch:
             return _nothing_appended(data.index, found.partition)
         _check_transaction(batch, request.transactional_id, context)
@@ -178,12 +190,47 @@ def _produce(
             refused.error_code = before
         return refused
     context.effects.extend(appended.effects)
-    return _Result(
+    result = _Result(
         index=data.index,
         base_offset=appended.base_offset,
         log_append_time_ms=appended.append_time,
         log_start_offset=found.partition.log.start_offset,
     )
+    if request.acks == _ALL:
+        awaited.append(Awaited(result, found.partition, appended.end_offset))
+    return result
+
+
+def _check_leader(partition: Partition, acks: int) -> None:
+    if partition.leading is None:
+        raise AppendRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if acks == _ALL and len(partition.leading.isr) < partition.min_isr:
+        raise AppendRefused(ErrorCode.NOT_ENOUGH_REPLICAS)
+
+
+def _name_leaders(answer: ProduceResponse, context: RequestContext) -> None:
+    """Who wrote to the wrong broker learns which is the right one (KIP-951)."""
+    if context.api_version < _FIRST_VERSION_WITH_LEADER:
+        return
+    told: dict[int, BrokerPlace] = {}
+    for topic in answer.responses:
+        for result in topic.partition_responses:
+            if result.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                continue
+            found = _target((topic.name, topic.topic_id), result.index, context)
+            if isinstance(found, ErrorCode):
+                continue
+            leader_id = found.partition.registration.leader
+            result.current_leader = ProduceResponse.LeaderIdAndEpoch(
+                leader_id=leader_id, leader_epoch=found.partition.leader_epoch
+            )
+            place = context.state.endpoint_of(leader_id, context.listener)
+            if place is not None:
+                told[leader_id] = place
+    answer.node_endpoints = [
+        ProduceResponse.NodeEndpoint(node_id=node, host=at.host, port=at.port, rack=at.rack)
+        for node, at in told.items()
+    ]
 
 
 def _records_of(data: ProduceRequest.PartitionProduceData, version: int) -> bytes:

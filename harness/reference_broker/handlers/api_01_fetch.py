@@ -9,6 +9,8 @@ Behaviour
 - A partition that is named twice counts once, with what was said last.
 - What is stored in a newer format than the version knows is converted, unless the topic forbids it
   (KIP-283).
+- Consumers get what is committed, from the leader or, from v11 on, from a follower; followers get
+  all, and what they ask for tells the leader what they have.
 - Who reads more than its quota gets nothing, is told to wait, and not heard for that time; its
   session goes on (KIP-13, KIP-219, KAFKA-6946).
 
@@ -27,9 +29,8 @@ Version notes
 - v16  errors about the leader name the current one (KIP-951)
 
 Not done
-- v11 rack is read and ignored (KIP-392): there is no other replica to name.
+- v11 rack is read and ignored (KIP-392): no other replica is named.
 - Of an answer only the records count against a quota.
-- Replica fetches are refused: no other broker is a replica.
 - The last stable offset equals the high watermark as there are no transactions.
 """
 
@@ -39,6 +40,7 @@ from uuid import UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.ids import FetchSessionId, TimeMs
+from harness.reference_broker.effects import Effect
 from harness.reference_broker.handlers.outcome import (
     Answer,
     Outcome,
@@ -57,6 +59,7 @@ from harness.reference_broker.state.fetch_reading import (
     PartitionReading,
     find_partition,
     is_complete,
+    note_follower,
     read_partitions,
 )
 from harness.reference_broker.state.fetch_sessions import (
@@ -67,11 +70,14 @@ from harness.reference_broker.state.fetch_sessions import (
     FetchSession,
     WantedPartition,
 )
-from harness.reference_broker.state.partition import ONLY_LEADER_EPOCH, Partition
+from harness.reference_broker.state.leading import ANY_EPOCH
+from harness.reference_broker.state.partition import Partition
 
 API_KEY = 1
 _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH = 3
+_FIRST_VERSION_WITH_RACK = 11
 _FIRST_VERSION_WITH_IDS = 13
+_FIRST_VERSION_WITH_REPLICA_STATE = 15
 _FIRST_VERSION_WITH_LEADER = 16
 _LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 _READ_COMMITTED = 1
@@ -99,21 +105,22 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     partitions = _known_partitions(fetch)
     if partitions and request.isolation_level not in _ISOLATION_LEVELS:
         return Answer(_unforeseen(request, context.api_version))
-    readings = _read(fetch)
+    readings = _read_and_note(fetch, context.effects)
     missing = frozenset(reading.key for reading in readings if reading.is_missing)
     if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits, missing):
         return Answer(_response(fetch, readings))
 
     def attempt() -> FetchResponse | None:
         now_readable = _read(fetch)
-        done = is_complete(now_readable, fetch.limits, missing)
-        return _response(fetch, now_readable) if done else None
+        if not is_complete(now_readable, fetch.limits, missing):
+            return None
+        return _response(fetch, _read_and_note(fetch, context.state.effects))
 
     return Wait(
         partitions,
         TimeMs(context.now() + request.max_wait_ms),
         attempt,
-        lambda: _response(fetch, _read(fetch)),
+        lambda: _response(fetch, _read_and_note(fetch, context.state.effects)),
     )
 
 
@@ -163,13 +170,16 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
     max_bytes = min(request.max_bytes, context.state.limits.fetch_max_bytes)
     quota_bytes = context.state.client_quotas.most_bytes(CONSUMER_BYTE_RATE, context.client_id)
     max_bytes = max_bytes if quota_bytes is None else min(max_bytes, quota_bytes)
-    replica_id = request.replica_state.replica_id if version >= 15 else request.replica_id
+    state = request.replica_state
+    says_state = version >= _FIRST_VERSION_WITH_REPLICA_STATE
     return _Fetch(
         wanted,
         FetchLimits(
             min(request.min_bytes, max_bytes),
             max_bytes,
-            from_replica=replica_id >= 0,
+            replica_id=state.replica_id if says_state else request.replica_id,
+            broker_epoch=state.replica_epoch if says_state else ANY_EPOCH,
+            may_follow=version >= _FIRST_VERSION_WITH_RACK,
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
         ),
         request.isolation_level == _READ_COMMITTED,
@@ -195,6 +205,7 @@ def _wanted_of(
                 part.current_leader_epoch,
                 part.last_fetched_epoch,
                 None if known is None else known.name,
+                part.log_start_offset,
             )
     return list(wanted.values())
 
@@ -209,6 +220,17 @@ def _forgotten_of(request: FetchRequest, by_id: bool) -> list[FetchKey]:
 
 def _read(fetch: _Fetch) -> list[PartitionReading]:
     return read_partitions(fetch.context.state.cluster, fetch.wanted, fetch.limits)
+
+
+def _read_and_note(fetch: _Fetch, effects: list[Effect]) -> list[PartitionReading]:
+    """A follower is told the high watermark as it was before it asked."""
+    readings = _read(fetch)
+    if fetch.limits.from_replica:
+        context = fetch.context
+        effects += note_follower(
+            context.state.cluster, fetch.wanted, readings, fetch.limits, context.now()
+        )
+    return readings
 
 
 def _known_partitions(fetch: _Fetch) -> frozenset[PartitionKey]:
@@ -312,9 +334,7 @@ def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> N
         )
     version = fetch.context.api_version
     if version >= _FIRST_VERSION_WITH_LEADER and reading.error in _LEADER_ERRORS:
-        part.current_leader = FetchResponse.LeaderIdAndEpoch(
-            leader_id=fetch.context.state.identity.broker_id, leader_epoch=ONLY_LEADER_EPOCH
-        )
+        _name_leader(part, response, fetch, reading)
     topics = response.responses
     if topics and named in (topics[-1].topic_id, topics[-1].topic):
         topics[-1].partitions.append(part)
@@ -322,3 +342,30 @@ def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> N
         topics.append(FetchResponse.FetchableTopicResponse(topic_id=named, partitions=[part]))
     else:
         topics.append(FetchResponse.FetchableTopicResponse(topic=named, partitions=[part]))
+
+
+def _name_leader(
+    part: FetchResponse.PartitionData,
+    response: FetchResponse,
+    fetch: _Fetch,
+    reading: PartitionReading,
+) -> None:
+    """Who is asked wrongly learns whom to ask (KIP-951)."""
+    state = fetch.context.state
+    found = find_partition(state.cluster, reading.key)
+    assert isinstance(found, Partition)
+    leader_id = found.registration.leader
+    part.current_leader = FetchResponse.LeaderIdAndEpoch(
+        leader_id=leader_id, leader_epoch=found.leader_epoch
+    )
+    endpoint = state.endpoint_of(leader_id, fetch.context.listener)
+    told = {known.node_id for known in response.node_endpoints}
+    if endpoint is not None and leader_id not in told:
+        response.node_endpoints.append(
+            FetchResponse.NodeEndpoint(
+                node_id=leader_id,
+                host=endpoint.host,
+                port=endpoint.port,
+                rack=endpoint.rack,
+            )
+        )

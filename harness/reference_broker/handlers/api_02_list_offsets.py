@@ -2,6 +2,9 @@
 
 Behaviour
 - A time finds the first record that is as late, by record and not by batch; nothing is -1.
+- Consumers find what is committed, at the leader alone; replica -2, of who debugs, finds the log
+  end at a follower too.
+- A new leader that does not know yet how far its predecessor had committed says so (KIP-207).
 - Messages of magic 0 have no times: on a topic that stores them only both ends are found.
 - A partition that is named twice gets INVALID_REQUEST, but in v0. It is answered once, and a topic
   without partitions not at all; before Kafka 4.0 both are answered as they are asked for.
@@ -30,19 +33,25 @@ from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.fetch_reading import find_partition
 from harness.reference_broker.state.offset_search import (
     EARLIEST,
+    EARLIEST_LOCAL,
     FIRST_VERSION_WITH,
     LATEST,
+    NOTHING_FOUND,
+    FoundOffset,
     find_offset,
     old_style_offsets,
     record_at,
 )
+from harness.reference_broker.state.partition import Partition
 
 API_KEY = 2
 _FIRST_VERSION_WITH_EPOCH = 4
 _NEVER = 2**15
 _ISOLATION_LEVELS = (0, 1)
 _EACH_COUNTS_ONCE = (4, 0)  # KAFKA-15859
-_CONSUMER = -1
+_CONSUMER, _DEBUGGING = -1, -2
+_NO_EPOCH = -1
+_FIRST_VERSION_WITH_NOT_AVAILABLE = 5
 _UNKNOWN_IS_REFUSED = (3, 9)  # KAFKA-17331; before, any other number is a time
 _Result = ListOffsetsResponse.ListOffsetsPartitionResponse
 
@@ -65,7 +74,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> Answer:
             if times_named[key] > 1:
                 results[key] = _failed(part.partition_index, ErrorCode.INVALID_REQUEST)
             else:
-                results[key] = _find(topic.name, part, context)
+                results[key] = _find(topic.name, part, request.replica_id, context)
     topics: dict[str, list[_Result]] = {}
     for (name, _), result in results.items():
         topics.setdefault(name, []).append(result)
@@ -89,7 +98,7 @@ def _answer_as_asked(
             return _failed(part.partition_index, ErrorCode.INVALID_REQUEST)
         if not is_foreseen:
             return _failed(part.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
-        return _find(name, part, context)
+        return _find(name, part, request.replica_id, context)
 
     topics = [
         ListOffsetsResponse.ListOffsetsTopicResponse(
@@ -116,7 +125,10 @@ def _unforeseen(request: ListOffsetsRequest) -> Answer:
 
 
 def _find(
-    topic: str, wanted: ListOffsetsRequest.ListOffsetsPartition, context: RequestContext
+    topic: str,
+    wanted: ListOffsetsRequest.ListOffsetsPartition,
+    replica_id: int,
+    context: RequestContext,
 ) -> _Result:
     index, timestamp = wanted.partition_index, wanted.timestamp
     unknown = timestamp < 0 and context.api_version < FIRST_VERSION_WITH.get(timestamp, _NEVER)
@@ -125,16 +137,52 @@ def _find(
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):
         return _failed(index, partition)
-    error = partition.epoch_problem(wanted.current_leader_epoch)
+    error = _problem_with(partition, wanted.current_leader_epoch, replica_id)
     if error is not ErrorCode.NONE:
         return _failed(index, error)
+    if replica_id == _CONSUMER and timestamp not in (EARLIEST, EARLIEST_LOCAL):
+        late = _late_watermark(partition, context.api_version)
+        if late is not None and (timestamp == LATEST or not _is_readable(partition, timestamp)):
+            return _failed(index, late)
     if timestamp not in (EARLIEST, LATEST) and partition.config.message_magic == 0:
         return _failed(index, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)
-    found = (record_at if unknown else find_offset)(partition, timestamp)
+    found = _found(partition, timestamp, unknown=unknown, replica_id=replica_id)
     result = _Result(partition_index=index, timestamp=found.timestamp, offset=found.offset)
     if context.api_version >= _FIRST_VERSION_WITH_EPOCH:
         result.leader_epoch = found.leader_epoch
     return result
+
+
+def _problem_with(partition: Partition, epoch: int, replica_id: int) -> ErrorCode:
+    """Only the leader answers, unless somebody debugs."""
+    if replica_id == _DEBUGGING and partition.is_here:
+        return partition.epoch_problem(epoch)
+    return partition.leader_problem(epoch)
+
+
+def _late_watermark(partition: Partition, version: int) -> ErrorCode | None:
+    """A new leader does not know yet what was committed before it (KIP-207)."""
+    leading = partition.leading
+    if leading is None or leading.epoch_start <= partition.high_watermark:
+        return None
+    tells = version >= _FIRST_VERSION_WITH_NOT_AVAILABLE
+    return ErrorCode.OFFSET_NOT_AVAILABLE if tells else ErrorCode.LEADER_NOT_AVAILABLE
+
+
+def _is_readable(partition: Partition, timestamp: int) -> bool:
+    found = find_offset(partition, timestamp)
+    return 0 <= found.offset < partition.high_watermark
+
+
+def _found(partition: Partition, timestamp: int, *, unknown: bool, replica_id: int) -> FoundOffset:
+    """Consumers find what is committed, others what is in the log."""
+    if timestamp == LATEST and replica_id != _CONSUMER:
+        return FoundOffset(partition.log.end_offset, -1, partition.leader_epoch)
+    found = (record_at if unknown else find_offset)(partition, timestamp)
+    ends = timestamp in (LATEST, EARLIEST, EARLIEST_LOCAL)
+    if replica_id == _CONSUMER and not ends and found.offset >= partition.high_watermark:
+        return NOTHING_FOUND
+    return found
 
 
 def _old_answer(request: ListOffsetsRequest, context: RequestContext) -> Answer:
@@ -161,6 +209,8 @@ def _old_find(
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):
         return _failed(index, partition)
+    if _problem_with(partition, _NO_EPOCH, _CONSUMER) is not ErrorCode.NONE:
+        return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if wanted.max_num_offsets < 0:
         return _failed(index, ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka does not foresee it
     found = old_style_offsets(partition, wanted.timestamp, wanted.max_num_offsets, context.now())

@@ -1,14 +1,17 @@
 """Metadata: API key 3, versions 0 to 13.
 
 Behaviour
-- Answers for the whole cluster: this node and all its topics.
+- Answers for the whole cluster: the brokers that clients of this listener can reach, all topics.
+- A partition whose leader cannot be reached has the leader -1 and an error.
 - An unknown topic is created when client and broker allow it; the answer that causes the
   creation still says UNKNOWN_TOPIC_OR_PARTITION.
 
 Version notes
-- v0   an empty list means all topics
+- v0   an empty list means all topics; replicas that are not there are left out, with an error
 - v1   null means all topics, an empty list none
 - v4   the client may forbid auto creation (KIP-361)
+- v5   offline replicas (KIP-112)
+- v6   LISTENER_NOT_FOUND where the leader does not have the listener
 - v8   authorized operations when asked for (KIP-430); of the cluster until v10
 - v10  topic ids in the answer; in the request they are refused until v12 (KIP-516)
 - v12  topics may be asked for by id
@@ -27,6 +30,8 @@ from harness.reference_broker.handlers.authorized_operations import (
     TOPIC_OPERATIONS,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.seen_partition import any_broker, seen_partition
+from harness.reference_broker.state.partition_registration import PartitionRegistration
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_names import INTERNAL_TOPICS, topic_name_problem
 
@@ -56,19 +61,17 @@ def handle(request: MetadataRequest, context: RequestContext) -> Answer:
         version in _VERSIONS_WITH_CLUSTER_OPERATIONS
         and request.include_cluster_authorized_operations
     )
-    identity = context.state.identity
+    alive = list(context.state.brokers.alive(context.listener))
     return Answer(
         MetadataResponse(
             brokers=[
                 MetadataResponse.MetadataResponseBroker(
-                    node_id=identity.broker_id,
-                    host=identity.host,
-                    port=identity.port,
-                    rack=identity.rack,
+                    node_id=broker.broker_id, host=at.host, port=at.port, rack=broker.rack
                 )
+                for broker, at in alive
             ],
-            cluster_id=identity.cluster_id,
-            controller_id=identity.broker_id,
+            cluster_id=context.state.identity.cluster_id,
+            controller_id=any_broker([broker.broker_id for broker, _ in alive], context),
             topics=topics,
             cluster_authorized_operations=CLUSTER_OPERATIONS if asks_cluster else NOT_ASKED,
         )
@@ -100,12 +103,12 @@ def _described(
 ) -> list[MetadataResponse.MetadataResponseTopic]:
     cluster = context.state.cluster
     if request.topics is None or (context.api_version == 0 and not request.topics):
-        return [_topic(topic) for topic in cluster.topics()]
+        return [_topic(topic, context) for topic in cluster.topics()]
     ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != _NO_ID)
     if ids:
         return [_by_id(topic_id, context) for topic_id in ids]
     names = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
-    found = [_topic(topic) for name in names if (topic := cluster.named(name))]
+    found = [_topic(topic, context) for name in names if (topic := cluster.named(name))]
     unknown = [name for name in names if cluster.named(name) is None]
     may_create = context.state.limits.auto_create_topics and request.allow_auto_topic_creation
     return found + [_unknown(name, may_create, context) for name in unknown]
@@ -114,7 +117,7 @@ def _described(
 def _by_id(topic_id: UUID, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
     topic = context.state.cluster.with_id(topic_id)
     if topic is not None:
-        return _topic(topic)
+        return _topic(topic, context)
     return MetadataResponse.MetadataResponseTopic(
         error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id
     )
@@ -127,26 +130,42 @@ def _unknown(
     if topic_name_problem(name) is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif may_create:
-        context.state.auto_create_topic(name, context.randomness)
+        context.state.auto_create_topic(name, context.randomness, context.now())
     return MetadataResponse.MetadataResponseTopic(
         error_code=error, name=name, is_internal=name in INTERNAL_TOPICS
     )
 
 
-def _topic(topic: Topic) -> MetadataResponse.MetadataResponseTopic:
-    replicas: list[int] = [*topic.replicas]
+def _topic(topic: Topic, context: RequestContext) -> MetadataResponse.MetadataResponseTopic:
     return MetadataResponse.MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
-        partitions=[
-            MetadataResponse.MetadataResponsePartition(
-                partition_index=partition.index,
-                leader_id=topic.replicas[0],
-                leader_epoch=partition.leader_epoch,
-                replica_nodes=replicas,
-                isr_nodes=replicas,
-            )
-            for partition in topic.partitions
-        ],
+        partitions=[_partition(one.index, one.registration, context) for one in topic.partitions],
+    )
+
+
+def _partition(
+    index: int, registered: PartitionRegistration, context: RequestContext
+) -> MetadataResponse.MetadataResponsePartition:
+    """Source: class KRaftMetadataCache (getPartitionMetadata)."""
+    seen = seen_partition(registered, context)
+    replicas: list[int] = [*registered.replicas]
+    isr: list[int] = [*registered.isr]
+    error = seen.error
+    if context.api_version == 0:
+        # Clients of that time cannot do with replicas that are not there.
+        alive = [each for each in replicas if each not in seen.offline]
+        isr = [each for each in isr if each not in seen.offline]
+        if error is ErrorCode.NONE and len(alive) + len(isr) < len(replicas) + len(registered.isr):
+            error = ErrorCode.REPLICA_NOT_AVAILABLE
+        replicas = alive
+    return MetadataResponse.MetadataResponsePartition(
+        error_code=error,
+        partition_index=index,
+        leader_id=seen.leader_id,
+        leader_epoch=registered.leader_epoch,
+        replica_nodes=replicas,
+        isr_nodes=isr,
+        offline_replicas=seen.offline,
     )

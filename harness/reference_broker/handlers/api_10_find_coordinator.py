@@ -79,7 +79,7 @@ def _problem_with(key: str, key_type: int, context: RequestContext) -> ErrorCode
     if key_type == _SHARE and not may_be_share:
         return ErrorCode.INVALID_REQUEST
     if context.state.cluster.named(topic) is None:
-        context.state.auto_create_topic(topic, context.randomness)
+        context.state.auto_create_topic(topic, context.randomness, context.now())
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return ErrorCode.NONE
 

@@ -58,7 +58,10 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
     ]
     try:
         outcomes = plan_topics(
-            [_wanted(topic) for topic in sound], state.cluster, state.creation_defaults
+            [_wanted(topic) for topic in sound],
+            state.cluster,
+            state.creation_defaults,
+            context.randomness,
         )
     except CreationRefused as refusal:
         results = [_refused(topic.name, refusal) for topic in request.topics]
@@ -99,7 +102,8 @@ def _carried_out(
     if validate_only:
         topic_id = random_uuid(context.randomness)
     else:
-        topic_id = context.state.create_topic(outcome, context.randomness).topic_id
+        created = context.state.create_topic(outcome, context.randomness, context.now())
+        topic_id = created.topic_id
     return _created(outcome, topic_id, context.state.configs)
 
 
@@ -116,8 +120,8 @@ def _created(plan: PlannedTopic, topic_id: UUID, layers: BrokerConfigLayers) -> 
         name=plan.name,
         topic_id=topic_id,
         error_message=None,
-        num_partitions=plan.partition_count,
-        replication_factor=len(plan.replicas),
+        num_partitions=len(plan.partitions),
+        replication_factor=plan.replication_factor,
         configs=[
             CreateTopicsResponse.CreatableTopicConfigs(
                 name=name,

@@ -19,7 +19,11 @@ from collections.abc import Container
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DeleteTopicsRequest, DeleteTopicsResponse
+from harness.codec.messages import (
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    RemoveTopicRecord,
+)
 from harness.ids import TimeMs
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
 
@@ -108,7 +112,8 @@ def _deleted(
         return [_refused(found, ErrorCode.INVALID_REQUEST, message)]
     if name is None and topic.name in names:
         return []  # refused where the name stands
-    context.effects.append(context.state.delete_topic(topic, context.now()))
+    removal = RemoveTopicRecord(topic_id=topic.topic_id)
+    context.state.change_metadata([removal], context.now())
     return [_Result(name=topic.name, topic_id=topic.topic_id)]
 
 

@@ -53,6 +53,8 @@ def _delete(name: str, index: int, offset: int, context: RequestContext) -> _Res
         return _refused(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if topic.is_internal:
         return _refused(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
+    if partition.leading is None:
+        return _refused(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     low_watermark = partition.delete_records(offset)
     if isinstance(low_watermark, ErrorCode):
         return _refused(index, low_watermark)

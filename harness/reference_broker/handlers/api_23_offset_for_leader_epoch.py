@@ -2,6 +2,7 @@
 
 Behaviour
 - Where a leader epoch ends: the present one at the log's end, one to come nowhere (-1/-1).
+- Only the leader answers.
 - What is asked twice is answered twice.
 
 Version notes
@@ -43,7 +44,7 @@ def _end(
     partition = None if topic is None else topic.partition(asked.partition)
     if partition is None:
         return _Result(partition=asked.partition, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    problem = partition.epoch_problem(asked.current_leader_epoch)
+    problem = partition.leader_problem(asked.current_leader_epoch)
     if problem is not ErrorCode.NONE:
         return _Result(partition=asked.partition, error_code=problem)
     end = partition.end_of_epoch(asked.leader_epoch)

@@ -48,13 +48,13 @@ def _wanted(
     """The partitions that there are of what is asked for."""
     cluster = context.state.cluster
     if request.topics is None:
-        return [(topic, list(range(len(topic.partitions)))) for topic in cluster.topics()]
+        return [(topic, _here(topic)) for topic in cluster.topics()]
     indexes: dict[str, set[int]] = {}
     for asked in request.topics:
         indexes.setdefault(asked.topic, set()).update(asked.partitions)
     topics = [(cluster.named(name), wanted) for name, wanted in indexes.items()]
     return [
-        (topic, sorted(index for index in wanted if topic.partition(index) is not None))
+        (topic, sorted(wanted.intersection(_here(topic))))
         for topic, wanted in topics
         if topic is not None
     ]
@@ -70,3 +70,8 @@ def _described(topic: Topic, indexes: list[int]) -> _Topic:
             for index in indexes
         ],
     )
+
+
+def _here(topic: Topic) -> list[int]:
+    """The partitions of which the broker has a replica."""
+    return [partition.index for partition in topic.partitions if partition.is_here]

@@ -18,10 +18,8 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreatePartitionsRequest, CreatePartitionsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.creation_refused import CreationRefused
-from harness.reference_broker.state.topic_growth import (
-    WantedGrowth,
-    plan_growth,
-)
+from harness.reference_broker.state.metadata_records import partition_records
+from harness.reference_broker.state.topic_growth import WantedGrowth, plan_growth
 
 API_KEY = 37
 _Result = CreatePartitionsResponse.CreatePartitionsTopicResult
@@ -34,7 +32,7 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
     state = context.state
     try:
         outcomes = plan_growth(
-            [_wanted(topic) for topic in sound], state.cluster, state.identity.broker_id
+            [_wanted(topic) for topic in sound], state.cluster, context.randomness
         )
     except CreationRefused as refusal:
         results = [_refused(topic.name, refusal) for topic in request.topics]
@@ -46,7 +44,9 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
             results.append(_refused(topic.name, outcome))
             continue
         if not request.validate_only:
-            state.cluster.grow(outcome.topic, outcome.partition_count)
+            grown, first = outcome.topic, len(outcome.topic.partitions)
+            records = partition_records(grown.topic_id, first, outcome.partitions)
+            state.change_metadata(records, context.now())
         results.append(_Result(name=topic.name))
     return Answer(CreatePartitionsResponse(results=results))
 

@@ -23,6 +23,7 @@ from harness.reference_broker.state.client_quotas import (
     check_entity,
     check_quota,
 )
+from harness.reference_broker.state.metadata_records import quota_records
 
 API_KEY = 49
 _FINITE_ONLY = (4, 4)  # class ClientQuotaControlManager; before, NaN passes every comparison
@@ -46,7 +47,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> Answer
             continue
         problems[parts] = None
         if not request.validate_only:
-            context.state.client_quotas.alter(entity, changes)
+            context.state.change_metadata(quota_records(entity, changes), context.now())
     return Answer(AlterClientQuotasResponse(entries=[_result(*one) for one in problems.items()]))
 
 

@@ -15,6 +15,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeClusterRequest, DescribeClusterResponse
 from harness.reference_broker.handlers.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.seen_partition import any_broker
 
 API_KEY = 60
 _BROKERS, _CONTROLLERS = 1, 2
@@ -29,19 +30,17 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Answer:
         return _refused(
             ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"There are no endpoints of type {wanted}."
         )
-    identity = context.state.identity
+    alive = list(context.state.brokers.alive(context.listener))
     asks_operations = request.include_cluster_authorized_operations
     return Answer(
         DescribeClusterResponse(
-            cluster_id=identity.cluster_id,
-            controller_id=identity.broker_id,
+            cluster_id=context.state.identity.cluster_id,
+            controller_id=any_broker([broker.broker_id for broker, _ in alive], context),
             brokers=[
                 DescribeClusterResponse.DescribeClusterBroker(
-                    broker_id=identity.broker_id,
-                    host=identity.host,
-                    port=identity.port,
-                    rack=identity.rack,
+                    broker_id=broker.broker_id, host=at.host, port=at.port, rack=broker.rack
                 )
+                for broker, at in alive
             ],
             cluster_authorized_operations=CLUSTER_OPERATIONS if asks_operations else NOT_ASKED,
         )

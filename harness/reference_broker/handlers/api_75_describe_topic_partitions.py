@@ -17,6 +17,7 @@ from harness.codec.messages import (
 )
 from harness.reference_broker.handlers.authorized_operations import TOPIC_OPERATIONS
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.seen_partition import seen_partition
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_names import INTERNAL_TOPICS, topic_name_problem
@@ -44,7 +45,9 @@ def handle(request: DescribeTopicPartitionsRequest, context: RequestContext) -> 
     )
     answer = DescribeTopicPartitionsResponse(
         topics=[
-            _unknown(part.name) if part.topic is None else _described(part.topic, part.partitions)
+            _unknown(part.name)
+            if part.topic is None
+            else _described(part.topic, part.partitions, context)
             for part in page.parts
         ]
     )
@@ -75,23 +78,27 @@ def _unknown(name: str) -> _Topic:
     )
 
 
-def _described(topic: Topic, partitions: list[Partition]) -> _Topic:
-    replicas: list[int] = [*topic.replicas]
+def _described(topic: Topic, partitions: list[Partition], context: RequestContext) -> _Topic:
     return _Topic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
-        partitions=[
-            _Partition(
-                partition_index=partition.index,
-                leader_id=topic.replicas[0],
-                leader_epoch=partition.leader_epoch,
-                replica_nodes=replicas,
-                isr_nodes=replicas,
-                eligible_leader_replicas=[],
-                last_known_elr=[],
-            )
-            for partition in partitions
-        ],
+        partitions=[_partition(partition, context) for partition in partitions],
         topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def _partition(partition: Partition, context: RequestContext) -> _Partition:
+    registered = partition.registration
+    seen = seen_partition(registered, context)
+    return _Partition(
+        error_code=seen.error,
+        partition_index=partition.index,
+        leader_id=seen.leader_id,
+        leader_epoch=registered.leader_epoch,
+        replica_nodes=[*registered.replicas],
+        isr_nodes=[*registered.isr],
+        eligible_leader_replicas=[*registered.elr],
+        last_known_elr=[*registered.last_known_elr],
+        offline_replicas=seen.offline,
     )

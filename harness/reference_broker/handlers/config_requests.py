@@ -19,6 +19,7 @@ from harness.reference_broker.state.configs.changes import (
 )
 from harness.reference_broker.state.configs.kinds import KINDS, ConfigKind, ResourceType
 from harness.reference_broker.state.configs.refused import ConfigsRefused
+from harness.reference_broker.state.metadata_records import config_records
 
 R = TypeVar("R")
 _OPERATIONS = frozenset(Operation)
@@ -74,7 +75,7 @@ def change_all(
         refusals[index] = (
             ConfigsRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "There is no such operation.")
             if broken
-            else _refusal(each, way, context.state, validate_only=validate_only)
+            else _refusal(each, way, context, validate_only=validate_only)
         )
     return list(zip(asked, refusals, strict=True))
 
@@ -115,15 +116,18 @@ def _refusal_before(asked: Asked, way: Way, state: BrokerState) -> ConfigsRefuse
 
 
 def _refusal(
-    asked: Asked, way: Way, state: BrokerState, *, validate_only: bool
+    asked: Asked, way: Way, context: RequestContext, *, validate_only: bool
 ) -> ConfigsRefused | None:
-    kind = KINDS[asked.resource_type]
+    kind, state = KINDS[asked.resource_type], context.state
     try:
         wanted = _checked(kind, asked, way, state)
     except ConfigsRefused as refusal:
         return refusal
     if not validate_only:
-        kind.store(state, asked.resource_name, wanted.values)
+        name = asked.resource_name
+        before = kind.current(state, name)
+        records = config_records(asked.resource_type, name, before, wanted.values)
+        state.change_metadata(records, context.now())
     return None
 
 

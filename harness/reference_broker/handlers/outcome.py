@@ -9,6 +9,7 @@ from harness.codec.structs import Message
 from harness.ids import GroupId, PartitionIndex, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.randomness import Randomness
 
 PartitionKey = tuple[UUID, PartitionIndex]
@@ -98,3 +99,4 @@ class RequestContext(NamedTuple):
     randomness: Randomness
     effects: list[Effect]
     client_host: str = ""
+    listener: str = CLIENT_LISTENER

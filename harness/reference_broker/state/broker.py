@@ -1,11 +1,15 @@
 """Everything that one broker knows, put together from its settings."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.ids import BrokerId, TimeMs
-from harness.reference_broker.effects import TopicDeleted
+from harness.reference_broker.effects import Effect
 from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.client_quotas import ClientQuotas
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
@@ -17,9 +21,11 @@ from harness.reference_broker.state.group import Group, GroupState
 from harness.reference_broker.state.group_log import GroupLog
 from harness.reference_broker.state.group_offsets import offsets_age_since
 from harness.reference_broker.state.groups import Groups
+from harness.reference_broker.state.metadata_image import apply_records
 from harness.reference_broker.state.producer_ids import ProducerIds
-from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_creation import (
     CreationDefaults,
     PlannedTopic,
@@ -31,6 +37,9 @@ from harness.reference_broker.state.topic_names import (
     SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,
 )
+
+if TYPE_CHECKING:
+    from harness.codec.structs import Message
 
 GROUPS_KEEP_OFFSETS = (2, 1)  # KIP-211
 _GROUPS_OUTLIVE_OFFSETS = (4, 0)  # the coordinator of KIP-848
@@ -67,11 +76,21 @@ class InternalTopic:
     configs: Mapping[str, str]
 
 
+class BrokerPlace(NamedTuple):
+    """Where a broker is for clients of one listener."""
+
+    host: str
+    port: int
+    rack: str | None
+
+
 @dataclass(slots=True)
 class BrokerState:
     """The state behind all handlers of one broker.
 
     `client_metrics` and `group_configs` are what clients have given for each of them by name.
+    `write_metadata` takes records before they are applied: a controller's log. `effects` are to
+    be carried out that no request has asked for.
     """
 
     identity: BrokerIdentity
@@ -89,6 +108,38 @@ class BrokerState:
     group_log: GroupLog
     client_metrics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=dict)
+    next_producer_id: int = 0
+    write_metadata: Callable[[Sequence[Message]], None] | None = None
+    effects: list[Effect] = field(default_factory=list)
+
+    @property
+    def brokers(self) -> Brokers:
+        """All brokers of the cluster."""
+        return self.cluster.host.brokers
+
+    def take_effects(self) -> list[Effect]:
+        """What was left to do since the last call."""
+        taken, self.effects = [*self.effects, *self.group_log.take_effects()], []
+        return taken
+
+    def change_metadata(self, records: Sequence[Message], now: TimeMs) -> None:
+        """Write what was decided, and do what it says."""
+        if self.write_metadata is not None:
+            self.write_metadata(records)
+        apply_records(self, records, now)
+
+    def topic_config(self, overrides: Mapping[str, str]) -> TopicConfig:
+        """A topic's, with what it inherits here."""
+        return TopicConfig.of(overrides, self.creation_defaults.topic_defaults, self.like)
+
+    def endpoint_of(self, broker_id: int, listener: str) -> BrokerPlace | None:
+        """Where clients of a listener reach a broker; None while it may not be told to them."""
+        registered = self.brokers.get(broker_id)
+        if registered is None or registered.is_fenced or listener not in registered.listeners:
+            return None
+        endpoint = registered.listeners[listener]
+        return BrokerPlace(endpoint.host, endpoint.port, registered.rack)
 
     def reconfigure_topics(self) -> None:
         """Have topics inherit what the broker is configured to do now."""
@@ -97,17 +148,22 @@ class BrokerState:
         for topic in self.cluster.topics():
             topic.configure(topic.config.inheriting(inherited))
 
-    def create_topic(self, plan: PlannedTopic, randomness: Randomness) -> Topic:
+    def create_topic(self, plan: PlannedTopic, randomness: Randomness, now: TimeMs) -> Topic:
         """Carry out what `plan_topic` found possible."""
-        return self.cluster.create(
-            plan.name, plan.config, plan.partition_count, plan.replicas, randomness
-        )
+        from harness.reference_broker.state.metadata_records import topic_records
 
-    def delete_topic(self, topic: Topic, now: TimeMs) -> TopicDeleted:
+        topic_id = random_uuid(randomness)
+        configs = plan.config.overrides
+        self.change_metadata(topic_records(plan.name, topic_id, configs, plan.partitions), now)
+        created = self.cluster.with_id(topic_id)
+        assert created is not None
+        return created
+
+    def forget_topic(self, topic: Topic, now: TimeMs) -> None:
         """Remove it with its data and with what groups committed of it."""
         self.committed_offsets.remove_topic(topic.name, now)
         self.forget_groups_at_once(now)
-        return self.cluster.delete(topic)
+        self.effects.append(self.cluster.delete(topic))
 
     def delete_group(self, group: Group, now: TimeMs) -> None:
         """Forget a group without members, and what it committed."""
@@ -138,7 +194,7 @@ class BrokerState:
             ):
                 self.groups.remove(group, now)
 
-    def auto_create_topic(self, name: str, randomness: Randomness) -> None:
+    def auto_create_topic(self, name: str, randomness: Randomness, now: TimeMs) -> None:
         """Create a topic because somebody asked for it; one that may not exist is left out."""
         internal = self.internal_topics.get(name)
         wanted = (
@@ -147,10 +203,10 @@ class BrokerState:
             else WantedTopic(name, internal.partition_count, configs=dict(internal.configs))
         )
         try:
-            plan = plan_topic(wanted, self.cluster, self.creation_defaults)
+            plan = plan_topic(wanted, self.cluster, self.creation_defaults, randomness)
         except CreationRefused:
             return
-        self.create_topic(plan, randomness)
+        self.create_topic(plan, randomness, now)
 
 
 @dataclass(frozen=True, slots=True)

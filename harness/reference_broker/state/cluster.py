@@ -1,4 +1,7 @@
-"""The topics of the cluster. Only this file adds and removes them and their partitions."""
+"""The topics of the cluster. Only this file adds and removes them and their partitions.
+
+A broker knows all of them, and has replicas of some.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.ids import BrokerId, PartitionIndex
+from harness.ids import BrokerId, PartitionIndex, TimeMs
 from harness.reference_broker.effects import TopicDeleted
+from harness.reference_broker.state.partition_registration import PartitionRegistration
 from harness.reference_broker.state.producer_states import (
     ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )
 from harness.reference_broker.state.randomness import Randomness, random_uuid
+from harness.reference_broker.state.replica_host import ReplicaHost
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_names import collision_form
@@ -25,9 +30,12 @@ if TYPE_CHECKING:
 class Cluster:
     """All topics, by name and by id."""
 
-    __slots__ = ("_by_form", "_by_id", "_by_name", "_producer_expiration", "_remembered")
+    __slots__ = ("_by_form", "_by_id", "_by_name", "_producer_expiration", "_remembered", "host")
 
-    def __init__(self, producer_expiration: ProducerExpiration) -> None:
+    def __init__(
+        self, producer_expiration: ProducerExpiration, host: ReplicaHost | None = None
+    ) -> None:
+        self.host = host or ReplicaHost(BrokerId(0))
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[UUID, Topic] = {}
         self._by_form: dict[str, list[str]] = {}
@@ -66,30 +74,42 @@ class Cluster:
         replicas: tuple[BrokerId, ...],
         randomness: Randomness,
     ) -> Topic:
-        """Add a topic with empty partitions; its name was found legal and free before."""
-        topic_id = random_uuid(randomness)
-        topic = Topic(name, topic_id, config, replicas, partitions=[])
-        self.grow(topic, partition_count)
+        """Add a topic whose partitions all have these replicas, or the host's alone."""
+        topic = self.add_topic(name, random_uuid(randomness), config)
+        replicas = replicas or (self.host.own,)
+        for index in range(partition_count):
+            registration = PartitionRegistration.new(replicas, replicas)
+            self.add_partition(topic, PartitionIndex(index), registration, TimeMs(0))
+        return topic
+
+    def add_topic(self, name: str, topic_id: UUID, config: TopicConfig) -> Topic:
+        """Add a topic without partitions; its name was found legal and free before."""
+        topic = Topic(name, topic_id, config, partitions=[])
         self._by_name[name] = topic
-        self._by_id[topic.topic_id] = topic
+        self._by_id[topic_id] = topic
         # Topics of one request may collide: they are held against those before it only.
         self._by_form.setdefault(collision_form(name), []).append(name)
         return topic
 
-    def grow(self, topic: Topic, partition_count: int) -> None:
-        """Add empty partitions until there are `partition_count`."""
+    def add_partition(
+        self, topic: Topic, index: PartitionIndex, registration: PartitionRegistration, now: TimeMs
+    ) -> Partition:
+        """Add the next partition, which is empty."""
         # Not at the start: what reads records is a fifth of all that would be imported there.
         from harness.reference_broker.state.partition import Partition
 
-        topic.partitions += [
-            Partition.empty(
-                topic.topic_id,
-                PartitionIndex(index),
-                topic.config,
-                ProducerStates(self._producer_expiration, self._remembered),
-            )
-            for index in range(len(topic.partitions), partition_count)
-        ]
+        assert index == len(topic.partitions)
+        partition = Partition.empty(
+            topic.topic_id,
+            index,
+            topic.config,
+            ProducerStates(self._producer_expiration, self._remembered),
+            self.host,
+            registration,
+            now,
+        )
+        topic.partitions.append(partition)
+        return partition
 
     def delete(self, topic: Topic) -> TopicDeleted:
         """Remove a topic with its data."""

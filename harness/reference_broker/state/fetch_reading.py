@@ -7,41 +7,58 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
-from harness.ids import LeaderEpoch, Offset
+from harness.ids import BrokerId, Offset, TimeMs
+from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.batch_bytes import next_batch_size
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
+from harness.reference_broker.state.leader_epochs import EpochEnd
 from harness.reference_broker.state.partition import Partition
 
 _NO_LEADER_EPOCH = -1  # and whatever is less, other than in ListOffsets
+
+
+_FUTURE_REPLICA = -3  # of a broker that moves a log to another directory
 
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
     """What a fetch request says for all its partitions together.
 
-    `is_hard`: even the first batch is cut (before KIP-74).
+    `replica_id` is the follower's, negative for consumers; `broker_epoch` says which incarnation
+    it is, -1 does not. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a
+    follower may answer a consumer too (KIP-392).
     """
 
     min_bytes: int
     max_bytes: int
-    from_replica: bool
+    replica_id: int = -1
+    broker_epoch: int = -1
     is_hard: bool = False
+    may_follow: bool = True
 
+    @property
+    def from_replica(self) -> bool:
+        """Whether a follower asks: the leader learns from it what is replicated."""
+        return self.replica_id >= 0
 
-@dataclass(frozen=True, slots=True)
-class DivergingEpoch:
-    """Where the reader's log and this one part: the last common epoch ends here (KIP-595)."""
+    @property
+    def reads_log_end(self) -> bool:
+        """Whether what is not committed is read too."""
+        return self.from_replica or self.replica_id == _FUTURE_REPLICA
 
-    epoch: LeaderEpoch
-    end_offset: Offset
+    @property
+    def leader_only(self) -> bool:
+        """Whether only the leader may answer."""
+        return self.from_replica or (not self.may_follow and self.replica_id != _FUTURE_REPLICA)
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionReading:
     """What was read of one partition; -1 where an error leaves it unknown.
 
-    `is_old`: it was read of a segment that is not appended to any more.
+    `diverging`: where the reader's log and this one part, the last common epoch ends here
+    (KIP-595). `is_old`: it was read of a segment that is not appended to any more.
     """
 
     key: FetchKey
@@ -49,7 +66,7 @@ class PartitionReading:
     high_watermark: int = -1
     log_start_offset: int = -1
     records: bytes = b""
-    diverging: DivergingEpoch | None = None
+    diverging: EpochEnd | None = None
     is_missing: bool = False
     is_old: bool = False
 
@@ -132,24 +149,33 @@ def _read(
     if error is not ErrorCode.NONE:
         return PartitionReading(want.key, error)
     log, high_watermark = partition.log, partition.high_watermark
-    diverging = None
     if want.last_fetched_epoch >= 0:
-        diverging = _divergence(partition, want)
-    if diverging is not None:
-        return PartitionReading(
-            want.key,
-            high_watermark=high_watermark,
-            log_start_offset=log.start_offset,
-            diverging=diverging,
-        )
+        end_of_last = partition.end_of_epoch(want.last_fetched_epoch)
+        if end_of_last is None or want.fetch_offset < log.start_offset:
+            return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
+        if end_of_last.epoch < want.last_fetched_epoch or (
+            end_of_last.end_offset < want.fetch_offset
+        ):
+            return PartitionReading(
+                want.key,
+                high_watermark=high_watermark,
+                log_start_offset=log.start_offset,
+                diverging=end_of_last,
+            )
     if not log.start_offset <= want.fetch_offset <= log.end_offset:
         return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
     offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
-    if limit_bytes < 0 and offset < log.end_offset:
+    upto = log.end_offset if limits.reads_log_end else high_watermark
+    if limit_bytes < 0 and offset < upto:
         # Kafka does not foresee it (class LogSegment, read).
         return PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
-    end = partition.segment_end(offset)
-    records = log.read(offset, limit_bytes, may_exceed and not limits.is_hard, end)
+    segment_end = partition.segment_end(offset)
+    stop = None if upto == log.end_offset else upto
+    is_old = segment_end is not None and segment_end <= upto
+    records = b""
+    if offset < upto:
+        end = segment_end if is_old else stop
+        records = log.read(offset, limit_bytes, may_exceed and not limits.is_hard, end)
     if not limits.is_hard and next_batch_size(records, 0) is None:
         records = b""  # no batch fits in, and somebody else was served
     return PartitionReading(
@@ -157,25 +183,43 @@ def _read(
         high_watermark=high_watermark,
         log_start_offset=log.start_offset,
         records=records,
-        is_old=end is not None,
+        is_old=is_old,
     )
 
 
 def _problem_with(partition: Partition, want: WantedPartition, limits: FetchLimits) -> ErrorCode:
+    if not partition.is_here:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
     error = partition.epoch_problem(max(want.current_leader_epoch, _NO_LEADER_EPOCH))
     if error is not ErrorCode.NONE:
         return error
+    if partition.leading is None and limits.leader_only:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if limits.from_replica:
-        # No other broker is a replica. One that says which epoch it knows is told to ask again.
         knows_epoch = want.current_leader_epoch >= 0
-        return ErrorCode.UNKNOWN_LEADER_EPOCH if knows_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if want.last_fetched_epoch > partition.leader_epoch:
-        return ErrorCode.OFFSET_OUT_OF_RANGE
+        follower = BrokerId(limits.replica_id)
+        return partition.follower_problem(follower, limits.broker_epoch, knows_epoch=knows_epoch)
     return ErrorCode.NONE
 
 
-def _divergence(partition: Partition, want: WantedPartition) -> DivergingEpoch | None:
-    if want.last_fetched_epoch == partition.leader_epoch:
-        end = partition.log.end_offset
-        return DivergingEpoch(partition.leader_epoch, end) if end < want.fetch_offset else None
-    return None
+def note_follower(
+    cluster: Cluster,
+    wanted: Iterable[WantedPartition],
+    readings: Iterable[PartitionReading],
+    limits: FetchLimits,
+    now: TimeMs,
+) -> list[Effect]:
+    """Learn from what a follower asked for what it has; what it was told does not know that yet."""
+    read = {one.key for one in readings if one.error is ErrorCode.NONE and one.diverging is None}
+    effects: list[Effect] = []
+    for want in wanted:
+        partition = find_partition(cluster, want.key) if want.key in read else None
+        if isinstance(partition, Partition):
+            effects += partition.fetched_by(
+                BrokerId(limits.replica_id),
+                Offset(want.fetch_offset),
+                Offset(want.log_start_offset),
+                limits.broker_epoch,
+                now,
+            )
+    return effects

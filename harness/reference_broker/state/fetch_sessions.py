@@ -29,7 +29,7 @@ class WantedPartition:
     """What a fetch asks of one partition.
 
     `known_name` is the name that a topic id stood for when it was asked for: a session notices by
-    it that the topic is gone or another one.
+    it that the topic is gone or another one. `log_start_offset` is a follower's.
     """
 
     key: FetchKey
@@ -38,6 +38,7 @@ class WantedPartition:
     current_leader_epoch: int
     last_fetched_epoch: int
     known_name: str | None = None
+    log_start_offset: int = -1
 
 
 @dataclass(slots=True)

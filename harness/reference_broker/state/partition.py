@@ -1,7 +1,7 @@
-"""Leader's side of one partition, on a cluster of one.
+"""One replica of a partition, as a leader or as a follower.
 
-Only this file appends to the log and moves the high watermark, which equals the log end offset
-as long as there is one replica. Nothing here waits, reads a clock or sends.
+Only this file and `following.py` append to the log and move the high watermark. Nothing here
+waits, reads a clock or sends. Source: class Partition.
 """
 
 from collections.abc import Sequence
@@ -11,13 +11,24 @@ from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import BatchHeader
-from harness.ids import LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, TimeMs
-from harness.reference_broker.effects import Effect, PartitionGrew
+from harness.ids import (
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+    PartitionIndex,
+    ProducerEpoch,
+    ProducerId,
+    TimeMs,
+)
+from harness.reference_broker.effects import Effect, IsrProposed, PartitionGrew, ReplicaMoved
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.batch_bytes import magic_of
+from harness.reference_broker.state.leader_epochs import EpochEnd, LeaderEpochs
+from harness.reference_broker.state.leading import ANY_EPOCH, Leading
 from harness.reference_broker.state.message_set_validation import validate_message_set
 from harness.reference_broker.state.old_formats import as_messages
 from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
+from harness.reference_broker.state.partition_registration import PartitionRegistration
 from harness.reference_broker.state.producer_states import (
     ActiveProducer,
     AppendedBatch,
@@ -26,30 +37,36 @@ from harness.reference_broker.state.producer_states import (
     last_sequence_of,
 )
 from harness.reference_broker.state.record_validation import Placement, validate_batch
+from harness.reference_broker.state.replica_host import ReplicaHost
 from harness.reference_broker.state.segments import Segment, Segments
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
-_NO_EPOCH = -1
 _UP_TO_HIGH_WATERMARK = -1
 _NO_LEADER_EPOCH = -1
-_BEGIN = Offset(0)
-ONLY_LEADER_EPOCH = LeaderEpoch(0)
+_BEGIN, _LONG_AGO = Offset(0), TimeMs(0)
+_ALONE = BrokerId(0)
+_BEFORE_ANY = LeaderEpoch(_NO_LEADER_EPOCH)
 
 
 class Appended(NamedTuple):
-    """Where a batch is now. `append_time` is -1 unless the topic uses the broker's clock."""
+    """Where a batch is now, from `base_offset` to before `end_offset`.
+
+    `append_time` is -1 unless the topic uses the broker's clock.
+    """
 
     base_offset: Offset
+    end_offset: Offset
     append_time: int
     effects: tuple[Effect, ...]
 
 
 @dataclass(slots=True)
 class Partition:
-    """`config` is the topic's; `leader_epoch` stays 0 as no other node can take over.
+    """`config` is the topic's, `registration` what the cluster has decided.
 
-    The log is compacted below `first_dirty`; not any more when it `is_uncleanable`.
+    The broker leads when there is a `leading`; else it follows, or has no replica. The log is
+    compacted below `first_dirty`; not any more when it `is_uncleanable`.
     """
 
     topic_id: UUID
@@ -57,7 +74,12 @@ class Partition:
     config: TopicConfig
     log: PartitionLog
     producers: ProducerStates
-    leader_epoch: LeaderEpoch
+    host: ReplicaHost
+    registration: PartitionRegistration
+    leader_epoch: LeaderEpoch = _BEFORE_ANY
+    high_watermark: Offset = _BEGIN
+    leading: Leading | None = None
+    epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     segments: Segments = field(default_factory=Segments)
     first_dirty: Offset = _BEGIN
     is_uncleanable: bool = False
@@ -69,14 +91,123 @@ class Partition:
         index: PartitionIndex,
         config: TopicConfig,
         producers: ProducerStates,
+        host: ReplicaHost | None = None,
+        registration: PartitionRegistration | None = None,
+        now: TimeMs = _LONG_AGO,
     ) -> "Partition":
-        """A new partition; `producers` are none yet."""
-        return cls(topic_id, index, config, PartitionLog(), producers, ONLY_LEADER_EPOCH)
+        """A new partition, without producers. Its host leads alone if nothing else is said."""
+        host = host or ReplicaHost(_ALONE)
+        registration = registration or PartitionRegistration.new([host.own], [host.own])
+        made = cls(topic_id, index, config, PartitionLog(), producers, host, registration)
+        made.register(registration, now)
+        return made
+
+    # -- roles -----------------------------------------------------------------------------------
 
     @property
-    def high_watermark(self) -> Offset:
-        """Readers see every record below it."""
-        return self.log.end_offset
+    def is_here(self) -> bool:
+        """Whether the broker has a replica of it."""
+        return self.host.own in self.registration.replicas
+
+    def register(self, registration: PartitionRegistration, now: TimeMs) -> list[Effect]:
+        """Become what the cluster has decided: leader, follower, or no replica at all.
+
+        Source: makeLeader, makeFollower.
+        """
+        self.registration = registration
+        is_new_epoch = registration.leader_epoch > self.leader_epoch
+        self.leader_epoch = registration.leader_epoch
+        if registration.leader == self.host.own:
+            self._lead(registration, now, is_new_epoch=is_new_epoch)
+        else:
+            self.leading = None
+        return [ReplicaMoved(self.topic_id, self.index)]
+
+    def _lead(
+        self, registration: PartitionRegistration, now: TimeMs, *, is_new_epoch: bool
+    ) -> None:
+        end, is_new_leader = self.log.end_offset, self.leading is None
+        leading = self.leading or Leading(self.host.own, registration.leader_epoch, end)
+        if is_new_epoch:
+            leading.epoch, leading.epoch_start = registration.leader_epoch, end
+            self.epochs.assign(registration.leader_epoch, end)
+        self.leading = leading
+        leading.registered(
+            registration, end, now, is_new_leader=is_new_leader, is_new_epoch=is_new_epoch
+        )
+        self.advance(now)
+
+    def advance(self, now: TimeMs) -> bool:
+        """Move the leader's high watermark up to where it may be; whether it moved."""
+        leading = self.leading
+        if leading is None:
+            return False
+        host, end = self.host, self.log.end_offset
+        to = leading.high_watermark(end, self.min_isr, host.rules, host.brokers, now)
+        if to is None or to <= self.high_watermark:
+            return False
+        self.high_watermark = to
+        return True
+
+    @property
+    def min_isr(self) -> int:
+        """So many have to be in sync for acks=all; never more than there are replicas."""
+        return min(self.config.min_insync_replicas, len(self.registration.replicas))
+
+    def fetched_by(
+        self, follower: BrokerId, offset: Offset, start: Offset, broker_epoch: int, now: TimeMs
+    ) -> list[Effect]:
+        """A follower has everything below `offset` (updateFollowerFetchState)."""
+        leading = self.leading
+        assert leading is not None
+        end = self.log.end_offset
+        leading.followers[follower].fetched(offset, start, end, broker_epoch, now)
+        effects: list[Effect] = []
+        wider = leading.expansion(follower, self.high_watermark, self.host.brokers)
+        if wider is not None:
+            leading.proposed = wider
+            effects.append(IsrProposed(self.topic_id, self.index))
+        if self.advance(now):
+            effects.append(PartitionGrew(self.topic_id, self.index))
+        return effects
+
+    def follower_problem(
+        self, follower: BrokerId, broker_epoch: int, *, knows_epoch: bool
+    ) -> ErrorCode:
+        """Why a replica's fetch is refused: it is no replica, or an older incarnation (KIP-903)."""
+        if self.leading is None or follower not in self.leading.followers:
+            # One that says which epoch it knows is told to ask again.
+            unknown = ErrorCode.UNKNOWN_LEADER_EPOCH
+            return unknown if knows_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
+        known = self.host.brokers.get(follower)
+        if broker_epoch != ANY_EPOCH and known is not None and known.epoch > broker_epoch:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return ErrorCode.NONE
+
+    def shrink_isr(self, now: TimeMs) -> list[Effect]:
+        """Propose to go on without those that have been behind for too long."""
+        leading = self.leading
+        if leading is None:
+            return []
+        smaller = leading.shrinkage(self.log.end_offset, self.host.rules.lag_ms, now)
+        if smaller is None:
+            return []
+        leading.proposed = smaller
+        return [IsrProposed(self.topic_id, self.index)]
+
+    def replicated(self, required: Offset) -> ErrorCode | None:
+        """How a produce with acks=all ends that was appended below `required`; None: it waits.
+
+        Source: checkEnoughReplicasReachOffset.
+        """
+        if self.leading is None:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        if self.high_watermark < required:
+            return None
+        enough = self.min_isr <= len(self.leading.maximal_isr)
+        return ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+
+    # -- the log ---------------------------------------------------------------------------------
 
     def segment_end(self, offset: Offset) -> Offset | None:
         """Where the segment ends from which `offset` is read; None in the last one."""
@@ -95,17 +226,21 @@ class Partition:
         self.producers.expire(now)
         duplicate = self._check_producer(header)
         if duplicate is not None:
-            return Appended(duplicate.base_offset, duplicate.max_timestamp, ())
+            end = Offset(duplicate.last_offset + 1)
+            return Appended(duplicate.base_offset, end, duplicate.max_timestamp, ())
         for kept in self._as_kept(stored, header):
             self.log.append(kept)
             self.segments.note(kept, self.config, now)
-        if header.producer_id >= 0:
-            self.producers.remember(
-                _producer_batch(header), _appended_batch(header, place.base_offset)
-            )
+        self.remember_producer(header)
+        self.advance(now)
         append_time = now if self.config.uses_log_append_time else _NO_TIMESTAMP
         grew = PartitionGrew(self.topic_id, self.index)
-        return Appended(place.base_offset, append_time, (grew,))
+        return Appended(place.base_offset, self.log.end_offset, append_time, (grew,))
+
+    def remember_producer(self, header: BatchHeader) -> None:
+        """Its batch is in the log, so that a repeated one is known."""
+        if header.producer_id >= 0:
+            self.producers.remember(_producer_batch(header), _appended_batch(header))
 
     def _as_kept(self, stored: bytes, header: BatchHeader) -> list[StoredBatch]:
         """In the format of the topic. Raises AppendRefused."""
@@ -148,16 +283,20 @@ class Partition:
         if not 0 <= offset <= self.high_watermark:
             return ErrorCode.OFFSET_OUT_OF_RANGE
         if offset > self.log.start_offset:
-            self.log.delete_below(Offset(offset))
-            self.producers.forget_below(self.log.start_offset)
+            self.start_at(Offset(offset))
         return self.log.start_offset
+
+    def start_at(self, offset: Offset) -> None:
+        """Forget what is below; `offset` lies in the log."""
+        self.log.delete_below(offset)
+        self.epochs.truncate_below(offset)
+        self.producers.forget_below(offset)
 
     def drop_segments(self, count: int, now: TimeMs) -> None:
         """Forget the oldest segments with their records; the log starts behind them."""
         begin = self.segments.drop_oldest(count, self.log.end_offset, now)
         if begin > self.log.start_offset:
-            self.log.delete_below(begin)
-            self.producers.forget_below(begin)
+            self.start_at(begin)
 
     def take_compacted(
         self,
@@ -173,16 +312,18 @@ class Partition:
         self.segments.replace_below(end, segments)
         self.first_dirty = first_dirty
 
-    def end_of_epoch(self, leader_epoch: int) -> tuple[int, int] | None:
-        """Where an epoch ends, and which one that is; None for one that is not known.
+    def end_of_epoch(self, leader_epoch: int) -> EpochEnd | None:
+        """Where an epoch ends, and which one that is; None for one that is not known."""
+        return self.epochs.end_of(leader_epoch, self.log.end_offset)
 
-        Source: KIP-101, class LeaderEpochFileCache (endOffsetFor).
-        """
-        if leader_epoch == self.leader_epoch:
-            return leader_epoch, self.log.end_offset
-        if leader_epoch > self.leader_epoch or leader_epoch == _NO_EPOCH:
-            return None
-        return leader_epoch, self.log.start_offset  # from before the first that is known
+    def leader_problem(self, current_leader_epoch: int = _NO_LEADER_EPOCH) -> ErrorCode:
+        """Why the broker may not answer for the leader of this epoch (getLocalLog)."""
+        if not self.is_here:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        problem = self.epoch_problem(current_leader_epoch)
+        if problem is ErrorCode.NONE and self.leading is None:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return problem
 
     def epoch_problem(self, current_leader_epoch: int) -> ErrorCode:
         """What is wrong with the leader epoch that a client believes in; -1 skips the check."""
@@ -202,8 +343,11 @@ def _producer_batch(header: BatchHeader) -> ProducerBatch:
     )
 
 
-def _appended_batch(header: BatchHeader, base_offset: Offset) -> AppendedBatch:
+def _appended_batch(header: BatchHeader) -> AppendedBatch:
     batch = _producer_batch(header)
     return AppendedBatch(
-        batch.first_sequence, batch.last_sequence, base_offset, header.max_timestamp
+        batch.first_sequence,
+        batch.last_sequence,
+        Offset(header.base_offset),
+        header.max_timestamp,
     )

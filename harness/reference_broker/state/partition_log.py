@@ -42,8 +42,8 @@ class PartitionLog:
         self.end_offset = Offset(0)
 
     def append(self, batch: StoredBatch) -> None:
-        """Take the next batch; its base offset is the present end offset."""
-        assert batch.base_offset == self.end_offset
+        """Take the next batch; it begins at the end, or behind it where a follower got no more."""
+        assert batch.base_offset >= self.end_offset
         self._batches.append(batch)
         self._last_offsets.append(batch.last_offset)
         before_bytes = self._end_positions[-1] if self._end_positions else 0
@@ -67,6 +67,19 @@ class PartitionLog:
         for entries in (self._batches, self._last_offsets, self._end_positions):
             del entries[:gone]
         self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
+
+    def truncate_from(self, end: Offset) -> None:
+        """Let the log end at `end`; a batch goes whole when its last record is not below it."""
+        kept = self._first_reaching(end)
+        for entries in (self._batches, self._last_offsets, self._end_positions, self._running_max):
+            del entries[kept:]
+        self.end_offset = min(self.end_offset, max(end, self.start_offset))
+
+    def restart_at(self, offset: Offset) -> None:
+        """Forget everything; the next batch begins at `offset`."""
+        for entries in (self._batches, self._last_offsets, self._end_positions, self._running_max):
+            entries.clear()
+        self.start_offset = self.end_offset = offset
 
     def between(self, begin: Offset, end: Offset) -> list[StoredBatch]:
         """The batches from the one that contains `begin`, or follows it, up to `end`."""

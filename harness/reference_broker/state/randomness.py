@@ -1,7 +1,11 @@
 """Where random numbers come from is the caller's business."""
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 from uuid import UUID
+
+T = TypeVar("T")
+_WORD_BITS = 32
 
 
 class Randomness(Protocol):
@@ -10,6 +14,20 @@ class Randomness(Protocol):
     def getrandbits(self, k: int, /) -> int:
         """An integer of `k` random bits, 0 or more."""
         ...
+
+
+def below(limit: int, randomness: Randomness) -> int:
+    """A number from 0 to before `limit`; nothing is drawn where there is no choice."""
+    return 0 if limit == 1 else randomness.getrandbits(_WORD_BITS) % limit
+
+
+def shuffled(items: Sequence[T], randomness: Randomness) -> list[T]:
+    """The same in another order."""
+    mixed = list(items)
+    for last in range(len(mixed) - 1, 0, -1):
+        other = below(last + 1, randomness)
+        mixed[last], mixed[other] = mixed[other], mixed[last]
+    return mixed
 
 
 def random_uuid(randomness: Randomness) -> UUID:

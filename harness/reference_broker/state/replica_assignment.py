@@ -1,28 +1,59 @@
-"""Which replicas a client may give a partition.
+"""Which replicas a client may give a partition, and what a partition begins with.
 
-Source: class ReplicationControlManager (validateManualPartitionAssignment).
+Source: class ReplicationControlManager (validateManualPartitionAssignment,
+buildPartitionRegistration).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId
+from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.state.partition_registration import PartitionRegistration
+
+_UNASSIGNED = UUID(int=0)
 
 
-def check_replicas(brokers: Sequence[int], expected_count: int | None, own: BrokerId) -> None:
-    """Refuse what is not `own`, once, `expected_count` times. Raises CreationRefused."""
-    if not brokers:
+def check_replicas(replicas: Sequence[int], expected_count: int | None, brokers: Brokers) -> None:
+    """Refuse what is not registered, once, `expected_count` times. Raises CreationRefused."""
+    if not replicas:
         raise bad_assignment("An assignment has to name at least one broker.")
-    unknown = [broker for broker in brokers if broker != own]
+    unknown = [broker for broker in sorted(replicas) if brokers.get(broker) is None]
     if unknown:
         raise bad_assignment(f"There is no broker {unknown[0]}.")
-    if len(set(brokers)) != len(brokers):
+    if len(set(replicas)) != len(replicas):
         raise bad_assignment("An assignment may name a broker only once.")
-    if expected_count is not None and len(brokers) != expected_count:
+    if expected_count is not None and len(replicas) != expected_count:
         raise bad_assignment("All partitions need the same number of replicas.")
+
+
+def new_partition(
+    replicas: Sequence[int], brokers: Brokers, refusal: CreationRefused
+) -> PartitionRegistration:
+    """In sync are those that are active; raises `refusal` when none is."""
+    active = [broker for broker in replicas if brokers.is_active(broker)]
+    if not active:
+        raise refusal
+    directories = tuple(default_directory(broker, brokers) for broker in replicas)
+    return replace(PartitionRegistration.new(replicas, active), directories=directories)
+
+
+def default_directory(broker_id: int, brokers: Brokers) -> UUID:
+    """The only one that a broker has; it is not assigned yet where there are several."""
+    registered = brokers.get(broker_id)
+    known = () if registered is None else registered.directories
+    return known[0] if len(known) == 1 else _UNASSIGNED
 
 
 def bad_assignment(message: str) -> CreationRefused:
     """INVALID_REPLICA_ASSIGNMENT with a text."""
     return CreationRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+
+
+def none_active(partition: int) -> CreationRefused:
+    """No assigned broker can lead."""
+    return bad_assignment(
+        f"All brokers that are assigned to partition {partition} are fenced or shut down."
+    )

@@ -84,6 +84,11 @@ class Segments:
         following = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
         return self._segments[following].base_offset if following < len(self._segments) else None
 
+    def base_of(self, offset: Offset) -> Offset:
+        """Where the segment begins in which that offset is, or would be written."""
+        following = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
+        return self._segments[max(following - 1, 0)].base_offset
+
     @property
     def size_bytes(self) -> int:
         """That of the log as it is told: records below its start count until their segment goes."""
@@ -95,6 +100,19 @@ class Segments:
             self._segments.append(Segment(end_offset, now, now))
         del self._segments[:count]
         return self._segments[0].base_offset
+
+    def truncate_from(self, end: Offset, batches: Sequence[StoredBatch]) -> None:
+        """The log ends at `end`; `batches` are what is left from the beginning of the segment in
+        which that is."""
+        kept = [one for one in self._segments if one.base_offset < end] or self._segments[:1]
+        last = kept[-1]
+        last.size_bytes = sum(len(batch.data) for batch in batches)
+        last.max_timestamp = max((batch.max_timestamp for batch in batches), default=_NO_TIMESTAMP)
+        self._segments = kept
+
+    def restart_at(self, offset: Offset, now: TimeMs) -> None:
+        """The log is empty and goes on at `offset`."""
+        self._segments = [Segment(offset, now, now)]
 
     def replace_below(self, end: Offset, segments: Sequence[Segment]) -> None:
         """Put others in place of those that begin before `end`."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.ids import BrokerId
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_names import INTERNAL_TOPICS
 
@@ -16,18 +15,22 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Topic:
-    """Partitions are numbered from 0 without gaps; each has the same replicas, leader first."""
+    """Partitions are numbered from 0 without gaps."""
 
     name: str
     topic_id: UUID
     config: TopicConfig
-    replicas: tuple[BrokerId, ...]
     partitions: list[Partition]
 
     @property
     def is_internal(self) -> bool:
         """Whether only the broker itself writes here."""
         return self.name in INTERNAL_TOPICS
+
+    @property
+    def replication_factor(self) -> int:
+        """That of the first partition: added ones get as many replicas."""
+        return len(self.partitions[0].registration.replicas)
 
     def configure(self, config: TopicConfig) -> None:
         """Have all partitions do from now on as `config` says."""

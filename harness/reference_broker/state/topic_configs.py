@@ -149,6 +149,11 @@ class TopicConfig:
         return self.number(_SMALL_SEGMENTS.name) or self.number("segment.bytes")
 
     @cached_property
+    def min_insync_replicas(self) -> int:
+        """So many replicas have to be in sync for what asks for all of them."""
+        return self.number("min.insync.replicas")
+
+    @cached_property
     def segment_ms(self) -> int:
         """For how long a segment is appended to: what is to be compacted in time closes in time
         (KIP-354)."""

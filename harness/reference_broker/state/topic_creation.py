@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
+from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.config_values import ConfigError
 from harness.reference_broker.state.creation_limits import check_changes, check_partitions_asked
@@ -17,7 +17,15 @@ from harness.reference_broker.state.creation_refused import (
     CreationRefused,
     SenselessValue,
 )
-from harness.reference_broker.state.replica_assignment import bad_assignment, check_replicas
+from harness.reference_broker.state.partition_registration import PartitionRegistration
+from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.replica_assignment import (
+    bad_assignment,
+    check_replicas,
+    new_partition,
+    none_active,
+)
+from harness.reference_broker.state.replica_placement import PlacementRefused, place
 from harness.reference_broker.state.topic_configs import TopicConfig, configs_of
 from harness.reference_broker.state.topic_names import topic_name_problem
 
@@ -39,7 +47,6 @@ class WantedTopic:
 class CreationDefaults:
     """What the broker is configured to do where the client leaves it open."""
 
-    broker_id: BrokerId
     partition_count: int
     replication_factor: int
     topic_defaults: Mapping[str, str]
@@ -52,30 +59,39 @@ class PlannedTopic:
 
     name: str
     config: TopicConfig
-    partition_count: int
-    replicas: tuple[BrokerId, ...]
+    partitions: tuple[PartitionRegistration, ...]
+
+    @property
+    def replication_factor(self) -> int:
+        """That of the first partition; the others have the same."""
+        return len(self.partitions[0].replicas)
 
 
 def plan_topics(
-    wanted: Sequence[WantedTopic], cluster: Cluster, defaults: CreationDefaults
+    wanted: Sequence[WantedTopic],
+    cluster: Cluster,
+    defaults: CreationDefaults,
+    randomness: Randomness,
 ) -> list[PlannedTopic | CreationRefused]:
     """What becomes of each topic of one request, beside the topics that are there before it.
 
     Raises CreationRefused when the request asks for too much as a whole.
     """
     check_partitions_asked(_partitions_asked(topic, defaults) for topic in wanted)
-    outcomes = [_outcome(topic, cluster, defaults) for topic in wanted]
+    outcomes = [_outcome(topic, cluster, defaults, randomness) for topic in wanted]
     check_changes(
-        1 + len(outcome.config.overrides) + outcome.partition_count
+        1 + len(outcome.config.overrides) + len(outcome.partitions)
         for outcome in outcomes
         if isinstance(outcome, PlannedTopic)
     )
     return outcomes
 
 
-def plan_topic(wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults) -> PlannedTopic:
+def plan_topic(
+    wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults, randomness: Randomness
+) -> PlannedTopic:
     """The same for a request of one topic. Raises CreationRefused."""
-    (outcome,) = plan_topics([wanted], cluster, defaults)
+    (outcome,) = plan_topics([wanted], cluster, defaults, randomness)
     if isinstance(outcome, CreationRefused):
         raise outcome
     return outcome
@@ -89,15 +105,15 @@ def _partitions_asked(wanted: WantedTopic, defaults: CreationDefaults) -> int:
 
 
 def _outcome(
-    wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults
+    wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults, randomness: Randomness
 ) -> PlannedTopic | CreationRefused:
     """Checks in Kafka's order: name, existence, configs, assignment."""
     try:
         _check_name(wanted.name, cluster)
         config = _config_of(wanted, defaults)
         if wanted.assignments:
-            return _plan_assigned(wanted, config, defaults)
-        return _plan_counted(wanted, config, defaults)
+            return _plan_assigned(wanted, config, cluster.host.brokers)
+        return _plan_counted(wanted, config, (cluster.host.brokers, defaults, randomness))
     except CreationRefused as refusal:
         return refusal
 
@@ -133,8 +149,11 @@ def _config_of(wanted: WantedTopic, defaults: CreationDefaults) -> TopicConfig:
 
 
 def _plan_counted(
-    wanted: WantedTopic, config: TopicConfig, defaults: CreationDefaults
+    wanted: WantedTopic,
+    config: TopicConfig,
+    where: tuple[Brokers, CreationDefaults, Randomness],
 ) -> PlannedTopic:
+    brokers, defaults, randomness = where
     factor, count = wanted.replication_factor, wanted.partition_count
     if factor == 0 or factor < USE_DEFAULT:
         raise CreationRefused(
@@ -147,31 +166,38 @@ def _plan_counted(
             "The number of partitions has to be above 0, or -1 for the broker's default.",
         )
     factor = defaults.replication_factor if factor == USE_DEFAULT else factor
-    if factor > 1:
-        raise CreationRefused(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"A replication factor of {factor} is not possible with 1 registered broker.",
-        )
     count = defaults.partition_count if count == USE_DEFAULT else count
-    return PlannedTopic(wanted.name, config, count, (defaults.broker_id,))
+    try:
+        placed = place(brokers.all(), count, factor, randomness)
+    except PlacementRefused as problem:
+        raise _cannot_replicate(factor, str(problem)) from problem
+    refusal = _cannot_replicate(factor, "All brokers are fenced or in controlled shutdown.")
+    partitions = tuple(new_partition(replicas, brokers, refusal) for replicas in placed)
+    return PlannedTopic(wanted.name, config, partitions)
 
 
-def _plan_assigned(
-    wanted: WantedTopic, config: TopicConfig, defaults: CreationDefaults
-) -> PlannedTopic:
+def _cannot_replicate(factor: int, why: str) -> CreationRefused:
+    return CreationRefused(
+        ErrorCode.INVALID_REPLICATION_FACTOR,
+        f"Unable to replicate the partition {factor} time(s): {why}",
+    )
+
+
+def _plan_assigned(wanted: WantedTopic, config: TopicConfig, brokers: Brokers) -> PlannedTopic:
     if wanted.replication_factor != USE_DEFAULT or wanted.partition_count != USE_DEFAULT:
         raise CreationRefused(
             ErrorCode.INVALID_REQUEST,
             "With a manual assignment, partitions and replication factor have to be -1.",
         )
-    seen: set[int] = set()
+    found: dict[int, PartitionRegistration] = {}
     replica_count = None
-    for partition, brokers in wanted.assignments:
-        if partition in seen:
+    for partition, replicas in wanted.assignments:
+        if partition in found:
             raise bad_assignment(f"Partition {partition} is assigned twice.")
-        seen.add(partition)
-        check_replicas(brokers, replica_count, defaults.broker_id)
-        replica_count = len(brokers)
-    if seen != set(range(len(seen))):
+        check_replicas(replicas, replica_count, brokers)
+        replica_count = len(replicas)
+        found[partition] = new_partition(replicas, brokers, none_active(partition))
+    if set(found) != set(range(len(found))):
         raise bad_assignment("Partitions have to be numbered from 0 without gaps.")
-    return PlannedTopic(wanted.name, config, len(seen), (defaults.broker_id,))
+    partitions = tuple(found[index] for index in range(len(found)))
+    return PlannedTopic(wanted.name, config, partitions)

@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId
+from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.creation_limits import check_partitions_asked
 from harness.reference_broker.state.creation_refused import CreationRefused
-from harness.reference_broker.state.replica_assignment import bad_assignment, check_replicas
+from harness.reference_broker.state.partition_registration import PartitionRegistration
+from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.replica_assignment import (
+    bad_assignment,
+    check_replicas,
+    new_partition,
+    none_active,
+)
+from harness.reference_broker.state.replica_placement import PlacementRefused, place
 from harness.reference_broker.state.topic import Topic
 
 
@@ -32,11 +40,11 @@ class PlannedGrowth:
     """A growth that may be carried out."""
 
     topic: Topic
-    partition_count: int
+    partitions: tuple[PartitionRegistration, ...]
 
 
 def plan_growth(
-    wanted: Sequence[WantedGrowth], cluster: Cluster, own: BrokerId
+    wanted: Sequence[WantedGrowth], cluster: Cluster, randomness: Randomness
 ) -> list[PlannedGrowth | CreationRefused]:
     """What becomes of each topic of one request.
 
@@ -47,11 +55,11 @@ def plan_growth(
         for growth in wanted
         if (topic := cluster.named(growth.name)) is not None
     )
-    return [_outcome(growth, cluster, own) for growth in wanted]
+    return [_outcome(growth, cluster, randomness) for growth in wanted]
 
 
 def _outcome(
-    wanted: WantedGrowth, cluster: Cluster, own: BrokerId
+    wanted: WantedGrowth, cluster: Cluster, randomness: Randomness
 ) -> PlannedGrowth | CreationRefused:
     topic = cluster.named(wanted.name)
     if topic is None:
@@ -61,10 +69,9 @@ def _outcome(
     added = wanted.partition_count - len(topic.partitions)
     try:
         _check_added(added, len(topic.partitions))
-        _check_assignments(wanted.assignments, added, topic, own)
+        return PlannedGrowth(topic, _added(wanted, added, topic, cluster.host.brokers, randomness))
     except CreationRefused as refusal:
         return refusal
-    return PlannedGrowth(topic, wanted.partition_count)
 
 
 def _check_added(added: int, present: int) -> None:
@@ -75,12 +82,26 @@ def _check_added(added: int, present: int) -> None:
         )
 
 
-def _check_assignments(
-    assignments: Sequence[Sequence[int]] | None, added: int, topic: Topic, own: BrokerId
-) -> None:
+def _added(
+    wanted: WantedGrowth, added: int, topic: Topic, brokers: Brokers, randomness: Randomness
+) -> tuple[PartitionRegistration, ...]:
+    factor, assignments = topic.replication_factor, wanted.assignments
     if assignments is None:
-        return
+        refusal = CreationRefused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {factor} time(s): no broker can lead.",
+        )
+        try:
+            placed = place(brokers.all(), added, factor, randomness)
+        except PlacementRefused as problem:
+            raise refusal from problem
+        return tuple(new_partition(replicas, brokers, refusal) for replicas in placed)
     if len(assignments) != added:
         raise bad_assignment(f"{added} partitions are added, {len(assignments)} are assigned.")
-    for brokers in assignments:
-        check_replicas(brokers, len(topic.replicas), own)
+    for replicas in assignments:
+        check_replicas(replicas, factor, brokers)
+    first = len(topic.partitions)
+    return tuple(
+        new_partition(replicas, brokers, none_active(index))
+        for index, replicas in enumerate(assignments, first)
+    )

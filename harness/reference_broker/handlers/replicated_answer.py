@@ -1,0 +1,62 @@
+"""The answer to a produce with acks=all, which waits for the replicas.
+
+Source: class DelayedProduce.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ProduceResponse
+from harness.ids import Offset, TimeMs
+from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
+from harness.reference_broker.state.partition import Partition
+
+
+class Awaited(NamedTuple):
+    """A result that holds when all that are in sync have what is below `required`."""
+
+    result: ProduceResponse.PartitionProduceResponse
+    partition: Partition
+    required: Offset
+
+
+def replicated_answer(
+    answer: ProduceResponse, awaited: Sequence[Awaited], timeout_ms: int, context: RequestContext
+) -> Outcome:
+    """Answer now if all is replicated, else wait for it.
+
+    What is not replicated in time is told as such, and stays in the log all the same.
+    """
+    left = _unsettled(awaited)
+    if not left:
+        return Answer(answer)
+
+    def attempt() -> ProduceResponse | None:
+        left[:] = _unsettled(left)
+        return None if left else answer
+
+    def at_deadline() -> ProduceResponse:
+        for one in _unsettled(left):
+            _fail(one.result, ErrorCode.REQUEST_TIMED_OUT)
+        return answer
+
+    keys = frozenset((one.partition.topic_id, one.partition.index) for one in left)
+    return Wait(keys, TimeMs(context.now() + timeout_ms), attempt, at_deadline)
+
+
+def _unsettled(awaited: Sequence[Awaited]) -> list[Awaited]:
+    """Those that wait on; the others have their result."""
+    left = []
+    for one in awaited:
+        outcome = one.partition.replicated(one.required)
+        if outcome is None:
+            left.append(one)
+        elif outcome is not ErrorCode.NONE:
+            _fail(one.result, outcome)
+    return left
+
+
+def _fail(result: ProduceResponse.PartitionProduceResponse, error: ErrorCode) -> None:
+    """The offset is told all the same, where the records are."""
+    result.error_code = error

@@ -1,0 +1,44 @@
+"""A partition as clients of a listener see it. Source: class KRaftMetadataCache."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import BrokerId
+from harness.reference_broker.handlers.outcome import RequestContext
+from harness.reference_broker.state.partition_registration import (
+    NO_LEADER,
+    PartitionRegistration,
+)
+from harness.reference_broker.state.randomness import below
+
+_FIRST_VERSION_WITH_LISTENER_ERROR = 6
+
+
+class SeenPartition(NamedTuple):
+    """`offline` are the replicas on brokers that cannot be reached."""
+
+    leader_id: BrokerId
+    error: ErrorCode
+    offline: list[int]
+
+
+def seen_partition(registered: PartitionRegistration, context: RequestContext) -> SeenPartition:
+    """The leader, where it can be reached, and who cannot."""
+    state, listener = context.state, context.listener
+    offline: list[int] = [
+        each for each in registered.replicas if state.endpoint_of(each, listener) is None
+    ]
+    leader = registered.leader
+    if state.endpoint_of(leader, listener) is not None:
+        return SeenPartition(leader, ErrorCode.NONE, offline)
+    known = state.brokers.get(leader)
+    lacks_listener = known is not None and not known.is_fenced
+    if lacks_listener and context.api_version >= _FIRST_VERSION_WITH_LISTENER_ERROR:
+        return SeenPartition(NO_LEADER, ErrorCode.LISTENER_NOT_FOUND, offline)
+    return SeenPartition(NO_LEADER, ErrorCode.LEADER_NOT_AVAILABLE, offline)
+
+
+def any_broker(alive: Sequence[BrokerId], context: RequestContext) -> BrokerId:
+    """Who is named as the controller: any broker will pass on what is for it (KIP-590)."""
+    return alive[below(len(alive), context.randomness)] if alive else NO_LEADER

@@ -1,0 +1,106 @@
+"""The brokers of the cluster, as the metadata log has them. Only this file changes them.
+
+Source: classes BrokerRegistration and ClusterImage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from harness.ids import BrokerId
+
+if TYPE_CHECKING:
+    from harness.codec.messages import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+
+FENCE, UNFENCE = 1, -1
+IN_CONTROLLED_SHUTDOWN = 1
+CLIENT_LISTENER = "PLAINTEXT"
+"""The listener for clients."""
+
+
+class Endpoint(NamedTuple):
+    """Where a broker listens."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """One incarnation of a broker. `listeners` are its endpoints by listener name.
+
+    A fenced one leads nothing and is not told to clients; `epoch` names the incarnation to others.
+    """
+
+    broker_id: BrokerId
+    epoch: int
+    incarnation_id: UUID
+    listeners: Mapping[str, Endpoint]
+    rack: str | None = None
+    is_fenced: bool = True
+    is_shutting_down: bool = False
+    directories: tuple[UUID, ...] = ()
+
+    @classmethod
+    def read(cls, record: RegisterBrokerRecord) -> BrokerRegistration:
+        """As a record tells it."""
+        return cls(
+            BrokerId(record.broker_id),
+            record.broker_epoch,
+            record.incarnation_id,
+            {one.name: Endpoint(one.host, one.port) for one in record.end_points},
+            record.rack,
+            record.fenced,
+            record.in_controlled_shutdown,
+            tuple(record.log_dirs),
+        )
+
+    def changed(self, change: BrokerRegistrationChangeRecord) -> BrokerRegistration:
+        """What it is after a change."""
+        changed = self
+        if change.fenced in (FENCE, UNFENCE):
+            changed = replace(changed, is_fenced=change.fenced == FENCE)
+        if change.in_controlled_shutdown == IN_CONTROLLED_SHUTDOWN:
+            changed = replace(changed, is_shutting_down=True)
+        if change.log_dirs:
+            changed = replace(changed, directories=tuple(change.log_dirs))
+        return changed
+
+
+class Brokers:
+    """All that are registered, by id."""
+
+    __slots__ = ("_by_id",)
+
+    def __init__(self) -> None:
+        self._by_id: dict[BrokerId, BrokerRegistration] = {}
+
+    def all(self) -> list[BrokerRegistration]:
+        """In the order of their ids."""
+        return [self._by_id[broker_id] for broker_id in sorted(self._by_id)]
+
+    def alive(self, listener: str) -> Iterable[tuple[BrokerRegistration, Endpoint]]:
+        """Those that may be told to clients of this listener."""
+        for one in self.all():
+            if not one.is_fenced and listener in one.listeners:
+                yield one, one.listeners[listener]
+
+    def get(self, broker_id: int) -> BrokerRegistration | None:
+        """The registration of a broker."""
+        return self._by_id.get(BrokerId(broker_id))
+
+    def is_active(self, broker_id: int) -> bool:
+        """Whether a broker may lead and be in sync: registered, not fenced, not going away."""
+        one = self.get(broker_id)
+        return one is not None and not one.is_fenced and not one.is_shutting_down
+
+    def put(self, registration: BrokerRegistration) -> None:
+        """A new incarnation, or a changed one."""
+        self._by_id[registration.broker_id] = registration
+
+    def remove(self, broker_id: int) -> None:
+        """One that was unregistered."""
+        self._by_id.pop(BrokerId(broker_id), None)

@@ -1,0 +1,146 @@
+"""Follower's side of one partition: what it asks its leader for, and what it does with the answer.
+
+Source: classes AbstractFetcherThread, ReplicaFetcherThread and UnifiedLog; KIP-101, KIP-279,
+KIP-595 (the fetch itself tells where logs part).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from harness.codec.records import BatchHeader
+from harness.codec.records.any_format import read_records
+from harness.ids import LeaderEpoch, Offset, TimeMs
+from harness.reference_broker.effects import Effect, PartitionGrew
+from harness.reference_broker.state.batch_bytes import magic_of, next_batch_size
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition_log import StoredBatch
+
+_ALREADY_CHECKED_BYTES = 2**31 - 1
+_UNDEFINED = -1
+
+
+class FetchPosition(NamedTuple):
+    """From where a follower goes on: its log's end, and the epoch in which it ends; -1 without."""
+
+    offset: Offset
+    last_fetched_epoch: int
+    log_start_offset: Offset
+    current_leader_epoch: LeaderEpoch
+
+
+def position_of(partition: Partition) -> FetchPosition:
+    """What the next fetch asks for."""
+    latest = partition.epochs.latest
+    return FetchPosition(
+        partition.log.end_offset,
+        _UNDEFINED if latest is None else latest,
+        partition.log.start_offset,
+        partition.leader_epoch,
+    )
+
+
+def append_fetched(
+    partition: Partition, records: bytes, leader_high_watermark: int, leader_start: int, now: TimeMs
+) -> list[Effect]:
+    """Append what the leader sent, exactly as it is, and believe its high watermark and log start.
+
+    What was appended already is left out; a batch that is not whole comes with the next fetch.
+    """
+    for batch in stored_batches(records):
+        if batch.last_offset < partition.log.end_offset:
+            continue
+        partition.epochs.assign(batch.leader_epoch, batch.base_offset)
+        partition.log.append(batch)
+        partition.segments.note(batch, partition.config, now)
+        if magic_of(batch.data) == 2:
+            partition.remember_producer(BatchHeader.read(batch.data))
+    end, start = partition.log.end_offset, partition.log.start_offset
+    partition.high_watermark = Offset(max(start, min(end, leader_high_watermark)))
+    if start < leader_start <= partition.high_watermark:
+        partition.start_at(Offset(leader_start))
+    return [PartitionGrew(partition.topic_id, partition.index)]
+
+
+def stored_batches(records: bytes) -> Iterator[StoredBatch]:
+    """The whole batches of an answer."""
+    at = 0
+    while (size := next_batch_size(records, at)) is not None:
+        data = records[at : at + size]
+        at += size
+        if magic_of(data) < 2:
+            yield _stored_message(data)
+            continue
+        header = BatchHeader.read(data)
+        yield StoredBatch(
+            Offset(header.base_offset),
+            Offset(header.last_offset),
+            LeaderEpoch(header.partition_leader_epoch),
+            header.max_timestamp,
+            data,
+        )
+
+
+def _stored_message(data: bytes) -> StoredBatch:
+    """One of format 0 or 1, which may hold others; such formats know no epochs."""
+    rows = [
+        row
+        for one in read_records(data, limit_bytes=_ALREADY_CHECKED_BYTES).batches
+        for row in one.records.rows()
+    ]
+    times = [time for _, time, _, _ in rows]
+    first, last = Offset(rows[0][0]), Offset(rows[-1][0])
+    return StoredBatch(first, last, LeaderEpoch(_UNDEFINED), max(times), data)
+
+
+def truncate_to_leader(partition: Partition, epoch: int, end_offset: int) -> None:
+    """The leader says that `epoch`, the last that both can have, ends at `end_offset` there.
+
+    Source: getOffsetTruncationState.
+    """
+    log = partition.log
+    if end_offset == _UNDEFINED:
+        truncate(partition, partition.high_watermark)
+        return
+    if epoch == _UNDEFINED:
+        truncate(partition, Offset(min(end_offset, log.end_offset)))
+        return
+    own = partition.end_of_epoch(epoch)
+    if own is None:
+        truncate(partition, Offset(min(end_offset, log.end_offset)))
+    elif own.epoch != epoch:
+        truncate(partition, Offset(min(own.end_offset, log.end_offset)))
+    else:
+        truncate(partition, Offset(min(own.end_offset, end_offset, log.end_offset)))
+
+
+def truncate(partition: Partition, end: Offset) -> None:
+    """Let the log end at `end`, and with it all that is known of what was behind."""
+    log = partition.log
+    if end >= log.end_offset:
+        return
+    log.truncate_from(end)
+    begin = partition.segments.base_of(end)
+    partition.segments.truncate_from(end, log.between(begin, end))
+    partition.epochs.truncate_from(end)
+    partition.high_watermark = Offset(min(partition.high_watermark, log.end_offset))
+    partition.first_dirty = Offset(min(partition.first_dirty, log.end_offset))
+    _remember_producers(partition)
+
+
+def restart_at(partition: Partition, offset: Offset, now: TimeMs) -> None:
+    """Forget everything and go on at the leader's log start (truncateFullyAndStartAt)."""
+    partition.log.restart_at(offset)
+    partition.segments.restart_at(offset, now)
+    partition.epochs.truncate_from(Offset(0))
+    partition.high_watermark = partition.first_dirty = offset
+    partition.producers.forget_all()
+
+
+def _remember_producers(partition: Partition) -> None:
+    """Only what is left in the log counts."""
+    partition.producers.forget_all()
+    for batch in partition.log.between(partition.log.start_offset, partition.log.end_offset):
+        if magic_of(batch.data) == 2:
+            partition.remember_producer(BatchHeader.read(batch.data))

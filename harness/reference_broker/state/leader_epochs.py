@@ -1,0 +1,82 @@
+"""Where each leader epoch of a log begins. Source: KIP-101, KIP-279, class LeaderEpochFileCache."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from harness.ids import LeaderEpoch, Offset
+
+_UNDEFINED = -1
+
+
+class EpochEntry(NamedTuple):
+    """The first offset that was written in an epoch, or would have been."""
+
+    epoch: LeaderEpoch
+    start_offset: Offset
+
+
+class EpochEnd(NamedTuple):
+    """The largest epoch not above the one that was asked for, and the offset at which it ends."""
+
+    epoch: int
+    end_offset: int
+
+
+class LeaderEpochs:
+    """Epochs and their first offsets, both rising."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: list[EpochEntry] = []
+
+    @property
+    def entries(self) -> tuple[EpochEntry, ...]:
+        """All of them, as the file ``leader-epoch-checkpoint`` has them."""
+        return tuple(self._entries)
+
+    @property
+    def latest(self) -> LeaderEpoch | None:
+        """The last epoch; None for a log without any."""
+        return self._entries[-1].epoch if self._entries else None
+
+    def assign(self, epoch: LeaderEpoch, start_offset: Offset) -> None:
+        """From this offset on an epoch is written; entries that it makes untrue go."""
+        entries = self._entries
+        if entries and entries[-1].epoch == epoch and entries[-1].start_offset <= start_offset:
+            return
+        while entries and (entries[-1].epoch >= epoch or entries[-1].start_offset >= start_offset):
+            entries.pop()
+        entries.append(EpochEntry(epoch, start_offset))
+
+    def end_of(self, epoch: int, log_end: Offset) -> EpochEnd | None:
+        """Where an epoch ends; None for one that is not known yet, or unknown (-1)."""
+        if epoch == _UNDEFINED:
+            return None
+        if self.latest == epoch:
+            return EpochEnd(epoch, log_end)
+        higher = bisect_right(self._entries, epoch, key=lambda entry: entry.epoch)
+        if higher == len(self._entries):
+            return None
+        begin = self._entries[higher].start_offset
+        if higher == 0:
+            return EpochEnd(epoch, begin)
+        return EpochEnd(self._entries[higher - 1].epoch, begin)
+
+    def epoch_at(self, offset: Offset) -> LeaderEpoch | None:
+        """The epoch in which an offset was written, or would be."""
+        behind = bisect_right(self._entries, offset, key=lambda entry: entry.start_offset)
+        return self._entries[behind - 1].epoch if behind else None
+
+    def truncate_from(self, end: Offset) -> None:
+        """The log ends at `end` now."""
+        self._entries = [entry for entry in self._entries if entry.start_offset < end]
+
+    def truncate_below(self, start: Offset) -> None:
+        """The log starts at `start` now: the epoch of that offset begins there."""
+        behind = bisect_right(self._entries, start, key=lambda entry: entry.start_offset)
+        if behind:
+            first = EpochEntry(self._entries[behind - 1].epoch, start)
+            self._entries = [first, *self._entries[behind:]]

@@ -1,0 +1,128 @@
+"""What a record of the metadata log changes: the only way in which a broker's metadata changes.
+
+A broker on its own writes such records to itself; in a cluster the controller writes them to its
+log, from which every node reads them. Source: classes MetadataDelta and its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from harness.ids import PartitionIndex, TimeMs
+from harness.reference_broker.state.brokers import BrokerRegistration
+from harness.reference_broker.state.partition_registration import PartitionRegistration
+
+if TYPE_CHECKING:
+    from harness.codec import messages
+    from harness.codec.structs import Message
+    from harness.reference_broker.state.broker import BrokerState
+
+_CONFIG = "ConfigRecord"
+
+
+def apply_records(state: BrokerState, records: Sequence[Message], now: TimeMs) -> None:
+    """Do what they say, in order; what has to be done outside is left in `state.effects`."""
+    for name, group in groupby(records, key=lambda record: type(record).__name__):
+        if name == _CONFIG:
+            _apply_configs(state, list(group))  # type: ignore[arg-type]
+            continue
+        apply = _APPLY.get(name)
+        for record in group:
+            if apply is not None:
+                apply(state, record, now)
+
+
+def _topic(state: BrokerState, record: messages.TopicRecord, _now: TimeMs) -> None:
+    state.cluster.add_topic(record.name, record.topic_id, state.topic_config({}))
+
+
+def _topic_removed(state: BrokerState, record: messages.RemoveTopicRecord, now: TimeMs) -> None:
+    topic = state.cluster.with_id(record.topic_id)
+    if topic is not None:
+        state.forget_topic(topic, now)
+
+
+def _partition(state: BrokerState, record: messages.PartitionRecord, now: TimeMs) -> None:
+    topic = state.cluster.with_id(record.topic_id)
+    if topic is None:
+        return
+    registration = PartitionRegistration.read(record)
+    existing = topic.partition(record.partition_id)
+    if existing is None:
+        index = PartitionIndex(record.partition_id)
+        existing = state.cluster.add_partition(topic, index, registration, now)
+    state.effects += existing.register(registration, now)
+
+
+def _partition_changed(
+    state: BrokerState, record: messages.PartitionChangeRecord, now: TimeMs
+) -> None:
+    topic = state.cluster.with_id(record.topic_id)
+    partition = None if topic is None else topic.partition(record.partition_id)
+    if partition is not None:
+        state.effects += partition.register(partition.registration.changed(record), now)
+
+
+def _registered(state: BrokerState, record: messages.RegisterBrokerRecord, _now: TimeMs) -> None:
+    state.brokers.put(BrokerRegistration.read(record))
+
+
+def _unregistered(
+    state: BrokerState, record: messages.UnregisterBrokerRecord, _now: TimeMs
+) -> None:
+    state.brokers.remove(record.broker_id)
+
+
+def _registration_changed(
+    state: BrokerState, record: messages.BrokerRegistrationChangeRecord, _now: TimeMs
+) -> None:
+    registered = state.brokers.get(record.broker_id)
+    if registered is not None and registered.epoch == record.broker_epoch:
+        state.brokers.put(registered.changed(record))
+
+
+def _quota(state: BrokerState, record: messages.ClientQuotaRecord, _now: TimeMs) -> None:
+    entity = frozenset((part.entity_type, part.entity_name) for part in record.entity)
+    state.client_quotas.alter(entity, {record.key: None if record.remove else record.value})
+
+
+def _feature(state: BrokerState, record: messages.FeatureLevelRecord, _now: TimeMs) -> None:
+    state.features[record.name] = record.feature_level
+
+
+def _producer_ids(state: BrokerState, record: messages.ProducerIdsRecord, _now: TimeMs) -> None:
+    state.next_producer_id = record.next_producer_id
+
+
+_APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {
+    "TopicRecord": _topic,
+    "RemoveTopicRecord": _topic_removed,
+    "PartitionRecord": _partition,
+    "PartitionChangeRecord": _partition_changed,
+    "RegisterBrokerRecord": _registered,
+    "UnregisterBrokerRecord": _unregistered,
+    "BrokerRegistrationChangeRecord": _registration_changed,
+    "ClientQuotaRecord": _quota,
+    "FeatureLevelRecord": _feature,
+    "ProducerIdsRecord": _producer_ids,
+}
+
+
+def _apply_configs(state: BrokerState, records: Sequence[messages.ConfigRecord]) -> None:
+    """All of one resource at once: some values are legal only together."""
+    from harness.reference_broker.state.configs.kinds import KINDS
+
+    for (kind_id, resource), group in groupby(
+        records, key=lambda record: (record.resource_type, record.resource_name)
+    ):
+        kind = KINDS.get(kind_id)
+        if kind is None:
+            continue
+        values = dict(kind.current(state, resource))
+        for record in group:
+            values.pop(record.name, None)
+            if record.value is not None:
+                values[record.name] = record.value
+        kind.store(state, resource, values)

@@ -1,0 +1,19 @@
+"""The broker that replicas are on, as they see it."""
+
+from dataclasses import dataclass, field
+
+from harness.ids import BrokerId
+from harness.reference_broker.state.brokers import Brokers
+from harness.reference_broker.state.leading import ReplicationRules
+
+NO_BROKER = BrokerId(-1)
+
+
+@dataclass(slots=True)
+class ReplicaHost:
+    """`own` is NO_BROKER where only metadata is kept; `broker_epoch` -1 before a registration."""
+
+    own: BrokerId
+    brokers: Brokers = field(default_factory=Brokers)
+    rules: ReplicationRules = field(default_factory=ReplicationRules)
+    broker_epoch: int = -1

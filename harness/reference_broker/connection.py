@@ -36,10 +36,12 @@ class ClientConnection(asyncio.Protocol):
         untaken: UntakenAnswers,
         limit_bytes: int,
         idle_ms: int,
+        listener: str,
         on_made: Callable[["ClientConnection"], bool],
         on_lost: Callable[["ClientConnection"], None],
     ) -> None:
         self._node, self._memory, self._untaken = node, memory, untaken
+        self._listener = listener
         self._idle_s = idle_ms / 1000 if idle_ms > 0 else None
         self._on_made, self._on_lost = on_made, on_lost
         self._loop = asyncio.get_running_loop()
@@ -146,7 +148,7 @@ class ClientConnection(asyncio.Protocol):
             payload = self._buffer.next_request()
             if payload is None:
                 return
-            begun = self._node.begin(payload, self.ip)
+            begun = self._node.begin(payload, self.ip, self._listener)
             if isinstance(begun, Waiting):
                 self._waiting = begun
                 if self._has_ended:
@@ -169,7 +171,7 @@ class ClientConnection(asyncio.Protocol):
         if response.mute_ms > 0 and not self._has_ended:
             self._held_by = self._loop.call_later(response.mute_ms / 1000, self._continue)
 
-    def _finish(self, result: "asyncio.Future[Message]") -> None:
+    def _finish(self, result: "asyncio.Future[Message | bytes]") -> None:
         """What the oldest request waited for has come."""
         waiting = self._waiting
         if waiting is None or waiting.waiter.result is not result or result.cancelled():
@@ -180,6 +182,10 @@ class ClientConnection(asyncio.Protocol):
         answers: list[bytes] = []
         try:
             self._take_answer(self._node.finish(waiting), answers)
+        except RequestRejected as reason:
+            _LOG.info("connection closed: %s", reason)
+            self.close()
+            return
         except Exception:  # noqa: BLE001 - as above
             _LOG.exception("a request failed, its connection is closed")
             self.close()

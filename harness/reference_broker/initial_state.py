@@ -30,7 +30,7 @@ from harness.reference_broker.state.leading import ReplicationRules
 from harness.reference_broker.state.producer_ids import ProducerIds
 from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.randomness import Randomness, random_uuid
-from harness.reference_broker.state.replica_host import ReplicaHost
+from harness.reference_broker.state.replica_host import NO_BROKER, ReplicaHost
 from harness.reference_broker.state.topic_creation import CreationDefaults
 from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
 
@@ -50,12 +50,36 @@ _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 
 
 def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomness) -> BrokerState:
-    """Without topics; the broker listens at `host` and `port`."""
+    """Of a broker on its own, without topics; it listens at `host` and `port`."""
+    cluster_id = base64.urlsafe_b64encode(random_uuid(randomness).bytes).decode().rstrip("=")
+    state = _state_at(settings, Endpoint(host, port), cluster_id, ProducerIds())
+    _register_alone(state.cluster, settings, Endpoint(host, port), randomness)
+    return state
+
+
+def member_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
+    """Of a broker in a cluster, which knows nothing yet; clients come to `at`."""
+    return _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True))
+
+
+def controller_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
+    """Of a controller that is no broker: it keeps registrations, and no records."""
+    return _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True), own=NO_BROKER)
+
+
+def _state_at(
+    settings: BrokerSettings,
+    at: Endpoint,
+    cluster_id: str,
+    producer_ids: ProducerIds,
+    own: BrokerId | None = None,
+) -> BrokerState:
     broker_id = BrokerId(settings.number("node.id"))
+    host, port = at
     number = settings.number
     configs = _configs_of(settings, host, port)
-    cluster = Cluster(_producer_expiration(settings), _host_of(settings, broker_id))
-    _register_alone(cluster, settings, Endpoint(host, port), randomness)
+    host_of_replicas = _host_of(settings, broker_id if own is None else own)
+    cluster = Cluster(_producer_expiration(settings), host_of_replicas)
     group_log = GroupLog(lambda: cluster.named(GROUP_METADATA_TOPIC), settings.like)
     return BrokerState(
         identity=BrokerIdentity(
@@ -63,7 +87,7 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
             host,
             port,
             settings.text("broker.rack") or None,
-            base64.urlsafe_b64encode(random_uuid(randomness).bytes).decode().rstrip("="),
+            cluster_id,
         ),
         limits=BrokerLimits(
             auto_create_topics=settings.flag("auto.create.topics.enable"),
@@ -83,7 +107,7 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
         like=settings.like,
         cluster=cluster,
         fetch_sessions=FetchSessions(number("max.incremental.fetch.session.cache.slots")),
-        producer_ids=ProducerIds(),
+        producer_ids=producer_ids,
         client_quotas=ClientQuotas(),
         configs=configs,
         groups=Groups(_group_limits(settings), group_log),

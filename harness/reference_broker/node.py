@@ -3,10 +3,10 @@
 import asyncio
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.codec import DecodeError, decode_prefix, encode_parts
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_of
@@ -35,15 +35,27 @@ from harness.reference_broker.handlers.outcome import (
     Wait,
     WakeKey,
 )
-from harness.reference_broker.handlers.table import HANDLERS, advertised_like
+from harness.reference_broker.handlers.table import (
+    FORWARDED,
+    HANDLERS,
+    Registration,
+    advertised_like,
+)
 from harness.reference_broker.initial_state import state_of
 from harness.reference_broker.purgatory import Purgatory, Waiter
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.log_retention import retention_round
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.controller.registration import ControllerRole
+
+Forward = Callable[["bytes", str], "asyncio.Future[bytes]"]
+"""Passes a client's request on to the controller, with the client's host; gives the response."""
 
 
 class RequestRejected(Exception):
@@ -77,8 +89,23 @@ class Waiting:
     throttle_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """What a node is in a cluster.
+
+    `role` is a controller's; a broker has `forward` instead. `notice` is told what is done to
+    partitions: others have to be asked then.
+    """
+
+    state: BrokerState
+    handlers: Mapping[int, Registration]
+    role: "ControllerRole | None" = None
+    forward: Forward | None = None
+    notice: Callable[[Effect], None] | None = None
+
+
 class Node:
-    """A broker without its sockets."""
+    """A node without its sockets: a broker on its own, or what its `seat` says."""
 
     def __init__(
         self,
@@ -86,20 +113,29 @@ class Node:
         host: str,
         port: int,
         randomness: Randomness | None = None,
+        seat: Seat | None = None,
     ) -> None:
         self._randomness: Randomness = random.Random() if randomness is None else randomness
-        self.state = state_of(settings, host, port, self._randomness)
-        self.purgatory = Purgatory(lambda: self._carry_out([]))
-        self._all_advertised = Advertised(advertised_like(settings.like))
+        self._seat = seat or Seat(state_of(settings, host, port, self._randomness), HANDLERS)
+        self.state = self._seat.state
+        self.purgatory = Purgatory(lambda: self.carry_out([]))
+        self._handlers = self._seat.handlers
+        self._all_advertised = Advertised(advertised_like(settings.like, self._handlers))
         self._advertised = {one.api_key: one for one in self._all_advertised.apis}
         self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
         check_interval_ms = settings.number("offsets.retention.check.interval.ms")
+        lag_check_ms = max(settings.number("replica.lag.time.max.ms") // 2, 1)
         self.upkeep = [
             *_upkeep_of(self.state, settings),
             Upkeep(self._expire_offsets, now_ms, check_interval_ms, lambda: check_interval_ms),
         ]
+        if seat is not None:
+            shrink = Upkeep(self._shrink_isrs, now_ms, lag_check_ms, lambda: lag_check_ms)
+            self.upkeep.append(shrink)
 
-    def begin(self, payload: bytes, client_host: str = "") -> Response | Waiting:
+    def begin(
+        self, payload: bytes, client_host: str = "", listener: str = CLIENT_LISTENER
+    ) -> Response | Waiting:
         """Carry out one request: its response, or what `finish` has to wait for.
 
         Raises RequestRejected.
@@ -110,16 +146,18 @@ class Node:
         header = request.header
         version = header.request_api_version
         api = APIS[header.request_api_key]
+        if self._seat.forward is not None and api.key in FORWARDED:
+            return self._forwarded(payload, client_host, header)
         try:
             body, _ = decode_prefix(
                 api.request, version, payload, request.body_offset, tolerant=True
             )
         except DecodeError as error:
             raise RequestRejected(str(error)) from error
-        context = self._context(header, len(payload), client_host)
+        context = self._context(header, len(payload), client_host, listener)
         begun_ns = time.perf_counter_ns()
-        outcome = HANDLERS[api.key].handle(body, context)
-        self._carry_out(context.effects)
+        outcome = self._handlers[api.key].handle(body, context)
+        self.carry_out(context.effects)
         self._await_alarm()
         duration_ns = time.perf_counter_ns() - begun_ns
         throttle_ms = self.state.client_quotas.worked(header.client_id, duration_ns, now_ms())
@@ -141,8 +179,18 @@ class Node:
     def finish(self, waiting: Waiting) -> Response:
         """The response that `begin` could not give yet, when its waiter has a result."""
         message = waiting.waiter.result.result()
+        if isinstance(message, bytes):
+            return Response([message])
         version, correlation_id = waiting.api_version, waiting.correlation_id
         return _response(message, version, correlation_id, waiting.throttle_ms)
+
+    def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> Waiting:
+        """The controller's response is the client's: both have the same correlation id."""
+        assert self._seat.forward is not None
+        waiter = self.purgatory.enter(Wait(frozenset(), None, lambda: None, None), now_ms())
+        answered = self._seat.forward(payload, client_host)
+        answered.add_done_callback(lambda future: _settle(waiter, future))
+        return Waiting(waiter, header.request_api_version, header.correlation_id, 0)
 
     def _read_header(self, payload: bytes) -> _Request | None:
         """None for ApiVersions at a version that is not served; raises RequestRejected."""
@@ -172,7 +220,11 @@ class Node:
         return _response(answer, 0, header.correlation_id, 0)
 
     def _context(
-        self, header: RequestHeader, request_bytes: int, client_host: str = ""
+        self,
+        header: RequestHeader,
+        request_bytes: int,
+        client_host: str = "",
+        listener: str = CLIENT_LISTENER,
     ) -> RequestContext:
         return RequestContext(
             header.request_api_version,
@@ -184,14 +236,18 @@ class Node:
             self._randomness,
             [],
             client_host,
+            listener,
+            self._seat.role,
         )
 
-    def _carry_out(self, effects: list[Effect]) -> None:
+    def carry_out(self, effects: list[Effect]) -> None:
         """These, and what follows from them: whoever is woken may leave more to do."""
         pending = [*effects, *self.state.take_effects()]
         while pending:
             for effect in pending:
                 self.purgatory.wake(_keys_of(effect))
+                if self._seat.notice is not None:
+                    self._seat.notice(effect)
             pending = self.state.take_effects()
 
     def _await_alarm(self) -> None:
@@ -208,13 +264,29 @@ class Node:
 
     def _expire_offsets(self, now: TimeMs) -> Iterator[None]:
         self.state.expire_offsets(now)
-        self._carry_out([])
+        self.carry_out([])
         yield
+
+    def _shrink_isrs(self, now: TimeMs) -> Iterator[None]:
+        """Twice within the time that a follower may be behind (class ReplicaManager)."""
+        for partition in list(self.state.cluster.partitions()):
+            self.carry_out(partition.shrink_isr(now))
+            yield
 
     def _ring(self) -> None:
         self._alarm = None
-        self._carry_out(self.state.groups.ring(now_ms()))
+        self.carry_out(self.state.groups.ring(now_ms()))
         self._await_alarm()
+
+
+def _settle(waiter: Waiter, answered: "asyncio.Future[bytes]") -> None:
+    if waiter.result.done():
+        return
+    problem = answered.exception()
+    if problem is not None:
+        waiter.result.set_exception(RequestRejected(f"the controller did not answer: {problem}"))
+    else:
+        waiter.result.set_result(answered.result())
 
 
 def _response(message: Message, version: int, correlation_id: int, throttle_ms: int) -> Response:

@@ -16,7 +16,7 @@ class Waiter:
 
     __slots__ = ("result", "timer", "wait")
 
-    def __init__(self, wait: Wait, result: "asyncio.Future[Message]") -> None:
+    def __init__(self, wait: Wait, result: "asyncio.Future[Message | bytes]") -> None:
         self.wait = wait
         self.result = result
         self.timer: asyncio.TimerHandle | None = None

@@ -17,6 +17,7 @@ from harness.reference_broker.settings import (
     answer_memory_bytes,
     request_memory_bytes,
 )
+from harness.reference_broker.state.brokers import CLIENT_LISTENER
 from harness.reference_broker.untaken_answers import UntakenAnswers
 
 _PLAINTEXT = "PLAINTEXT://"
@@ -26,10 +27,10 @@ _WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - refused, not bound
 
 
 class BrokerServer:
-    """Accepts connections for one node and serves them until it is closed."""
+    """One listener: accepts connections for a node and serves them until it is closed."""
 
-    def __init__(self, settings: BrokerSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: BrokerSettings, listener: str = CLIENT_LISTENER) -> None:
+        self._settings, self._listener = settings, listener
         self._server: asyncio.Server | None = None
         self._connections: set[ClientConnection] = set()
         self._by_ip: Counter[str] = Counter()
@@ -40,16 +41,29 @@ class BrokerServer:
         self.node: Node | None = None
 
     async def start(self, host: str, port: int) -> tuple[str, int]:
-        """Listen at `host`; port 0 takes a free one. Returns the address that clients are told."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connection, host, port, start_serving=False)
-        bound_port = int(self._server.sockets[0].getsockname()[1])
+        """Run a broker on its own at `host`; port 0 takes a free one.
+
+        Returns the address that clients are told.
+        """
+        bound_port = await self.bind(host, port)
         address = advertised_address(self._settings, host, bound_port)
-        self.node = Node(self._settings, *address)
-        await self._server.start_serving()
-        for upkeep in self.node.upkeep:
+        node = Node(self._settings, *address)
+        await self.serve(node)
+        for upkeep in node.upkeep:
             upkeep.start()
         return address
+
+    async def bind(self, host: str, port: int) -> int:
+        """Take the port, 0 for a free one, and tell which; nobody is served yet."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._connection, host, port, start_serving=False)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def serve(self, node: Node) -> None:
+        """Accept connections for `node`."""
+        assert self._server is not None
+        self.node = node
+        await self._server.start_serving()
 
     async def close(self) -> None:
         """Stop listening, drop every connection and waiting request."""
@@ -83,6 +97,7 @@ class BrokerServer:
             self._untaken,
             number("socket.request.max.bytes"),
             number("connections.max.idle.ms"),
+            self._listener,
             self._take,
             self._forget,
         )

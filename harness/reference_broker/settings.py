@@ -20,8 +20,12 @@ class SettingError(ValueError):
 _OWN_SETTINGS = (
     Definition("advertised.listeners", "string", ""),
     Definition("auto.create.topics.enable", "boolean", "true"),
+    Definition("auto.leader.rebalance.enable", "boolean", "true"),
+    Definition("broker.heartbeat.interval.ms", "int", "2000", 1),
     Definition("broker.rack", "string", ""),
+    Definition("broker.session.timeout.ms", "int", "9000", 1),
     Definition("connections.max.idle.ms", "long", "600000"),
+    Definition("controller.socket.timeout.ms", "int", "30000", 1),
     Definition("default.replication.factor", "int", "1", 1, 32767),
     Definition("delete.topic.enable", "boolean", "true"),
     Definition("fetch.max.bytes", "int", "57671680", 1024),
@@ -29,6 +33,7 @@ _OWN_SETTINGS = (
     Definition("group.max.session.timeout.ms", "int", "1800000", 0),
     Definition("group.max.size", "int", str(_INT_MAX), 1),
     Definition("group.min.session.timeout.ms", "int", "6000", 0),
+    Definition("leader.imbalance.check.interval.seconds", "long", "300", 1),
     Definition("log.cleaner.backoff.ms", "long", "15000", 0),
     Definition("log.cleaner.enable", "boolean", "true"),
     Definition("log.initial.task.delay.ms", "long", "30000", 0),
@@ -47,7 +52,14 @@ _OWN_SETTINGS = (
     Definition("producer.id.expiration.check.interval.ms", "int", "600000", 1),
     Definition("producer.id.expiration.ms", "int", "86400000", 1),
     Definition("queued.max.request.bytes", "long", "-1"),
+    Definition("replica.fetch.backoff.ms", "int", "1000", 0),
+    Definition("replica.fetch.max.bytes", "int", "1048576", 0),
+    Definition("replica.fetch.min.bytes", "int", "1"),
+    Definition("replica.fetch.response.max.bytes", "int", "10485760", 0),
+    Definition("replica.fetch.wait.max.ms", "int", "500"),
     Definition("replica.lag.time.max.ms", "long", "30000", 0),
+    Definition("replica.socket.timeout.ms", "int", "30000"),
+    Definition("request.timeout.ms", "int", "30000"),
     Definition("share.coordinator.state.topic.num.partitions", "int", "50", 1),
     Definition("share.coordinator.state.topic.segment.bytes", "int", "104857600", 1),
     Definition("socket.request.max.bytes", "int", "104857600", 1),
@@ -56,6 +68,7 @@ _OWN_SETTINGS = (
     Definition("transaction.max.timeout.ms", "int", "900000", 1),
     Definition("transaction.state.log.num.partitions", "int", "50", 1),
     Definition("transaction.state.log.segment.bytes", "int", "104857600", 1),
+    Definition("unclean.leader.election.interval.ms", "long", "300000", 1),
 )
 _KNOWN = {definition.name: definition for definition in _OWN_SETTINGS}
 

@@ -89,6 +89,18 @@ def _answer(advertised: Advertised, like_release: str, version: int) -> Answer:
     return Answer(message, encode(message, version))
 
 
+def finalized_levels(like_release: str) -> dict[str, int]:
+    """The features that an ordinary format switches on, with their levels."""
+    features = _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
+    return {name: level for name, _, _, level in features if level > 0}
+
+
+def supported_ranges(like_release: str) -> dict[str, tuple[int, int]]:
+    """The features that are known, with their lowest and highest level."""
+    features = _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
+    return {name: (lowest, highest) for name, lowest, highest, _ in features}
+
+
 def fallback_answer(context: RequestContext) -> ApiVersionsResponse:
     """The answer, in the layout of version 0, to a version that is not served."""
     if not context.state.like.since(*_RANGE_IN_REFUSAL):

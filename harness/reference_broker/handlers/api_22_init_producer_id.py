@@ -27,6 +27,8 @@ _FIRST_VERSION_WITH_FENCED = 4
 
 def handle(request: InitProducerIdRequest, context: RequestContext) -> Answer:
     """Give out a producer id and epoch."""
+    if context.state.producer_ids.is_empty:  # the next block is on its way
+        return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     given = _identity(request, context)
     if isinstance(given, ProducerIdentity):
         return Answer(
@@ -36,7 +38,11 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> Answer:
         )
     if given is ErrorCode.PRODUCER_FENCED and context.api_version < _FIRST_VERSION_WITH_FENCED:
         given = ErrorCode.INVALID_PRODUCER_EPOCH
-    return Answer(InitProducerIdResponse(error_code=given, producer_id=_NONE, producer_epoch=_NONE))
+    return _refused(given)
+
+
+def _refused(error: ErrorCode) -> Answer:
+    return Answer(InitProducerIdResponse(error_code=error, producer_id=_NONE, producer_epoch=_NONE))
 
 
 def _identity(

@@ -1,7 +1,9 @@
 """ElectLeaders: API key 43, versions 0 to 2.
 
 Behaviour
-- The only replica leads already, so no election is needed (ELECTION_NOT_NEEDED, 84).
+- A preferred election gives a partition back to its first replica, if that is in sync and there
+  (80 if not); an unclean one finds any replica for a partition that nobody leads (83 if there is
+  none). Where nothing has to change, no election is needed (84).
 - Without a list all partitions are meant, and those that need no election are left out.
 - An unknown type of election gives each partition INVALID_REQUEST.
 
@@ -14,12 +16,20 @@ Version notes
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ElectLeadersRequest, ElectLeadersResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.controller.elections import elected
+from harness.reference_broker.state.controller.partition_change import Election
+from harness.reference_broker.state.topic import Topic
 
 API_KEY = 43
 _TYPE_SINCE = 1
 _PREFERRED, _UNCLEAN = 0, 1
 _Result = ElectLeadersResponse.ReplicaElectionResult
 _Problem = tuple[ErrorCode, str | None]
+_TEXTS = {
+    ErrorCode.ELECTION_NOT_NEEDED: "The leader is the right one already.",
+    ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE: "The preferred leader is not there, or not in sync.",
+    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE: "There is no replica that could lead.",
+}
 
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> Answer:
@@ -31,15 +41,18 @@ def handle(request: ElectLeadersRequest, context: RequestContext) -> Answer:
     answer = ElectLeadersResponse()
     if problem is not None and context.api_version >= _TYPE_SINCE:
         answer.error_code = problem[0]
+    election = _election(request, context.api_version)
     if request.topic_partitions is None:
-        names = [] if problem else [topic.name for topic in state.topics()]
-        answer.replica_election_results = [_Result(topic=name) for name in names]
+        topics = [] if problem else list(state.topics())
+        answer.replica_election_results = [_all_of(topic, election, context) for topic in topics]
     else:
         answer.replica_election_results = [
             _Result(
                 topic=asked.topic,
                 partition_result=[
-                    _partition_result(index, problem or _outcome(asked.topic, index, context))
+                    _partition_result(
+                        index, problem or _outcome(asked.topic, index, election, context)
+                    )
                     for index in asked.partitions
                 ],
             )
@@ -54,13 +67,40 @@ def _type_problem(request: ElectLeadersRequest, version: int) -> _Problem | None
     return ErrorCode.INVALID_REQUEST, f"There is no election type {request.election_type}."
 
 
-def _outcome(name: str, index: int, context: RequestContext) -> _Problem:
+def _asked_for(
+    name: str, index: int, problem: _Problem | None, election: Election, context: RequestContext
+) -> ElectLeadersResponse.PartitionResult:
+    return _partition_result(index, problem or _outcome(name, index, election, context))
+
+
+def _election(request: ElectLeadersRequest, version: int) -> Election:
+    is_unclean = version >= _TYPE_SINCE and request.election_type == _UNCLEAN
+    return Election.UNCLEAN if is_unclean else Election.PREFERRED
+
+
+def _all_of(topic: Topic, election: Election, context: RequestContext) -> _Result:
+    """Those that need no election are left out."""
+    outcomes = [
+        (one.index, _outcome(topic.name, one.index, election, context))
+        for one in list(topic.partitions)
+    ]
+    needless = ErrorCode.ELECTION_NOT_NEEDED
+    told = [_partition_result(index, each) for index, each in outcomes if each[0] is not needless]
+    return _Result(topic=topic.name, partition_result=told)
+
+
+def _outcome(name: str, index: int, election: Election, context: RequestContext) -> _Problem:
     topic = context.state.cluster.named(name)
     if topic is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}."
-    if topic.partition(index) is None:
+    partition = topic.partition(index)
+    if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {name}-{index}."
-    return ErrorCode.ELECTION_NOT_NEEDED, "The leader is the right one already."
+    outcome = elected(context.state, topic, partition, election)
+    if isinstance(outcome, ErrorCode):
+        return outcome, _TEXTS[outcome]
+    context.state.change_metadata([outcome], context.now())
+    return ErrorCode.NONE, None
 
 
 def _partition_result(index: int, problem: _Problem) -> ElectLeadersResponse.PartitionResult:

@@ -1,15 +1,14 @@
 """AlterPartitionReassignments: API key 45, versions 0 to 1.
 
 Behaviour
-- The only place for a replica is this broker: moving it here changes nothing and succeeds.
-- Nothing moves at any time, so nothing can be cancelled (NO_REASSIGNMENT_IN_PROGRESS, 85).
+- New replicas are added first; when all are in sync the others go. What is there already changes
+  nothing and succeeds.
+- null cancels; where nothing moves that is NO_REASSIGNMENT_IN_PROGRESS (85).
 - Each partition has its own result.
 
 Version notes
-- v1   the client may insist on the number of replicas that there is (KIP-860), which is one
+- v1   the client may insist on the number of replicas that there is (KIP-860)
 """
-
-from collections.abc import Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -17,21 +16,33 @@ from harness.codec.messages import (
     AlterPartitionReassignmentsResponse,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.controller.reassignment import (
+    cancelled,
+    check_factor,
+    reassigned,
+)
+from harness.reference_broker.state.creation_refused import CreationRefused
 
 API_KEY = 45
+_FACTOR_SINCE = 1
 _Response = AlterPartitionReassignmentsResponse
 _Problem = tuple[ErrorCode, str | None]
 
 
 def handle(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> Answer:
-    """Judge each wish; none of those that can be fulfilled changes anything."""
+    """Judge each wish, and begin with those that can be fulfilled."""
     answer = _Response(
         error_message=None,
         responses=[
             _Response.ReassignableTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _result(one.partition_index, _problem(topic.name, one, context))
+                    _result(
+                        one.partition_index,
+                        _problem(
+                            topic.name, one, context, keeps_factor=_keeps_factor(request, context)
+                        ),
+                    )
                     for one in topic.partitions
                 ],
             )
@@ -43,28 +54,35 @@ def handle(request: AlterPartitionReassignmentsRequest, context: RequestContext)
     return Answer(answer)
 
 
+def _keeps_factor(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> bool:
+    version = context.api_version
+    return version >= _FACTOR_SINCE and not request.allow_replication_factor_change
+
+
 def _problem(
     name: str,
     wanted: AlterPartitionReassignmentsRequest.ReassignablePartition,
     context: RequestContext,
+    *,
+    keeps_factor: bool,
 ) -> _Problem:
-    topic = context.state.cluster.named(name)
-    if topic is None or topic.partition(wanted.partition_index) is None:
+    state = context.state
+    topic = state.cluster.named(name)
+    partition = None if topic is None else topic.partition(wanted.partition_index)
+    if topic is None or partition is None:
         what = f"{name}-{wanted.partition_index}"
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {what}."
-    if wanted.replicas is None:
-        return ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No reassignment is in progress."
-    return _placement_problem(wanted.replicas, context.state.identity.broker_id)
-
-
-def _placement_problem(replicas: Sequence[int], broker_id: int) -> _Problem:
-    if not replicas:
-        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, "A partition needs a replica."
-    unknown = next((replica for replica in sorted(replicas) if replica != broker_id), None)
-    if unknown is not None:
-        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"There is no broker {unknown}."
-    if len(replicas) > 1:
-        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Broker {broker_id} is named twice."
+    try:
+        if wanted.replicas is None:
+            change = cancelled(state, topic, partition)
+        else:
+            if keeps_factor:
+                check_factor(partition, wanted.replicas)
+            change = reassigned(state, topic, partition, wanted.replicas)
+    except CreationRefused as refusal:
+        return refusal.error, refusal.message
+    if change is not None:
+        state.change_metadata([change], context.now())
     return ErrorCode.NONE, None
 
 

@@ -1,7 +1,8 @@
 """ListPartitionReassignments: API key 46, versions 0 to 0.
 
 Behaviour
-- Nothing moves on a cluster of one, and what does not move is not told, whether it exists or not.
+- Partitions whose replicas are on their way; what does not move is not told, whether it exists or
+  not. Without a list all topics are meant.
 """
 
 from harness.codec.messages import (
@@ -9,10 +10,41 @@ from harness.codec.messages import (
     ListPartitionReassignmentsResponse,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.topic import Topic
 
 API_KEY = 46
+_Topic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
+_Partition = ListPartitionReassignmentsResponse.OngoingPartitionReassignment
 
 
-def handle(_: ListPartitionReassignmentsRequest, __: RequestContext) -> Answer:
-    """An empty list."""
-    return Answer(ListPartitionReassignmentsResponse(error_message=None))
+def handle(request: ListPartitionReassignmentsRequest, context: RequestContext) -> Answer:
+    """What moves now."""
+    cluster = context.state.cluster
+    if request.topics is None:
+        asked = [(topic, range(len(topic.partitions))) for topic in cluster.topics()]
+        told = [_moving(topic, list(indexes)) for topic, indexes in asked]
+    else:
+        named = [(cluster.named(one.name), one.partition_indexes) for one in request.topics]
+        told = [_moving(topic, indexes) for topic, indexes in named if topic is not None]
+    return Answer(
+        ListPartitionReassignmentsResponse(
+            error_message=None, topics=[topic for topic in told if topic.partitions]
+        )
+    )
+
+
+def _moving(topic: Topic, indexes: list[int]) -> _Topic:
+    found = [topic.partition(index) for index in indexes]
+    return _Topic(
+        name=topic.name,
+        partitions=[
+            _Partition(
+                partition_index=one.index,
+                replicas=[*one.registration.replicas],
+                adding_replicas=[*one.registration.adding],
+                removing_replicas=[*one.registration.removing],
+            )
+            for one in found
+            if one is not None and one.registration.is_reassigned
+        ],
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from harness.codec.structs import Message
@@ -11,6 +11,9 @@ from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.randomness import Randomness
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.controller.registration import ControllerRole
 
 PartitionKey = tuple[UUID, PartitionIndex]
 WakeKey = PartitionKey | GroupId
@@ -87,7 +90,7 @@ class RequestContext(NamedTuple):
     """All that a handler knows beside the message itself.
 
     `request_bytes` is the size of the request without its length. `effects` takes what the state
-    wants done, in order; it is done before the answer is sent.
+    wants done, in order; it is done before the answer is sent. `role` is a controller's.
     """
 
     api_version: int
@@ -100,3 +103,4 @@ class RequestContext(NamedTuple):
     effects: list[Effect]
     client_host: str = ""
     listener: str = CLIENT_LISTENER
+    role: "ControllerRole | None" = None

@@ -42,7 +42,7 @@ def _served(
     return Registration(module, ApiRange(int(module.split("_")[1]), lowest, highest), ever)
 
 
-_REGISTRATIONS = (
+_OF_BROKERS = (
     _served("api_00_produce", 0, 13),
     _served("api_01_fetch", 0, 18),
     _served("api_02_list_offsets", 0, 11),
@@ -81,15 +81,46 @@ _REGISTRATIONS = (
     _served("api_75_describe_topic_partitions", 0, 0),
 )
 
-HANDLERS: Mapping[int, Registration] = {r.advertised.api_key: r for r in _REGISTRATIONS}
+_OF_MEMBERS = (_served("api_64_unregister_broker", 0, 0),)
+"""What a broker has in a cluster only."""
+
+_ONLY_OF_CONTROLLERS = (
+    _served("api_56_alter_partition", 0, 3),
+    _served("api_58_envelope", 0, 0),
+    _served("api_62_broker_registration", 0, 4),
+    _served("api_63_broker_heartbeat", 0, 2),
+    _served("api_67_allocate_producer_ids", 0, 0),
+)
+
+FORWARDED = frozenset({19, 20, 33, 37, 43, 44, 45, 46, 49, 64})
+"""What a broker of a cluster passes on to the controller (KIP-590)."""
+
+_LISTENED_TO = frozenset({1, 18, *FORWARDED})
 
 
-def advertised_like(likeness: Likeness) -> tuple[ApiRange, ...]:
-    """What a broker like this advertises; no other version is served, and not quite all of it."""
-    if not likeness.release:
-        return tuple(one.advertised for one in _REGISTRATIONS)
+def _by_key(*registrations: Registration) -> dict[int, Registration]:
+    return {one.advertised.api_key: one for one in registrations}
+
+
+HANDLERS: Mapping[int, Registration] = _by_key(*_OF_BROKERS)
+"""Of a broker on its own."""
+MEMBER_HANDLERS: Mapping[int, Registration] = {**HANDLERS, **_by_key(*_OF_MEMBERS)}
+"""Of a broker in a cluster."""
+CONTROLLER_HANDLERS: Mapping[int, Registration] = {
+    **{key: one for key, one in MEMBER_HANDLERS.items() if key in _LISTENED_TO},
+    **_by_key(*_ONLY_OF_CONTROLLERS),
+}
+"""Of a controller's listener."""
+
+
+def advertised_like(
+    likeness: Likeness, handlers: Mapping[int, Registration] = HANDLERS
+) -> tuple[ApiRange, ...]:
+    """What a node like this advertises; no other version is served, and not quite all of it."""
+    if not likeness.release or handlers is CONTROLLER_HANDLERS:
+        return tuple(one.advertised for one in handlers.values())
     found = []
-    for one in _REGISTRATIONS:
+    for one in handlers.values():
         key = one.advertised.api_key
         span = likeness.advertised(key, one.lowest_ever, one.advertised.highest)
         if span is not None:

@@ -110,7 +110,7 @@ class BrokerState:
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
     next_producer_id: int = 0
-    write_metadata: Callable[[Sequence[Message]], None] | None = None
+    write_metadata: Callable[[Sequence[Message], TimeMs], list[Effect]] | None = None
     effects: list[Effect] = field(default_factory=list)
 
     @property
@@ -126,7 +126,7 @@ class BrokerState:
     def change_metadata(self, records: Sequence[Message], now: TimeMs) -> None:
         """Write what was decided, and do what it says."""
         if self.write_metadata is not None:
-            self.write_metadata(records)
+            self.effects += self.write_metadata(records, now)
         apply_records(self, records, now)
 
     def topic_config(self, overrides: Mapping[str, str]) -> TopicConfig:

@@ -30,12 +30,21 @@ if TYPE_CHECKING:
 class Cluster:
     """All topics, by name and by id."""
 
-    __slots__ = ("_by_form", "_by_id", "_by_name", "_producer_expiration", "_remembered", "host")
+    __slots__ = (
+        "_by_form",
+        "_by_id",
+        "_by_name",
+        "_producer_expiration",
+        "_remembered",
+        "host",
+        "unlisted",
+    )
 
     def __init__(
         self, producer_expiration: ProducerExpiration, host: ReplicaHost | None = None
     ) -> None:
         self.host = host or ReplicaHost(BrokerId(0))
+        self.unlisted: Topic | None = None  # the controller's log of metadata
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[UUID, Topic] = {}
         self._by_form: dict[str, list[str]] = {}
@@ -56,10 +65,14 @@ class Cluster:
 
     def named(self, name: str | None) -> Topic | None:
         """The topic of that name."""
+        if self.unlisted is not None and self.unlisted.name == name:
+            return self.unlisted
         return None if name is None else self._by_name.get(name)
 
     def with_id(self, topic_id: UUID) -> Topic | None:
         """The topic of that id."""
+        if self.unlisted is not None and self.unlisted.topic_id == topic_id:
+            return self.unlisted
         return self._by_id.get(topic_id)
 
     def colliding_with(self, name: str) -> str | None:

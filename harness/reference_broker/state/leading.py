@@ -120,6 +120,10 @@ class Leading:
         self.isr, self.proposed = frozenset(registration.isr), None
         self.partition_epoch = registration.partition_epoch
 
+    def committed(self, isr: frozenset[BrokerId], partition_epoch: int) -> None:
+        """The controller has answered a proposal."""
+        self.isr, self.proposed, self.partition_epoch = isr, None, partition_epoch
+
     def high_watermark(
         self, end: Offset, minimum: int, rules: ReplicationRules, brokers: Brokers, now: TimeMs
     ) -> Offset | None:

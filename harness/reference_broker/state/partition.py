@@ -128,6 +128,8 @@ class Partition:
     ) -> None:
         end, is_new_leader = self.log.end_offset, self.leading is None
         leading = self.leading or Leading(self.host.own, registration.leader_epoch, end)
+        if registration.partition_epoch < leading.partition_epoch:
+            return  # the answer to a proposal came first
         if is_new_epoch:
             leading.epoch, leading.epoch_start = registration.leader_epoch, end
             self.epochs.assign(registration.leader_epoch, end)

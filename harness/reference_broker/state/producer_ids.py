@@ -13,6 +13,8 @@ _LAST_EPOCH = 2**15 - 2  # the highest one is kept for fencing
 _NO_EPOCH = ProducerEpoch(-1)
 _NO_ID = ProducerId(-1)
 _REMEMBERED = 10_000
+_ALL = 2**63 - 1
+_LOW = 100  # a tenth of a block, as in class RPCProducerIdManager
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +36,15 @@ class _TransactionalProducer:
 class ProducerIds:
     """Gives out each producer id once; remembers the epochs of transactional ids.
 
+    A broker on its own has all ids; in a cluster they come in blocks.
+
     Kafka forgets those that were not used for a week; here the longest unused of too many is.
     """
 
-    __slots__ = ("_next", "_remembered", "_transactional")
+    __slots__ = ("_blocks", "_remembered", "_transactional")
 
-    def __init__(self, remembered: int = _REMEMBERED) -> None:
-        self._next = 0
+    def __init__(self, remembered: int = _REMEMBERED, *, in_blocks: bool = False) -> None:
+        self._blocks = [] if in_blocks else [range(_ALL)]
         self._remembered = remembered
         self._transactional: dict[str, _TransactionalProducer] = {}
 
@@ -90,10 +94,24 @@ class ProducerIds:
         producer.producer_id = self._new_id()
         producer.producer_epoch = ProducerEpoch(0)
 
+    def add_block(self, first: int, count: int) -> None:
+        """These ids are the broker's to give out."""
+        self._blocks.append(range(first, first + count))
+
+    @property
+    def is_low(self) -> bool:
+        """Whether it is time for the next block."""
+        return sum(map(len, self._blocks)) < _LOW
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody can be given an id now."""
+        return not self._blocks
+
     def _new_id(self) -> ProducerId:
-        given = ProducerId(self._next)
-        self._next += 1
-        return given
+        block = self._blocks[0]
+        self._blocks[:1] = [block[1:]] if len(block) > 1 else []
+        return ProducerId(block[0])
 
 
 def _may_be(producer: _TransactionalProducer, expected: ProducerIdentity) -> bool:

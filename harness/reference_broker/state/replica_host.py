@@ -6,7 +6,8 @@ from harness.ids import BrokerId
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.leading import ReplicationRules
 
-NO_BROKER = BrokerId(-1)
+NO_BROKER = BrokerId(-2)
+"""Not -1, which leads what nobody leads."""
 
 
 @dataclass(slots=True)

@@ -154,6 +154,11 @@ class TopicConfig:
         return self.number("min.insync.replicas")
 
     @cached_property
+    def elects_unclean(self) -> bool:
+        """Whether a replica may lead that is not in sync, when nobody is."""
+        return self.values["unclean.leader.election.enable"] is True
+
+    @cached_property
     def segment_ms(self) -> int:
         """For how long a segment is appended to: what is to be compacted in time closes in time
         (KIP-354)."""

@@ -1,0 +1,180 @@
+"""A broker of a cluster: its listeners, and all that it does beside answering clients."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from harness.ids import BrokerId, PartitionIndex
+from harness.reference_broker.cluster.forwarding import Forwarding
+from harness.reference_broker.cluster.isr_proposals import IsrProposals
+from harness.reference_broker.cluster.lifecycle import Lifecycle
+from harness.reference_broker.cluster.membership import INTERNAL_LISTENER, Membership
+from harness.reference_broker.cluster.metadata_reader import MetadataReader
+from harness.reference_broker.cluster.peer import Peer
+from harness.reference_broker.cluster.producer_id_blocks import ProducerIdBlocks
+from harness.reference_broker.cluster.replica_fetcher import FetchSettings
+from harness.reference_broker.cluster.replica_fetchers import ReplicaFetchers
+from harness.reference_broker.effects import Effect, IsrProposed, ReplicaMoved, TopicDeleted
+from harness.reference_broker.handlers.table import MEMBER_HANDLERS
+from harness.reference_broker.initial_state import member_state
+from harness.reference_broker.node import Node, Seat
+from harness.reference_broker.server import BrokerServer
+from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.state.brokers import CLIENT_LISTENER, Endpoint
+
+_LOG = logging.getLogger(__name__)
+_SHUT_DOWN_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How a broker comes into its cluster.
+
+    ``port`` and ``internal_port`` are 0 for free ones; the latter is None for one listener only.
+    """
+
+    cluster_id: str
+    controller: Endpoint
+    host: str = "127.0.0.1"
+    port: int = 0
+    internal_port: int | None = 0
+
+
+class BrokerNode:
+    """``start`` returns when clients may come, ``stop`` when all is handed over and closed."""
+
+    def __init__(self, settings: BrokerSettings, joining: Joining) -> None:
+        self._settings, self._joining = settings, joining
+        self._client = BrokerServer(settings)
+        self._internal = BrokerServer(settings, INTERNAL_LISTENER)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._peers: list[Peer] = []
+        self._running: _Running | None = None
+        self.directory: UUID = uuid4()
+        self.node: Node | None = None
+
+    async def start(self) -> Endpoint:
+        """Join the cluster, and tell where clients come."""
+        joining, settings = self._joining, self._settings
+        client = Endpoint(joining.host, await self._client.bind(joining.host, joining.port))
+        listeners = {CLIENT_LISTENER: client}
+        if joining.internal_port is not None:
+            port = await self._internal.bind(joining.host, joining.internal_port)
+            listeners[INTERNAL_LISTENER] = Endpoint(joining.host, port)
+        member = Membership(
+            BrokerId(settings.number("node.id")),
+            joining.cluster_id,
+            joining.controller,
+            listeners,
+            self.directory,
+            settings.text("broker.rack") or None,
+        )
+        running = self._running = _Running(settings, member, self._peer)
+        self.node = running.node
+        for work in running.works():
+            self._tasks.append(asyncio.get_running_loop().create_task(work))
+        await running.lifecycle.is_registered.wait()
+        await running.lifecycle.caught_up.wait()
+        await self._client.serve(running.node)
+        if joining.internal_port is not None:
+            await self._internal.serve(running.node)
+        for upkeep in running.node.upkeep:
+            upkeep.start()
+        await running.lifecycle.is_unfenced.wait()
+        return client
+
+    def _peer(self, purpose: str) -> Peer:
+        node_id = self._settings.number("node.id")
+        timeout_ms = self._settings.number("controller.socket.timeout.ms")
+        peer = Peer(lambda: self._joining.controller, f"broker-{node_id}-{purpose}", timeout_ms)
+        self._peers.append(peer)
+        return peer
+
+    async def stop(self) -> None:
+        """A controlled shutdown, then the end."""
+        if self._running is not None and self._running.lifecycle.is_unfenced.is_set():
+            await self._running.lifecycle.shut_down(_SHUT_DOWN_S)
+        await self.close()
+
+    async def close(self) -> None:
+        """The end, without a word to anybody."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._running is not None:
+            await self._running.fetchers.close()
+            await self._running.forwarding.close()
+        for peer in self._peers:
+            peer.close()
+        await self._client.close()
+        if self._joining.internal_port is not None:
+            await self._internal.close()
+
+
+class _Running:
+    """The parts of a broker that has begun, put together."""
+
+    def __init__(self, settings: BrokerSettings, member: Membership, peer: Any) -> None:
+        number = settings.number
+        self.forwarding = Forwarding(peer("forwarding"), number("request.timeout.ms") / 1000)
+        state = member_state(settings, member.listeners[CLIENT_LISTENER], member.cluster_id)
+        seat = Seat(state, MEMBER_HANDLERS, forward=self.forwarding.forward, notice=self._notice)
+        at = member.listeners[CLIENT_LISTENER]
+        self.node = Node(settings, at.host, at.port, random.Random(), seat)
+        self.lifecycle = Lifecycle(
+            member, peer("lifecycle"), number("broker.heartbeat.interval.ms")
+        )
+        self._metadata = MetadataReader(self.node, member, peer("metadata"), self._caught_up)
+        self._proposals = IsrProposals(self.node, member, peer("isr"))
+        self._producer_ids = ProducerIdBlocks(state.producer_ids, member, peer("producer-ids"))
+        self.fetchers = ReplicaFetchers(
+            self.node,
+            member,
+            FetchSettings(
+                number("replica.fetch.wait.max.ms"),
+                number("replica.fetch.min.bytes"),
+                number("replica.fetch.max.bytes"),
+                number("replica.fetch.response.max.bytes"),
+                number("replica.fetch.backoff.ms"),
+            ),
+            number("replica.socket.timeout.ms"),
+        )
+        self._member = member
+
+    def works(self) -> list[Coroutine[Any, Any, None]]:
+        """What runs for as long as the broker does."""
+        return [
+            self.lifecycle.run(),
+            self._after_registration(self._metadata.run()),
+            self._after_registration(self._proposals.run()),
+            self._after_registration(self._producer_ids.run()),
+        ]
+
+    async def _after_registration(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await self.lifecycle.is_registered.wait()
+        except asyncio.CancelledError:
+            work.close()
+            raise
+        await work
+
+    def _caught_up(self) -> None:
+        known = self.node.state.brokers.get(self._member.broker_id)
+        if known is not None and known.epoch == self._member.epoch:
+            self.lifecycle.caught_up.set()
+
+    def _notice(self, effect: Effect) -> None:
+        if isinstance(effect, IsrProposed):
+            self._proposals.propose(effect.topic_id, effect.partition_index)
+        elif isinstance(effect, ReplicaMoved):
+            self.fetchers.moved(effect.topic_id, effect.partition_index)
+        elif isinstance(effect, TopicDeleted):
+            for index in range(effect.partition_count):
+                self.fetchers.moved(effect.topic_id, PartitionIndex(index))

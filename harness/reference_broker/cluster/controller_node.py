@@ -1,0 +1,91 @@
+"""The controller on a node of its own: its listener, and what it does without being asked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from harness.codec.messages import FeatureLevelRecord
+from harness.ids import TimeMs
+from harness.reference_broker.cluster.membership import CONTROLLER_LISTENER
+from harness.reference_broker.handlers.api_18_api_versions import finalized_levels
+from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
+from harness.reference_broker.initial_state import controller_state
+from harness.reference_broker.node import Node, Seat, now_ms
+from harness.reference_broker.server import BrokerServer
+from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.state.brokers import Endpoint
+from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
+from harness.reference_broker.state.controller.fencing import fenced
+from harness.reference_broker.state.controller.registration import ControllerRole
+from harness.reference_broker.state.controller.sessions import BrokerSessions
+from harness.reference_broker.state.metadata_log import MetadataLog
+from harness.reference_broker.upkeep import Upkeep
+
+_LOOKS_A_SESSION = 10
+"""So often it is looked, within a session's timeout, whether one has ended."""
+
+
+class ControllerNode:
+    """The only controller of a cluster. Its log is made when it starts."""
+
+    def __init__(self, settings: BrokerSettings, cluster_id: str) -> None:
+        self._settings, self._cluster_id = settings, cluster_id
+        self._server = BrokerServer(settings, CONTROLLER_LISTENER)
+        self.node: Node | None = None
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> Endpoint:
+        """Listen, for brokers alone; port 0 takes a free one."""
+        at = Endpoint(host, await self._server.bind(host, port))
+        settings = self._settings
+        state = controller_state(settings, at, self._cluster_id)
+        log = MetadataLog(state, now_ms())
+        state.write_metadata = log.append
+        sessions = BrokerSessions(settings.number("broker.session.timeout.ms"))
+        role = ControllerRole(self._cluster_id, sessions, log)
+        levels = finalized_levels(settings.like.release)
+        state.change_metadata(
+            [FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()],
+            now_ms(),
+        )
+        seat = Seat(state, CONTROLLER_HANDLERS, role=role)
+        self.node = Node(settings, at.host, at.port, random.Random(), seat)
+        self.node.upkeep = list(self._upkeep(self.node, role))
+        await self._server.serve(self.node)
+        for upkeep in self.node.upkeep:
+            upkeep.start()
+        return at
+
+    def _upkeep(self, node: Node, role: ControllerRole) -> Iterator[Upkeep]:
+        settings, state = self._settings, node.state
+
+        def fence(now: TimeMs) -> Iterator[None]:
+            while (stale := role.sessions.stale(now)) is not None:
+                registered = state.brokers.get(stale)
+                if registered is not None and not registered.is_fenced:
+                    state.change_metadata(fenced(state, registered), now)
+                role.sessions.fence(stale)
+                node.carry_out([])
+                yield
+
+        def rebalance(now: TimeMs) -> Iterator[None]:
+            state.change_metadata(preferred_leaders(state), now)
+            node.carry_out([])
+            yield
+
+        def elect_unclean(now: TimeMs) -> Iterator[None]:
+            state.change_metadata(unclean_leaders(state), now)
+            node.carry_out([])
+            yield
+
+        look_ms = max(settings.number("broker.session.timeout.ms") // _LOOKS_A_SESSION, 1)
+        yield Upkeep(fence, now_ms, look_ms, lambda: look_ms)
+        unclean_ms = settings.number("unclean.leader.election.interval.ms")
+        yield Upkeep(elect_unclean, now_ms, unclean_ms, lambda: unclean_ms)
+        if settings.flag("auto.leader.rebalance.enable"):
+            balance_ms = 1000 * settings.number("leader.imbalance.check.interval.seconds")
+            yield Upkeep(rebalance, now_ms, balance_ms, lambda: balance_ms)
+
+    async def stop(self) -> None:
+        """Close the listener and all connections."""
+        await self._server.close()

@@ -1,0 +1,126 @@
+"""A broker registers, sends heartbeats, and asks before it goes.
+
+Source: class BrokerLifecycleManager; KIP-631.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+)
+from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.peer import Peer, PeerGone
+from harness.reference_broker.handlers.api_18_api_versions import supported_ranges
+
+_LOG = logging.getLogger(__name__)
+_REGISTRATION_VERSION, _HEARTBEAT_VERSION = 4, 2
+_RETRY_S = 0.1
+_PLAINTEXT = 0  # of the security protocols
+
+
+class Lifecycle:
+    """``is_unfenced`` is set when clients may be told of the broker for the first time."""
+
+    def __init__(self, member: Membership, controller: Peer, interval_ms: int) -> None:
+        self._member, self._controller = member, controller
+        self._interval_s = interval_ms / 1000
+        self.is_registered, self.is_unfenced = asyncio.Event(), asyncio.Event()
+        self.caught_up = asyncio.Event()
+        """Set by who reads the metadata, when it has read of the registration."""
+
+    async def run(self) -> None:
+        """Until cancelled; begins anew with a registration when the controller knows it no more."""
+        while True:
+            await self._register()
+            try:
+                await self._beat()
+            except _Unknown:
+                _LOG.warning("broker %s is not known any more", self._member.broker_id)
+
+    async def _register(self) -> None:
+        while True:
+            try:
+                answer = await self._controller.ask(self._registration(), _REGISTRATION_VERSION)
+            except PeerGone as gone:
+                _LOG.info("no registration yet: %s", gone)
+            else:
+                if answer.error_code == ErrorCode.NONE:
+                    self._member.epoch = answer.broker_epoch
+                    self.is_registered.set()
+                    return
+                _LOG.warning("registration refused: %s", ErrorCode(answer.error_code).name)
+            await asyncio.sleep(_RETRY_S)
+
+    def _registration(self) -> BrokerRegistrationRequest:
+        member, request = self._member, BrokerRegistrationRequest
+        return request(
+            broker_id=member.broker_id,
+            cluster_id=member.cluster_id,
+            incarnation_id=member.incarnation_id,
+            listeners=[
+                request.Listener(
+                    name=name, host=at.host, port=at.port, security_protocol=_PLAINTEXT
+                )
+                for name, at in member.listeners.items()
+            ],
+            features=[
+                request.Feature(name=name, min_supported_version=low, max_supported_version=high)
+                for name, (low, high) in supported_ranges("").items()
+            ],
+            rack=member.rack,
+            log_dirs=[member.directory],
+            previous_broker_epoch=member.previous_epoch,
+        )
+
+    async def _beat(self) -> None:
+        while True:
+            try:
+                answer = await self._heartbeat()
+            except PeerGone as gone:
+                _LOG.info("no heartbeat: %s", gone)
+                await asyncio.sleep(min(_RETRY_S, self._interval_s))
+                continue
+            if answer.error_code == ErrorCode.STALE_BROKER_EPOCH:
+                raise _Unknown
+            if not answer.is_fenced:
+                self.is_unfenced.set()
+            await self._pause(is_caught_up=answer.is_caught_up)
+
+    async def _pause(self, *, is_caught_up: bool) -> None:
+        """Until the next heartbeat; the one that can unfence the broker does not wait."""
+        if is_caught_up or self.caught_up.is_set():
+            await asyncio.sleep(self._interval_s)
+            return
+        try:
+            await asyncio.wait_for(self.caught_up.wait(), self._interval_s)
+        except TimeoutError:
+            return
+
+    async def _heartbeat(self, *, wants_shut_down: bool = False) -> BrokerHeartbeatResponse:
+        member = self._member
+        request = BrokerHeartbeatRequest(
+            broker_id=member.broker_id,
+            broker_epoch=member.epoch,
+            current_metadata_offset=member.metadata_offset,
+            want_shut_down=wants_shut_down,
+        )
+        return await self._controller.ask(request, _HEARTBEAT_VERSION)
+
+    async def shut_down(self, timeout_s: float) -> None:
+        """Ask to go, until nothing is led here any more or the time is over."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not (await self._heartbeat(wants_shut_down=True)).should_shut_down:
+                    await asyncio.sleep(min(_RETRY_S, self._interval_s))
+        except (TimeoutError, PeerGone) as problem:
+            _LOG.warning("the broker goes without a word: %s", problem)
+
+
+class _Unknown(Exception):
+    """The controller does not know this incarnation."""

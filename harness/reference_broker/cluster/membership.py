@@ -1,0 +1,39 @@
+"""What a broker of a cluster knows of itself and of how to reach the controller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+from harness.ids import BrokerId
+from harness.reference_broker.state.brokers import Endpoint
+
+INTERNAL_LISTENER = "INTERNAL"
+"""The listener for brokers, where there is one beside that for clients."""
+CONTROLLER_LISTENER = "CONTROLLER"
+
+
+@dataclass(slots=True)
+class Membership:
+    """One incarnation. ``epoch`` is -1 until the controller has given one.
+
+    ``previous_epoch`` is that of the last incarnation if it ended in good order, else -1.
+    """
+
+    broker_id: BrokerId
+    cluster_id: str
+    controller: Endpoint
+    listeners: Mapping[str, Endpoint]
+    directory: UUID
+    rack: str | None = None
+    incarnation_id: UUID = field(default_factory=uuid4)
+    epoch: int = -1
+    previous_epoch: int = -1
+    metadata_offset: int = -1
+
+    @property
+    def inter_broker_listener(self) -> str:
+        """Where brokers reach each other."""
+        has_internal = INTERNAL_LISTENER in self.listeners
+        return INTERNAL_LISTENER if has_internal else next(iter(self.listeners))

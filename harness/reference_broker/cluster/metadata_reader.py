@@ -1,0 +1,75 @@
+"""A broker reads the controller's log by fetching it, and does what its records say.
+
+Source: KIP-500, KIP-595 (an observer of the log), class BrokerMetadataPublisher.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.peer import Peer, PeerGone
+from harness.reference_broker.node import Node, now_ms
+from harness.reference_broker.state.metadata_image import apply_records
+from harness.reference_broker.state.metadata_log import METADATA_TOPIC_ID, decoded
+
+_LOG = logging.getLogger(__name__)
+_VERSION = 17
+_WAIT_MS = 500
+_MAX_BYTES = 8 * 1024 * 1024
+_RETRY_S = 0.1
+
+
+class MetadataReader:
+    """``caught_up`` is called when all that there was had been read."""
+
+    def __init__(
+        self, node: Node, member: Membership, controller: Peer, caught_up: Callable[[], None]
+    ) -> None:
+        self._node, self._member, self._controller = node, member, controller
+        self._caught_up = caught_up
+        self._offset = 0
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            try:
+                answer = await self._controller.ask(self._request(), _VERSION, _WAIT_MS)
+                self._take(answer)
+            except PeerGone as gone:
+                _LOG.info("no metadata: %s", gone)
+                await asyncio.sleep(_RETRY_S)
+
+    def _request(self) -> FetchRequest:
+        partition = FetchRequest.FetchPartition(
+            partition=0,
+            fetch_offset=self._offset,
+            partition_max_bytes=_MAX_BYTES,
+            current_leader_epoch=-1,
+        )
+        return FetchRequest(
+            max_wait_ms=_WAIT_MS,
+            min_bytes=1,
+            max_bytes=_MAX_BYTES,
+            topics=[FetchRequest.FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=[partition])],
+            session_epoch=-1,
+        )
+
+    def _take(self, answer: FetchResponse) -> None:
+        if answer.error_code != ErrorCode.NONE or not answer.responses:
+            raise PeerGone(f"metadata: {ErrorCode(answer.error_code).name}")
+        (part,) = answer.responses[0].partitions
+        if part.error_code != ErrorCode.NONE:
+            raise PeerGone(f"metadata: {ErrorCode(part.error_code).name}")
+        for end, records in decoded(part.records or b""):
+            apply_records(self._node.state, records, now_ms())
+            self._offset = end
+            self._member.metadata_offset = end - 1
+            self._node.state.cluster.host.broker_epoch = self._member.epoch
+        self._node.carry_out([])
+        if self._offset >= part.high_watermark:
+            self._caught_up()

@@ -1,0 +1,80 @@
+"""Which partitions a broker follows, and from whom: a fetcher for each broker that leads some.
+
+Source: class ReplicaFetcherManager.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import UUID
+
+from harness.ids import BrokerId, PartitionIndex
+from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.peer import Peer
+from harness.reference_broker.cluster.replica_fetcher import FetchSettings, ReplicaFetcher
+from harness.reference_broker.node import Node
+from harness.reference_broker.state.brokers import Endpoint
+from harness.reference_broker.state.partition_registration import NO_LEADER
+
+_Key = tuple[UUID, PartitionIndex]
+
+
+class ReplicaFetchers:
+    """One a leader, made when the first partition is followed from there."""
+
+    def __init__(
+        self, node: Node, member: Membership, settings: FetchSettings, timeout_ms: int
+    ) -> None:
+        self._node, self._member, self._settings = node, member, settings
+        self._timeout_ms = timeout_ms
+        self._running: dict[BrokerId, tuple[ReplicaFetcher, Peer, asyncio.Task[None]]] = {}
+        self._leader_of: dict[_Key, BrokerId] = {}
+
+    def moved(self, topic_id: UUID, index: PartitionIndex) -> None:
+        """The partition's registration has changed, or it is gone."""
+        key = (topic_id, index)
+        topic = self._node.state.cluster.with_id(topic_id)
+        partition = None if topic is None else topic.partition(index)
+        leader = NO_LEADER
+        if partition is not None and partition.is_here and partition.leading is None:
+            leader = partition.registration.leader
+        before = self._leader_of.pop(key, NO_LEADER)
+        if before not in (NO_LEADER, leader):
+            self._leave(before, key)
+        if leader == NO_LEADER or partition is None:
+            return
+        self._leader_of[key] = leader
+        self._fetcher(leader).follow(partition)
+
+    def _leave(self, leader: BrokerId, key: _Key) -> None:
+        fetcher, peer, task = self._running[leader]
+        fetcher.leave(key)
+        if fetcher.is_idle:
+            task.cancel()
+            peer.close()
+            del self._running[leader]
+
+    def _fetcher(self, leader: BrokerId) -> ReplicaFetcher:
+        if leader not in self._running:
+            peer = Peer(
+                lambda: self._where(leader),
+                f"broker-{self._member.broker_id}-fetcher",
+                self._timeout_ms,
+            )
+            fetcher = ReplicaFetcher(self._node, self._member, peer, self._settings)
+            task = asyncio.get_running_loop().create_task(fetcher.run())
+            self._running[leader] = fetcher, peer, task
+        return self._running[leader][0]
+
+    def _where(self, leader: BrokerId) -> Endpoint | None:
+        registered = self._node.state.brokers.get(leader)
+        listener = self._member.inter_broker_listener
+        return None if registered is None else registered.listeners.get(listener)
+
+    async def close(self) -> None:
+        """End all of them."""
+        running, self._running = self._running, {}
+        for _, peer, task in running.values():
+            task.cancel()
+            peer.close()
+        await asyncio.gather(*(task for _, _, task in running.values()), return_exceptions=True)

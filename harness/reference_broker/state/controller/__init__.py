@@ -1,0 +1,1 @@
+"""What the controller decides: brokers, leaders, who is in sync. Pure, as all of the state."""

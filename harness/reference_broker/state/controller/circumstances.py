@@ -1,0 +1,67 @@
+"""What counts when a topic's partitions change: the brokers that there are, the topic's configs.
+
+Source: class ReplicationControlManager (LeaderAcceptor, getTopicEffectiveMinIsr).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from harness.ids import BrokerId
+from harness.reference_broker.state.controller.partition_change import (
+    Circumstances,
+    Election,
+    Target,
+    change_of,
+)
+from harness.reference_broker.state.replica_assignment import default_directory
+
+if TYPE_CHECKING:
+    from harness.codec.messages import PartitionChangeRecord
+    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.partition import Partition
+    from harness.reference_broker.state.partition_registration import PartitionRegistration
+    from harness.reference_broker.state.topic import Topic
+
+ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
+_EPOCH_OUTLIVES_SHRINK = (3, 6)  # KAFKA-15021
+
+
+def changed(
+    state: BrokerState,
+    topic: Topic,
+    partition: Partition,
+    target: Target,
+    election: Election | None = None,
+    is_acceptable: Callable[[BrokerId], bool] | None = None,
+) -> PartitionChangeRecord | None:
+    """What becomes of a partition; None where nothing does.
+
+    Where no `election` is asked for, the topic's config says whether an unclean one may be held.
+    """
+    if election is None:
+        election = Election.UNCLEAN if topic.config.elects_unclean else Election.ONLINE
+    around = Circumstances(
+        is_acceptable or state.brokers.is_active,
+        min(topic.config.min_insync_replicas, topic.replication_factor),
+        keeps_eligible=state.features.get(ELIGIBLE_LEADERS, 0) > 0,
+        shrinks_in_new_epoch=not state.like.since(*_EPOCH_OUTLIVES_SHRINK),
+    )
+
+    def directory_of(broker: BrokerId) -> UUID:
+        return default_directory(broker, state.brokers)
+
+    at = (topic.topic_id, partition.index)
+    return change_of(at, partition.registration, target, around, election, directory_of)
+
+
+def partitions_where(
+    state: BrokerState, concerns: Callable[[PartitionRegistration], bool]
+) -> Iterator[tuple[Topic, Partition]]:
+    """All partitions whose registration is so."""
+    for topic in state.cluster.topics():
+        for partition in topic.partitions:
+            if concerns(partition.registration):
+                yield topic, partition

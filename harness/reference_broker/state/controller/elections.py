@@ -1,0 +1,60 @@
+"""Elections that somebody asks for, or that the controller holds for itself from time to time.
+
+Source: class ReplicationControlManager (electLeader, maybeBalancePartitionLeaders,
+maybeElectUncleanLeaders); KIP-183, KIP-460.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.controller.circumstances import changed, partitions_where
+from harness.reference_broker.state.controller.partition_change import Election, Target
+from harness.reference_broker.state.partition_registration import NO_LEADER
+
+if TYPE_CHECKING:
+    from harness.codec.messages import PartitionChangeRecord
+    from harness.codec.structs import Message
+    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.partition import Partition
+    from harness.reference_broker.state.topic import Topic
+
+_IN_VAIN = {
+    Election.PREFERRED: ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
+    Election.UNCLEAN: ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+}
+
+
+def elected(
+    state: BrokerState, topic: Topic, partition: Partition, election: Election
+) -> PartitionChangeRecord | ErrorCode:
+    """The record of an election, or why there is none."""
+    registered = partition.registration
+    is_needless = (
+        registered.has_preferred_leader
+        if election is Election.PREFERRED
+        else registered.leader != NO_LEADER
+    )
+    if is_needless:
+        return ErrorCode.ELECTION_NOT_NEEDED
+    return changed(state, topic, partition, Target(), election) or _IN_VAIN[election]
+
+
+def preferred_leaders(state: BrokerState) -> list[Message]:
+    """Give partitions back to their preferred leaders (auto.leader.rebalance.enable)."""
+    found = [
+        changed(state, topic, partition, Target(), Election.PREFERRED)
+        for topic, partition in partitions_where(state, lambda one: not one.has_preferred_leader)
+    ]
+    return [record for record in found if record is not None]
+
+
+def unclean_leaders(state: BrokerState) -> list[Message]:
+    """Elect anybody where nobody leads and the topic allows it."""
+    found = [
+        elected(state, topic, partition, Election.UNCLEAN)
+        for topic, partition in partitions_where(state, lambda one: one.leader == NO_LEADER)
+        if topic.config.elects_unclean
+    ]
+    return [record for record in found if not isinstance(record, ErrorCode)]

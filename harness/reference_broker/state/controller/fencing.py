@@ -1,0 +1,118 @@
+"""Brokers that go, come, and leave: what happens to the partitions that they lead or follow.
+
+Source: class ReplicationControlManager (handleBrokerFenced and its neighbours,
+generateLeaderAndIsrUpdates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from harness.codec.messages import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
+from harness.ids import BrokerId
+from harness.reference_broker.state.brokers import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE
+from harness.reference_broker.state.controller.circumstances import changed, partitions_where
+from harness.reference_broker.state.controller.partition_change import Target, without
+from harness.reference_broker.state.partition_registration import (
+    NO_LEADER,
+    PartitionRegistration,
+)
+
+if TYPE_CHECKING:
+    from harness.codec.structs import Message
+    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.brokers import BrokerRegistration
+
+
+def fenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
+    """It leaves every ISR, and leads nothing any more."""
+    return [
+        *_removed(state, broker.broker_id),
+        BrokerRegistrationChangeRecord(
+            broker_id=broker.broker_id, broker_epoch=broker.epoch, fenced=FENCE
+        ),
+    ]
+
+
+def unfenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
+    """It may lead what nobody leads."""
+    own = broker.broker_id
+
+    def is_acceptable(other: BrokerId) -> bool:
+        return other == own or state.brokers.is_active(other)
+
+    def has_no_leader(registered: PartitionRegistration) -> bool:
+        return registered.leader == NO_LEADER
+
+    change = BrokerRegistrationChangeRecord(
+        broker_id=own, broker_epoch=broker.epoch, fenced=UNFENCE
+    )
+    return [change, *_changes(state, has_no_leader, lambda _: Target(), is_acceptable)]
+
+
+def shutting_down(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
+    """It wants to go: what it leads is led by others from now on."""
+    own = broker.broker_id
+    first: list[Message] = []
+    if not broker.is_shutting_down:
+        first = [
+            BrokerRegistrationChangeRecord(
+                broker_id=own,
+                broker_epoch=broker.epoch,
+                in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN,
+            )
+        ]
+    return [*first, *_removed(state, own)]
+
+
+def unregistered(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
+    """It is forgotten."""
+    removal = UnregisterBrokerRecord(broker_id=broker.broker_id, broker_epoch=broker.epoch)
+    return [*_removed(state, broker.broker_id), removal]
+
+
+def came_back_unclean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
+    """A new incarnation that cannot say that its log is whole is neither in sync nor eligible."""
+
+    def concerns(registered: PartitionRegistration) -> bool:
+        return broker_id in registered.isr or broker_id in registered.elr
+
+    def target(registered: PartitionRegistration) -> Target:
+        isr = without(registered.isr, broker_id)
+        return Target(isr=isr, shut_down_unclean=frozenset({broker_id}))
+
+    def is_acceptable(other: BrokerId) -> bool:
+        return other != broker_id and state.brokers.is_active(other)
+
+    return _changes(state, concerns, target, is_acceptable)
+
+
+def leads_anything(state: BrokerState, broker_id: BrokerId) -> bool:
+    """Whether it would be missed at once."""
+    return any(True for _ in partitions_where(state, lambda one: one.leader == broker_id))
+
+
+def _removed(state: BrokerState, broker_id: BrokerId) -> list[Message]:
+    def is_acceptable(other: BrokerId) -> bool:
+        return other != broker_id and state.brokers.is_active(other)
+
+    return _changes(
+        state,
+        lambda registered: broker_id in registered.isr,
+        lambda registered: Target(isr=without(registered.isr, broker_id)),
+        is_acceptable,
+    )
+
+
+def _changes(
+    state: BrokerState,
+    concerns: Callable[[PartitionRegistration], bool],
+    target: Callable[[PartitionRegistration], Target],
+    is_acceptable: Callable[[BrokerId], bool],
+) -> list[Message]:
+    found = (
+        changed(state, topic, partition, target(partition.registration), None, is_acceptable)
+        for topic, partition in partitions_where(state, concerns)
+    )
+    return [record for record in found if record is not None]

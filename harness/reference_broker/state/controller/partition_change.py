@@ -1,0 +1,228 @@
+"""One change of a partition, worked out as a record: replicas, eligible leaders, election, ISR.
+
+Source: class PartitionChangeBuilder; KIP-455, KIP-704, KIP-966.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+from uuid import UUID
+
+from harness.codec.messages import PartitionChangeRecord
+from harness.ids import BrokerId
+from harness.reference_broker.state.partition_registration import (
+    NO_LEADER,
+    NO_LEADER_CHANGE,
+    RECOVERING,
+    Ids,
+    PartitionRegistration,
+)
+
+NO_RECOVERY_CHANGE = -1
+
+
+class Election(Enum):
+    """Who may become leader."""
+
+    PREFERRED = "the first replica, if it may"
+    ONLINE = "the present leader, or any that is in sync"
+    UNCLEAN = "any that is there, if nobody is in sync"
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What counts for every partition of a topic.
+
+    `is_acceptable`: whether a broker may lead now. `minimum`: so many in sync are enough, never
+    more than replicas. `keeps_eligible`: KIP-966. `shrinks_in_new_epoch`: up to 3.5 (KAFKA-15021).
+    """
+
+    is_acceptable: Callable[[BrokerId], bool]
+    minimum: int
+    keeps_eligible: bool = True
+    shrinks_in_new_epoch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a partition shall become; None leaves it as it is."""
+
+    isr: Ids | None = None
+    replicas: Ids | None = None
+    removing: Ids | None = None
+    adding: Ids | None = None
+    is_recovering: bool | None = None
+    shut_down_unclean: frozenset[BrokerId] = frozenset()
+
+
+class _Elected(NamedTuple):
+    leader: BrokerId
+    is_unclean: bool = False
+
+
+def change_of(
+    at: tuple[UUID, int],
+    registered: PartitionRegistration,
+    target: Target,
+    around: Circumstances,
+    election: Election = Election.ONLINE,
+    directory_of: Callable[[BrokerId], UUID] = lambda _: UUID(int=0),
+) -> PartitionChangeRecord | None:
+    """The record for the partition at topic id and index; None when nothing changes."""
+    change = _Change(registered, target, around, election)
+    record = PartitionChangeRecord(topic_id=at[0], partition_id=at[1])
+    change.complete_reassignment()
+    change.populate_eligible()
+    change.elect(record)
+    change.write_isr(record)
+    change.write_assignment(record, directory_of)
+    return record if record != PartitionChangeRecord(topic_id=at[0], partition_id=at[1]) else None
+
+
+class _Change:
+    """The target as it takes shape."""
+
+    def __init__(
+        self,
+        registered: PartitionRegistration,
+        target: Target,
+        around: Circumstances,
+        election: Election,
+    ) -> None:
+        def given(wanted: Ids | None, present: Ids) -> Ids:
+            return present if wanted is None else wanted
+
+        self.registered, self.around, self.election = registered, around, election
+        self.shut_down_unclean = target.shut_down_unclean
+        self.isr = given(target.isr, registered.isr)
+        self.replicas = given(target.replicas, registered.replicas)
+        self.removing = given(target.removing, registered.removing)
+        self.adding = given(target.adding, registered.adding)
+        self.elr = registered.elr
+        recovering = target.is_recovering
+        self.is_recovering = registered.is_recovering if recovering is None else recovering
+
+    def complete_reassignment(self) -> None:
+        """Done when all that remain are in sync (class PartitionReassignmentReplicas)."""
+        if not self.removing and not self.adding:
+            return
+        isr = tuple(each for each in self.isr if each not in self.removing)
+        replicas = tuple(each for each in self.replicas if each not in self.removing)
+        if isr and replicas and set(replicas) <= set(isr):
+            self.isr, self.replicas = isr, replicas
+            self.removing = self.adding = ()
+
+    def populate_eligible(self) -> None:
+        """Who leaves an ISR that is too small may still lead."""
+        if not self.around.keeps_eligible or len(self.isr) >= self.around.minimum:
+            self.elr = ()
+        else:
+            before = dict.fromkeys((*self.elr, *self.registered.isr))
+            self.elr = tuple(
+                each
+                for each in sorted(before)
+                if each not in self.isr and each not in self.shut_down_unclean
+            )
+
+    def elect(self, record: PartitionChangeRecord) -> None:
+        """Find the leader; with an unclean one nothing but it is in sync."""
+        elected = self._elected()
+        if elected.leader == self.registered.leader:
+            self._bump_for_replicas(record)
+            return
+        record.leader = elected.leader
+        if elected.leader in self.elr:
+            self.isr = (elected.leader,)
+            self.elr = tuple(each for each in self.elr if each != elected.leader)
+        elif elected.is_unclean:
+            record.isr = [elected.leader]
+            self.elr = ()
+            if not self.registered.is_recovering:
+                record.leader_recovery_state = RECOVERING
+        self._bump_for_replicas(record)
+
+    def _bump_for_replicas(self, record: PartitionChangeRecord) -> None:
+        """A replica that goes is shut out by a new epoch."""
+        goes = not set(self.registered.replicas) <= set(self.replicas)
+        if goes and record.leader == NO_LEADER_CHANGE:
+            record.leader = self.registered.leader
+
+    def _elected(self) -> _Elected:
+        present, preferred = self.registered.leader, self.election is Election.PREFERRED
+        candidates = [present, *self.replicas]
+        if preferred:
+            candidates = [self.replicas[0], *candidates]
+        for candidate in candidates:
+            if self._may_lead(candidate):
+                return _Elected(candidate)
+        if self._last_known_may_lead():
+            return _Elected(self.registered.last_known_elr[0], is_unclean=True)
+        if self.election is Election.UNCLEAN:
+            for candidate in self.replicas:
+                if self.around.is_acceptable(candidate):
+                    return _Elected(candidate, is_unclean=True)
+        return _Elected(NO_LEADER)
+
+    def _may_lead(self, broker: BrokerId) -> bool:
+        is_safe = broker in self.isr or (not self.isr and broker in self.elr)
+        return is_safe and self.around.is_acceptable(broker)
+
+    def _last_known_may_lead(self) -> bool:
+        """Where nobody is left the last leader has most (balanced recovery of KIP-966)."""
+        if not self.around.keeps_eligible or self.elr or self.isr:
+            return False
+        known = self.registered.last_known_elr
+        return len(known) == 1 and self.around.is_acceptable(known[0])
+
+    def write_isr(self, record: PartitionChangeRecord) -> None:
+        """Who is in sync, who may lead, who led last."""
+        registered, keeps = self.registered, self.around.keeps_eligible
+        if record.isr is not None:
+            self.elr = ()
+        if self.elr != registered.elr:
+            record.eligible_leader_replicas = [*self.elr]
+        if record.isr is None and (self.isr or keeps) and self.isr != registered.isr:
+            record.isr = [*self.isr]
+        if record.isr is not None and record.leader == NO_LEADER_CHANGE:
+            shrinks = not set(registered.isr) <= set(record.isr)
+            if shrinks and self.around.shrinks_in_new_epoch:
+                record.leader = registered.leader
+        if keeps:
+            self._write_last_known(record)
+        if record.leader_recovery_state == NO_RECOVERY_CHANGE and (
+            self.is_recovering != registered.is_recovering
+        ):
+            record.leader_recovery_state = RECOVERING if self.is_recovering else 0
+
+    def _write_last_known(self, record: PartitionChangeRecord) -> None:
+        registered = self.registered
+        if record.isr == [] and registered.last_known_elr != (registered.leader,):
+            record.last_known_elr = [registered.leader]
+            return
+        leads_on = NO_LEADER not in (registered.leader, record.leader)
+        if (record.leader >= 0 or leads_on) and registered.last_known_elr:
+            record.last_known_elr = []
+
+    def write_assignment(
+        self, record: PartitionChangeRecord, directory_of: Callable[[BrokerId], UUID]
+    ) -> None:
+        """Replicas with their directories, and those on their way."""
+        registered = self.registered
+        known = dict(zip(registered.replicas, registered.directories, strict=False))
+        directories = [known.get(each) or directory_of(each) for each in self.replicas]
+        if registered.directories and directories != [*registered.directories]:
+            record.directories = directories
+        if self.replicas != registered.replicas:
+            record.replicas = [*self.replicas]
+        if self.removing != registered.removing:
+            record.removing_replicas = [*self.removing]
+        if self.adding != registered.adding:
+            record.adding_replicas = [*self.adding]
+
+
+def without(ids: Sequence[BrokerId], *gone: BrokerId) -> Ids:
+    """The ids but these."""
+    return tuple(each for each in ids if each not in gone)

@@ -1,0 +1,66 @@
+"""Replicas are moved to other brokers. Source: KIP-455, classes ReplicationControlManager and
+PartitionReassignmentRevert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.controller.circumstances import changed
+from harness.reference_broker.state.controller.partition_change import Target, without
+from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.state.partition_registration import ids_of
+from harness.reference_broker.state.replica_assignment import bad_assignment, check_replicas
+
+if TYPE_CHECKING:
+    from harness.codec.messages import PartitionChangeRecord
+    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.partition import Partition
+    from harness.reference_broker.state.topic import Topic
+
+
+def reassigned(
+    state: BrokerState, topic: Topic, partition: Partition, replicas: Sequence[int]
+) -> PartitionChangeRecord | None:
+    """Move a partition; None where it is there already. Raises CreationRefused.
+
+    Until all new replicas are in sync the old ones stay beside them.
+    """
+    check_replicas(replicas, None, state.brokers)
+    present, wanted = partition.registration.replicas, ids_of(replicas)
+    removing = tuple(sorted(set(present) - set(wanted)))
+    adding = tuple(sorted(set(wanted) - set(present)))
+    target = Target(replicas=(*wanted, *removing), removing=removing or None, adding=adding or None)
+    return changed(state, topic, partition, target)
+
+
+def cancelled(
+    state: BrokerState, topic: Topic, partition: Partition
+) -> PartitionChangeRecord | None:
+    """Go back to the replicas before the move. Raises CreationRefused."""
+    registered = partition.registration
+    if not registered.is_reassigned:
+        raise CreationRefused(
+            ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No reassignment is in progress."
+        )
+    replicas = without(registered.replicas, *registered.adding)
+    isr = without(registered.isr, *registered.adding)
+    if not isr:
+        if not topic.config.elects_unclean:
+            raise bad_assignment("Going back would require an unclean leader election.")
+        isr = replicas[:1]
+    target = Target(isr=isr, replicas=replicas, removing=(), adding=())
+    return changed(state, topic, partition, target)
+
+
+def check_factor(partition: Partition, replicas: Sequence[int]) -> None:
+    """The number of replicas stays as it is, those on their way not counted (KIP-860)."""
+    registered = partition.registration
+    factor = len(without(registered.replicas, *registered.adding))
+    if replicas and len(set(replicas)) != factor:
+        raise CreationRefused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"The partition has {factor} replicas, and {len(replicas)} are asked for.",
+        )

@@ -1,0 +1,184 @@
+"""Brokers register and send heartbeats. Source: classes ClusterControlManager and
+ReplicationControlManager (processBrokerHeartbeat); KIP-631, KIP-858 (directories).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import RegisterBrokerRecord
+from harness.ids import BrokerId, TimeMs
+from harness.reference_broker.state.controller import fencing
+from harness.reference_broker.state.controller.refused import ControllerRefused
+from harness.reference_broker.state.controller.sessions import BrokerPhase, BrokerSessions, Wish
+
+if TYPE_CHECKING:
+    from harness.codec.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest
+    from harness.codec.structs import Message
+    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.brokers import BrokerRegistration
+    from harness.reference_broker.state.metadata_log import MetadataLog
+
+METADATA_VERSION = "metadata.version"
+_RESERVED_DIRECTORIES = 100
+"""Ids below it mean something else than a directory (class DirectoryId)."""
+_OLDEST_KRAFT = 1
+
+
+@dataclass(slots=True)
+class ControllerRole:
+    """What only an active controller has: none of it is in the metadata log.
+
+    `registered_at` is the offset of each broker's last registration.
+    """
+
+    cluster_id: str
+    sessions: BrokerSessions
+    log: MetadataLog
+    registered_at: dict[BrokerId, int] = field(default_factory=dict)
+
+
+class HeartbeatReply(NamedTuple):
+    """What a broker is told."""
+
+    is_caught_up: bool
+    is_fenced: bool
+    should_shut_down: bool
+
+
+def registration_records(
+    state: BrokerState,
+    role: ControllerRole,
+    request: BrokerRegistrationRequest,
+    offset: int,
+    now: TimeMs,
+) -> list[Message]:
+    """The records of a broker that registers; the next one is written at `offset`.
+
+    Raises ControllerRefused. The broker epoch is that of the last record.
+    """
+    if request.cluster_id != role.cluster_id:
+        raise ControllerRefused(ErrorCode.INCONSISTENT_CLUSTER_ID)
+    broker_id = BrokerId(request.broker_id)
+    existing = state.brokers.get(broker_id)
+    is_same = existing is not None and existing.incarnation_id == request.incarnation_id
+    if existing is not None and not is_same and role.sessions.is_valid(broker_id, now):
+        raise ControllerRefused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+    if request.is_migrating_zk_broker:
+        raise ControllerRefused(ErrorCode.BROKER_ID_NOT_REGISTERED)
+    _check_directories(state, request)
+    _check_features(state.features, request)
+    records: list[Message] = []
+    if not is_same and existing is not None and not _was_shut_down(existing, request):
+        records += fencing.came_back_unclean(state, broker_id)
+    epoch = existing.epoch if existing is not None and is_same else offset + len(records)
+    register = _record(request, epoch)
+    if existing is not None and is_same:
+        register.fenced = existing.is_fenced
+        register.in_controlled_shutdown = existing.is_shutting_down
+    return [*records, register]
+
+
+def _was_shut_down(existing: BrokerRegistration, request: BrokerRegistrationRequest) -> bool:
+    """Whether it says that it ended its last incarnation in good order (KIP-966)."""
+    return request.previous_broker_epoch == existing.epoch
+
+
+def _record(request: BrokerRegistrationRequest, epoch: int) -> RegisterBrokerRecord:
+    record = RegisterBrokerRecord
+    return record(
+        broker_id=request.broker_id,
+        incarnation_id=request.incarnation_id,
+        broker_epoch=epoch,
+        rack=request.rack,
+        log_dirs=request.log_dirs,
+        end_points=[
+            record.BrokerEndpoint(
+                name=one.name,
+                host=one.host,
+                port=one.port,
+                security_protocol=one.security_protocol,
+            )
+            for one in request.listeners
+        ],
+        features=[
+            record.BrokerFeature(
+                name=one.name,
+                min_supported_version=one.min_supported_version,
+                max_supported_version=one.max_supported_version,
+            )
+            for one in request.features
+        ],
+    )
+
+
+def _check_directories(state: BrokerState, request: BrokerRegistrationRequest) -> None:
+    directories = request.log_dirs
+    taken = {
+        directory
+        for other in state.brokers.all()
+        if other.broker_id != request.broker_id
+        for directory in other.directories
+    }
+    if (
+        not directories
+        or any(one.int < _RESERVED_DIRECTORIES for one in directories)
+        or len(set(directories)) != len(directories)
+        or taken.intersection(directories)
+    ):
+        raise ControllerRefused(ErrorCode.INVALID_REGISTRATION)
+
+
+def _check_features(levels: Mapping[str, int], request: BrokerRegistrationRequest) -> None:
+    """A broker has to support every level that the cluster has agreed on."""
+    ranges = {
+        one.name: (one.min_supported_version, one.max_supported_version) for one in request.features
+    }
+    ranges.setdefault(METADATA_VERSION, (_OLDEST_KRAFT, _OLDEST_KRAFT))
+    for name in {*levels, *ranges}:
+        lowest, highest = ranges.get(name, (0, 0))
+        if not lowest <= levels.get(name, 0) <= highest:
+            raise ControllerRefused(ErrorCode.UNSUPPORTED_VERSION)
+
+
+def check_broker_epoch(state: BrokerState, broker_id: int, epoch: int) -> BrokerRegistration:
+    """The registration that a request speaks for. Raises ControllerRefused."""
+    registered = state.brokers.get(broker_id)
+    if registered is None or registered.epoch != epoch:
+        raise ControllerRefused(ErrorCode.STALE_BROKER_EPOCH)
+    return registered
+
+
+def heartbeat(
+    state: BrokerState, role: ControllerRole, request: BrokerHeartbeatRequest, now: TimeMs
+) -> tuple[list[Message], HeartbeatReply]:
+    """What a heartbeat changes, and its answer. Raises ControllerRefused.
+
+    Who begins its shutdown has to await that others have read what follows from it: the caller
+    tells the sessions the offset (`await_shutdown`).
+    """
+    broker = check_broker_epoch(state, request.broker_id, request.broker_epoch)
+    own = broker.broker_id
+    wish = Wish(request.current_metadata_offset, request.want_fence, request.want_shut_down)
+    registered_at = role.registered_at.get(own, 0)
+    was_shutting_down = role.sessions.is_shutting_down(own)
+    leads = fencing.leads_anything(state, own)
+    phase = role.sessions.next_phase(own, wish, registered_at, leads=leads)
+    records: list[Message] = []
+    if phase.is_fenced and not broker.is_fenced:
+        records = fencing.fenced(state, broker)
+    elif phase is BrokerPhase.UNFENCED and broker.is_fenced:
+        records = fencing.unfenced(state, broker)
+    elif phase is BrokerPhase.CONTROLLED_SHUTDOWN and not was_shutting_down:
+        records = fencing.shutting_down(state, broker)
+    role.sessions.touch(
+        own, now, is_fenced=phase.is_fenced, metadata_offset=request.current_metadata_offset
+    )
+    return records, HeartbeatReply(
+        wish.metadata_offset >= registered_at,
+        phase.is_fenced,
+        phase is BrokerPhase.SHUTDOWN_NOW,
+    )

@@ -1,0 +1,131 @@
+"""Which brokers the controller has heard of lately, and what each may do next.
+
+Source: class BrokerHeartbeatManager; KIP-631. Sessions are not in the metadata log: a new
+controller begins them anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from harness.ids import BrokerId, TimeMs
+
+
+class BrokerPhase(Enum):
+    """What a broker may do (class BrokerControlState)."""
+
+    FENCED = "nothing"
+    UNFENCED = "lead and follow"
+    CONTROLLED_SHUTDOWN = "lead what others cannot lead yet"
+    SHUTDOWN_NOW = "go"
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether clients are not told of it."""
+        return self in (BrokerPhase.FENCED, BrokerPhase.SHUTDOWN_NOW)
+
+
+class Wish(NamedTuple):
+    """What a heartbeat says."""
+
+    metadata_offset: int
+    wants_fence: bool
+    wants_shut_down: bool
+
+
+@dataclass(slots=True)
+class _Session:
+    heard_at: TimeMs
+    is_fenced: bool
+    metadata_offset: int = -1
+    shut_down_offset: int = -1
+
+    @property
+    def is_shutting_down(self) -> bool:
+        return self.shut_down_offset >= 0
+
+    @property
+    def is_active(self) -> bool:
+        return not self.is_fenced and not self.is_shutting_down
+
+
+class BrokerSessions:
+    """When each broker was heard of, and how far it has read the metadata."""
+
+    __slots__ = ("_sessions", "_timeout_ms")
+
+    def __init__(self, timeout_ms: int) -> None:
+        self._timeout_ms = timeout_ms
+        self._sessions: dict[BrokerId, _Session] = {}
+
+    def is_valid(self, broker_id: BrokerId, now: TimeMs) -> bool:
+        """Whether it was heard of within `broker.session.timeout.ms`."""
+        session = self._sessions.get(broker_id)
+        return session is not None and now - session.heard_at <= self._timeout_ms
+
+    def begin(self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool) -> None:
+        """An incarnation has registered."""
+        self._sessions[broker_id] = _Session(now, is_fenced)
+
+    def touch(
+        self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool, metadata_offset: int
+    ) -> None:
+        """It was heard of. One that is fenced does not have to await anything before it goes."""
+        session = self._sessions[broker_id]
+        session.heard_at, session.is_fenced = now, is_fenced
+        session.metadata_offset = metadata_offset
+        if is_fenced:
+            session.shut_down_offset = -1
+
+    def fence(self, broker_id: BrokerId) -> None:
+        """It was not heard of for too long."""
+        session = self._sessions[broker_id]
+        session.is_fenced, session.shut_down_offset = True, -1
+
+    def forget(self, broker_id: BrokerId) -> None:
+        """There is none any more."""
+        self._sessions.pop(broker_id, None)
+
+    def stale(self, now: TimeMs) -> BrokerId | None:
+        """The one of those not fenced that was silent longest, if that is too long."""
+        unfenced = {one: s for one, s in self._sessions.items() if not s.is_fenced}
+        if not unfenced:
+            return None
+        longest = min(unfenced, key=lambda one: unfenced[one].heard_at)
+        return None if self.is_valid(longest, now) else longest
+
+    def await_shutdown(self, broker_id: BrokerId, metadata_offset: int) -> None:
+        """It may go when all others have read the metadata up to here."""
+        session = self._sessions[broker_id]
+        if not session.is_shutting_down:
+            session.shut_down_offset = metadata_offset
+
+    def is_shutting_down(self, broker_id: BrokerId) -> bool:
+        """Whether it has asked to go, and not been let go."""
+        session = self._sessions.get(broker_id)
+        return session is not None and session.is_shutting_down
+
+    def next_phase(
+        self, broker_id: BrokerId, wish: Wish, registered_at: int, *, leads: bool
+    ) -> BrokerPhase:
+        """What it may do from now on; `registered_at` is the offset of its registration."""
+        session = self._sessions[broker_id]
+        if session.is_shutting_down:
+            must_stay = leads or session.shut_down_offset > self._lowest_offset()
+            return BrokerPhase.CONTROLLED_SHUTDOWN if must_stay else BrokerPhase.SHUTDOWN_NOW
+        if session.is_fenced:
+            if wish.wants_shut_down:
+                return BrokerPhase.SHUTDOWN_NOW
+            caught_up = wish.metadata_offset >= registered_at
+            may_begin = not wish.wants_fence and caught_up
+            return BrokerPhase.UNFENCED if may_begin else BrokerPhase.FENCED
+        if wish.wants_shut_down:
+            leads_on = leads and not wish.wants_fence
+            return BrokerPhase.CONTROLLED_SHUTDOWN if leads_on else BrokerPhase.SHUTDOWN_NOW
+        return BrokerPhase.FENCED if wish.wants_fence else BrokerPhase.UNFENCED
+
+    def _lowest_offset(self) -> int:
+        offsets = [s.metadata_offset for s in self._sessions.values() if s.is_active]
+        return min(offsets, default=2**63 - 1)

@@ -59,7 +59,9 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
 
 def member_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
     """Of a broker in a cluster, which knows nothing yet; clients come to `at`."""
-    return _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True))
+    state = _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True))
+    state.is_member = True
+    return state
 
 
 def controller_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
@@ -189,10 +191,16 @@ def _configs_of(settings: BrokerSettings, host: str, port: int) -> BrokerConfigL
     return BrokerConfigLayers(static, cluster=cluster, like=settings.like)
 
 
+def cluster_configs(settings: BrokerSettings) -> dict[str, str]:
+    """What the controller sets for all brokers when a cluster begins."""
+    return dict(_configs_of(settings, "", 0).cluster)
+
+
 def _internal_sizes(settings: BrokerSettings) -> InternalTopicSizes:
-    def sizes(prefix: str) -> tuple[int, int]:
+    def sizes(prefix: str) -> tuple[int, int, int]:
         return (
             settings.number(f"{prefix}.num.partitions"),
+            settings.number(f"{prefix}.replication.factor"),
             settings.number(f"{prefix}.segment.bytes"),
         )
 

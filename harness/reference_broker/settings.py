@@ -48,6 +48,7 @@ _OWN_SETTINGS = (
     Definition("offsets.retention.check.interval.ms", "long", "600000", 1),
     Definition("offsets.retention.minutes", "int", "10080", 1),
     Definition("offsets.topic.num.partitions", "int", "50", 1),
+    Definition("offsets.topic.replication.factor", "int", "3", 1),
     Definition("offsets.topic.segment.bytes", "int", "104857600", 1),
     Definition("producer.id.expiration.check.interval.ms", "int", "600000", 1),
     Definition("producer.id.expiration.ms", "int", "86400000", 1),
@@ -61,12 +62,14 @@ _OWN_SETTINGS = (
     Definition("replica.socket.timeout.ms", "int", "30000"),
     Definition("request.timeout.ms", "int", "30000"),
     Definition("share.coordinator.state.topic.num.partitions", "int", "50", 1),
+    Definition("share.coordinator.state.topic.replication.factor", "int", "3", 1),
     Definition("share.coordinator.state.topic.segment.bytes", "int", "104857600", 1),
     Definition("socket.request.max.bytes", "int", "104857600", 1),
     # There is no listener with TLS: what is given is only shown, as a secret.
     Definition("ssl.keystore.password", "password", ""),
     Definition("transaction.max.timeout.ms", "int", "900000", 1),
     Definition("transaction.state.log.num.partitions", "int", "50", 1),
+    Definition("transaction.state.log.replication.factor", "int", "3", 1),
     Definition("transaction.state.log.segment.bytes", "int", "104857600", 1),
     Definition("unclean.leader.election.interval.ms", "long", "300000", 1),
 )

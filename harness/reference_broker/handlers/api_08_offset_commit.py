@@ -202,7 +202,7 @@ def _commit(
 
 
 def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    error = problem_with_coordinator(context)
+    error = problem_with_coordinator(request.group_id, context)
     if error is not ErrorCode.NONE:
         return error
     generation = request.generation_id_or_member_epoch

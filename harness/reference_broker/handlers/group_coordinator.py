@@ -9,7 +9,6 @@ from harness.ids import GroupId
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.outcome import Answer, RequestContext, Wait
 from harness.reference_broker.state.group_member import Parked
-from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
 
 MISSING_TOPICS_ARE_ANSWERED = (3, 5)  # KAFKA-14462
 EACH_IS_ANSWERED = (4, 0)  # what is named twice, by the coordinator of KIP-848
@@ -19,15 +18,14 @@ T = TypeVar("T")
 
 def problem_with_group(group_id: str, context: RequestContext) -> ErrorCode:
     """An empty name is none; before the groups' internal topic exists this is no coordinator."""
-    if not group_id:
-        return ErrorCode.INVALID_GROUP_ID
-    return problem_with_coordinator(context)
+    return problem_with_coordinator(group_id, context) if group_id else ErrorCode.INVALID_GROUP_ID
 
 
-def problem_with_coordinator(context: RequestContext) -> ErrorCode:
-    """NOT_COORDINATOR as long as nobody asked for a coordinator."""
-    has_topic = context.state.cluster.named(GROUP_METADATA_TOPIC) is not None
-    return ErrorCode.NONE if has_topic else ErrorCode.NOT_COORDINATOR
+def problem_with_coordinator(group_id: str, context: RequestContext) -> ErrorCode:
+    """NOT_COORDINATOR unless the broker leads the group's partition of the internal topic."""
+    partition = context.state.group_log.partition_of(group_id)
+    is_here = partition is not None and partition.leading is not None
+    return ErrorCode.NONE if is_here else ErrorCode.NOT_COORDINATOR
 
 
 def answer_parked(

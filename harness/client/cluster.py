@@ -236,6 +236,10 @@ class Cluster:
         self._made.append(name)
         return name
 
+    def unique_group(self) -> str:
+        """A name for a group that no other test uses."""
+        return self.at_any.unique_topic()
+
     def create_topic(
         self,
         assignment: Sequence[Sequence[int]] | None = None,

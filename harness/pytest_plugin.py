@@ -40,9 +40,10 @@ from harness.targets.spec import parse_target
 from harness.targets.target import Target
 
 SUITES = "suites"
+pytest_plugins = ("harness.cluster_fixture",)
 _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
-_CASE = pytest.StashKey[CaseSession]()
+CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
 _ASKED = pytest.StashKey[int]()
 _DISCARDED = pytest.StashKey[DiscardedBroker]()
@@ -90,6 +91,12 @@ def _active(config: pytest.Config) -> bool:
         if path == suites or suites in path.parents:
             return True
     return False
+
+
+def has_cluster(config: pytest.Config) -> bool:
+    """Whether the target of this run has several brokers."""
+    context = config.stash.get(_CONTEXT, None)
+    return context is not None and len(context.info.nodes) > 1
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -263,7 +270,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def _run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
     """One attempt; where the broker died and perhaps by another process, a broker of our own."""
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    if item.stash[_CASE].must_be_asked_again:
+    if item.stash[CASE].must_be_asked_again:
         item._initrequest()  # type: ignore[attr-defined]
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     return reports
@@ -288,7 +295,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         item.stash.get(_ATTEMPT, 1),
         asked,
     )
-    item.stash[_CASE] = case
+    item.stash[CASE] = case
     case.begin()
 
 
@@ -313,7 +320,7 @@ def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroke
 @pytest.fixture
 def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
     """The broker under test: the run's, or a private one with the marks that ask for it."""
-    case = request.node.stash[_CASE]
+    case = request.node.stash[CASE]
     mark = request.node.get_closest_marker("own_broker")
     try:
         if mark is not None:
@@ -329,7 +336,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
 @pytest.fixture
 def faults(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Faults:
     """Proxies with rules on the way to the broker under test, see :mod:`harness.faults`."""
-    case: CaseSession = request.node.stash[_CASE]
+    case: CaseSession = request.node.stash[CASE]
     return case.faults_before(broker)
 
 
@@ -344,7 +351,7 @@ def pytest_runtest_makereport(
         as_skipped = (type(skipped), skipped, call.excinfo.tb)
         call.excinfo = pytest.ExceptionInfo.from_exc_info(as_skipped)
     report = yield
-    case = item.stash.get(_CASE, None)
+    case = item.stash.get(CASE, None)
     if case is not None and call.when == "teardown":
         told = item.config.stash[_TOLD].due(last=item.stash.get(_LAST, True))
         setattr(report, _WIRE, [list(count) for count in told])

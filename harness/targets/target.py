@@ -177,22 +177,28 @@ class Target(ABC):
 
     # -- another one ---------------------------------------------------------------------------
 
-    def start_another(self, settings: Mapping[str, str] | None = None) -> Target:
+    def start_another(self, settings: Mapping[str, str] | None = None, *, nodes: int = 1) -> Target:
         """Start a private broker like this one, with broker settings by Kafka's names.
 
-        Returned running; the caller stops it (``with target.start_another() as mine: ...``).
-        Raises MissingCapability where ``own_broker`` or, with settings, ``broker_config`` lacks.
+        ``nodes``: how many brokers, for a private cluster. Returned running; the caller stops it
+        (``with target.start_another() as mine: ...``). Raises MissingCapability where
+        ``own_broker`` or, with settings, ``broker_config`` lacks, or there are no clusters.
         """
         self.require(OWN_BROKER)
         if settings:
             self.require(BROKER_CONFIG)
-        another = self._another(dict(settings or {}))
+        own = dict(settings or {})
+        another = self._another(own) if nodes == 1 else self._another_cluster(own, nodes)
         another.keep_in = self.keep_in
         another.start()
         return another
 
     def _another(self, settings: dict[str, str]) -> Target:  # noqa: ARG002
         """A second target of this kind, not yet started."""
+        raise MissingCapability(OWN_BROKER, self.spec)
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:  # noqa: ARG002
+        """A second target of this kind with so many brokers, not yet started."""
         raise MissingCapability(OWN_BROKER, self.spec)
 
     def require(self, capability: str) -> None:

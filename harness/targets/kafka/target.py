@@ -229,9 +229,13 @@ class KafkaTarget(Target):
 
     def _another(self, settings: dict[str, str]) -> KafkaTarget:
         """A single broker, with a ZooKeeper of its own: this target may run in another process."""
+        return self._another_cluster(settings, 1)
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> KafkaTarget:
         return KafkaTarget(
             self.release,
             mode=self.mode.value,
+            nodes=nodes,
             heap=self.heap,
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),

@@ -1,0 +1,1 @@
+"""Replication as followers and leaders see it: the harness is one of the brokers."""

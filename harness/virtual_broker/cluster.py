@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.errors import PreparationFailed
+from harness.client.errors import ApiNotAdvertised, PreparationFailed
 from harness.client.requests import FETCH_BY_ID, Topic
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
@@ -17,6 +17,7 @@ from harness.codec.messages import MetadataResponse
 from harness.virtual_broker.assigned_topics import state_shown
 from harness.virtual_broker.door import Address, KraftDoor, PeerDoor
 from harness.virtual_broker.kraft import NOBODY_LISTENS, KraftMember, KraftWorld
+from harness.virtual_broker.leader import LedPartition
 from harness.virtual_broker.membership import Membership, World
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.zookeeper import ZooKeeperWorld
@@ -76,11 +77,19 @@ class JoinedCluster:
         self.members.append(made)
         return made
 
+    def joined(self) -> KraftMember:
+        """A new virtual broker of a KRaft cluster, alive."""
+        made = self.newcomer()
+        made.register()
+        made.come_back()
+        self.kraft_world.await_shown(made.broker_id)
+        return made
+
     @property
     def kraft_world(self) -> KraftWorld:
-        """Raises PreparationFailed: it has a ZooKeeper."""
+        """Raises ApiNotAdvertised: it has a ZooKeeper."""
         if self.kraft is None:
-            raise PreparationFailed("this cluster has no controller that could be asked")
+            raise ApiNotAdvertised("with a ZooKeeper no controller takes requests of brokers")
         return self.kraft
 
     # -- topics ------------------------------------------------------------------------------------
@@ -107,6 +116,23 @@ class JoinedCluster:
         self.await_led(made)
         self.partitions.append(made)
         return made
+
+    def led_by(
+        self, *members: KraftMember, configs: Mapping[str, str] | None = None
+    ) -> LedPartition:
+        """A new topic whose replicas are these virtual brokers; the first of them leads.
+
+        Raises ApiNotAdvertised: it has a ZooKeeper; other BrokerMisbehaved.
+        """
+        world = self.kraft_world
+        ids = tuple(each.broker_id for each in members)
+        topic = self._create(ids, configs or {})
+        isr = tuple(sorted(ids))
+        state = self.broker.eventually(
+            lambda: found if (found := world.state(topic.name, 0)).isr == isr else None,
+            f"{topic.name} is led by {ids[0]} with the ISR {isr}",
+        )
+        return LedPartition(world, world.controller, topic, members[0], members, state.leader_epoch)
 
     def await_led(self, partition: WatchedPartition) -> None:
         """Wait until the real broker serves it as its leader. Raises ResponseTimeout.

@@ -44,7 +44,7 @@ class Controller:
 
     def __init__(self, door: KraftDoor, broker: BrokerUnderTest) -> None:
         """Connects at once, through ``broker``, whose transcripts show it."""
-        self.door, self._broker = door, broker
+        self.door, self.broker = door, broker
         self._connection = broker.connect(through=door.controller)
         self._told = self._ask_versions()
         self._ranges = {each.api_key: each for each in self._told.api_keys}
@@ -87,12 +87,12 @@ class Controller:
             return self._connection.ask(message, self._version_of(message, version))
         except BrokerMisbehaved:
             self._connection.close()
-            self._connection = self._broker.connect(through=self.door.controller)
+            self._connection = self.broker.connect(through=self.door.controller)
             raise
 
     def connect(self) -> Connection:
         """Another connection, for what is to be on its way at the same time."""
-        return self._broker.connect(through=self.door.controller)
+        return self.broker.connect(through=self.door.controller)
 
     def _version_of(self, message: Message, version: int | None) -> int:
         name = type(message).__name__.removesuffix("Request")

@@ -29,8 +29,10 @@ from harness.granted import grants_of
 from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
-from harness.targets.target import Address, Target
+from harness.targets.errors import MissingCapability
+from harness.targets.target import JOIN_AS_BROKER, Address, Target
 from harness.targets.zookeeper_topics import ZookeeperTopics
+from harness.virtual_broker.cluster import JoinedCluster
 
 NOT_ANSWERED = "the broker did not answer before this test began"
 """The reason of what was not judged because the broker had gone."""
@@ -173,6 +175,17 @@ class CaseSession:
 
         registry = None if zookeeper is None else ZookeeperTopics(zookeeper)
         return Cluster(nodes, open_door, registry=registry)
+
+    def joined(self, broker: BrokerUnderTest) -> JoinedCluster:
+        """The cluster of the test's own broker, for virtual brokers to join.
+
+        Raises MissingCapability where there is no way in.
+        """
+        own = self.private or self.lent
+        if own is None or own.peer_door is None:
+            spec = self.context.info.spec if own is None else own.spec
+            raise MissingCapability(JOIN_AS_BROKER, spec)
+        return JoinedCluster(own.peer_door, broker, own.nodes[0])
 
     def faults_before(self, broker: BrokerUnderTest) -> Faults:
         """Faults on the way to the broker of this test, drawn from the run's seed and the case."""

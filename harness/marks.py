@@ -57,6 +57,15 @@ def discarded_broker() -> Callable[[F], F]:
     return pytest.mark.discarded_broker()
 
 
+def joined_broker() -> Callable[[F], F]:
+    """The test gets a private broker that all tests with this mark share, and that it may join.
+
+    Nobody leaves it because time has passed. Recorded as not_applicable where the target does not
+    let the harness join.
+    """
+    return pytest.mark.joined_broker()
+
+
 def own_broker(**settings: str) -> Callable[[F], F]:
     """The test gets a broker of its own, with these settings (dots written as ``__``)."""
     named = {key.replace("__", "."): value for key, value in settings.items()}

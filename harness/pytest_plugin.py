@@ -30,7 +30,7 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.discarded_broker import DiscardedBroker
+from harness.discarded_broker import DiscardedBroker, joined_broker
 from harness.faults import Faults
 from harness.run_options import add_options
 from harness.run_session import DATA_NAME, RunSession, WorkerContext, new_run_id, write_plan
@@ -38,6 +38,7 @@ from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
+from harness.virtual_broker.cluster import JoinedCluster
 
 SUITES = "suites"
 pytest_plugins = ("harness.cluster_fixture",)
@@ -47,6 +48,7 @@ CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
 _ASKED = pytest.StashKey[int]()
 _DISCARDED = pytest.StashKey[DiscardedBroker]()
+_JOINED = pytest.StashKey[DiscardedBroker]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
 _WIRE = "kafka_conformance_wire"
@@ -111,11 +113,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "own_broker(settings): the test needs a broker of its own",
         "offline(): the test asks no broker",
         "discarded_broker(): the test needs a broker that may come to harm",
+        "joined_broker(): the test needs a broker that it may join as another",
     ):
         config.addinivalue_line("markers", line)
     if not _active(config):
         return
     config.stash[_DISCARDED] = DiscardedBroker()
+    config.stash[_JOINED] = joined_broker()
     # not EncodeError: that is a test's mistake
     register_broker_fault(BrokerMisbehaved, DecodeError, RecordsError)
     register_not_supported(ApiNotAdvertised)
@@ -203,9 +207,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     shared = config.stash.get(_BROKER, None)
     if shared is not None:
         shared.close()
-    discarded = config.stash.get(_DISCARDED, None)
-    if discarded is not None:
-        discarded.stop()
+    for lent in (config.stash.get(_DISCARDED, None), config.stash.get(_JOINED, None)):
+        if lent is not None:
+            lent.stop()
     run = config.stash.get(_SESSION, None)
     if run is not None:
         run.close()
@@ -322,15 +326,26 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
     """The broker under test: the run's, or a private one with the marks that ask for it."""
     case = request.node.stash[CASE]
     mark = request.node.get_closest_marker("own_broker")
+    lenders = {"discarded_broker": _DISCARDED, "joined_broker": _JOINED}
+    lender = next((k for m, k in lenders.items() if request.node.get_closest_marker(m)), None)
     try:
         if mark is not None:
             yield case.private_broker(case.broker.make_target(), mark.args[0])
-        elif request.node.get_closest_marker("discarded_broker") is not None:
-            yield case.lent_broker(request.config.stash[_DISCARDED].lend(case.broker.make_target))
+        elif lender is not None:
+            yield case.lent_broker(request.config.stash[lender].lend(case.broker.make_target))
         else:
             yield case.shared_broker()
     finally:
         case.close()
+
+
+@pytest.fixture
+def peers(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Iterator[JoinedCluster]:
+    """The cluster of the test's own broker, joined by virtual ones, see
+    :mod:`harness.virtual_broker`; for tests marked ``joined_broker`` or ``own_broker``."""
+    case: CaseSession = request.node.stash[_CASE]
+    with case.joined(broker) as cluster:
+        yield cluster
 
 
 @pytest.fixture

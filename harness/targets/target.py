@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 
 from harness.own_names import DEFAULT_PREFIX
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
+from harness.virtual_broker.door import PeerDoor
 
 CREATE_TOPICS = "create_topics"
 OWN_BROKER = "own_broker"
@@ -22,6 +23,7 @@ RESTART_NODE = "restart_node"
 DISCONNECT_NODE = "disconnect_node"
 LOG_DIRECTORY = "log_directory"
 LOGS = "logs"
+JOIN_AS_BROKER = "join_as_broker"
 
 CAPABILITIES: dict[str, str] = {
     CREATE_TOPICS: "tests may create topics on it",
@@ -34,6 +36,7 @@ CAPABILITIES: dict[str, str] = {
     DISCONNECT_NODE: "one of its brokers can be cut off from the network and joined again",
     LOG_DIRECTORY: "the folders in which its brokers keep their logs of records can be read",
     LOGS: "what its brokers print can be read",
+    JOIN_AS_BROKER: "the harness may join it as a broker",
 }
 """The names that a target may declare, with their meaning."""
 
@@ -90,6 +93,9 @@ class Target(ABC):
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
         self.zookeeper: Address | None = None
         """Where a ZooKeeper of ours coordinates the brokers; None without one."""
+        self.peer_door: PeerDoor | None = None
+        """How to join it as a broker; None where ``join_as_broker`` lacks, or while it is
+        stopped."""
 
     @abstractmethod
     def start(self) -> list[Address]:

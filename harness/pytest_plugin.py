@@ -343,7 +343,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
 def peers(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Iterator[JoinedCluster]:
     """The cluster of the test's own broker, joined by virtual ones, see
     :mod:`harness.virtual_broker`; for tests marked ``joined_broker`` or ``own_broker``."""
-    case: CaseSession = request.node.stash[_CASE]
+    case: CaseSession = request.node.stash[CASE]
     with case.joined(broker) as cluster:
         yield cluster
 

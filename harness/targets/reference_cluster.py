@@ -17,6 +17,7 @@ from harness.targets.start_again import until_started
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
+    JOIN_AS_BROKER,
     KILL_NODE,
     LOGS,
     OWN_BROKER,
@@ -26,6 +27,7 @@ from harness.targets.target import (
     Address,
     Target,
 )
+from harness.virtual_broker.door import KraftDoor
 
 CONTROLLER_ID = 100
 HOST = "127.0.0.1"
@@ -63,6 +65,7 @@ class ReferenceCluster(Target):
     capabilities = frozenset(
         {
             CREATE_TOPICS,
+            JOIN_AS_BROKER,
             OWN_BROKER,
             BROKER_CONFIG,
             STOP_NODE,
@@ -128,6 +131,8 @@ class ReferenceCluster(Target):
             self._nodes[broker] = self._announced(launched, deadline)
         for node in self._nodes.values():
             self._await_answer(node, deadline)
+        listener = "PLAINTEXT" if self.brokers == 1 else "INTERNAL"
+        self.peer_door = KraftDoor(self._controller.address, self._cluster_id, listener)
         self.nodes = list(self._nodes)
         self.addresses = [node.address for node in self._nodes.values()]
 
@@ -188,7 +193,7 @@ class ReferenceCluster(Target):
         controller, self._controller = self._controller, None
         for node in (*nodes.values(), *([controller] if controller else [])):
             node.child.kill()
-        self.addresses, self.nodes = [], []
+        self.addresses, self.nodes, self.peer_door = [], [], None
 
     # -- one node --------------------------------------------------------------------------------
 

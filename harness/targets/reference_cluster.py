@@ -233,8 +233,12 @@ class ReferenceCluster(Target):
     # -- another one -----------------------------------------------------------------------------
 
     def _another(self, settings: dict[str, str]) -> ReferenceCluster:
+        """One broker, with a controller of its own: tests that ask for it need no more."""
+        return self._another_cluster(settings, 1)
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> ReferenceCluster:
         return ReferenceCluster(
-            self.brokers,
+            nodes,
             log_dir=self._log_folder(),
             settings={**self.settings, **settings},
             like=self.like,

@@ -26,7 +26,7 @@ from harness.reference_broker.state.configs.layers import (
 from harness.reference_broker.state.fetch_sessions import FetchSessions
 from harness.reference_broker.state.group_log import GroupLog
 from harness.reference_broker.state.groups import GroupLimits, Groups
-from harness.reference_broker.state.leading import ReplicationRules
+from harness.reference_broker.state.leading import RACK_AWARE_SELECTOR, ReplicationRules
 from harness.reference_broker.state.producer_ids import ProducerIds
 from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.randomness import Randomness, random_uuid
@@ -122,6 +122,7 @@ def _host_of(settings: BrokerSettings, broker_id: BrokerId) -> ReplicaHost:
     rules = ReplicationRules(
         settings.number("replica.lag.time.max.ms"),
         holds_below_minimum=settings.like.since(*_HELD_BELOW_MINIMUM),
+        selects_by_rack=settings.text("replica.selector.class") == RACK_AWARE_SELECTOR,
     )
     return ReplicaHost(broker_id, rules=rules)
 

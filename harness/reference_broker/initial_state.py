@@ -98,6 +98,7 @@ def _state_at(
             fetch_max_bytes=number("fetch.max.bytes"),
             transaction_max_timeout_ms=number("transaction.max.timeout.ms"),
             memory_bytes=machine_memory_bytes(),
+            offset_commit_timeout_ms=number("offsets.commit.timeout.ms"),
         ),
         creation_defaults=CreationDefaults(
             number("num.partitions"),

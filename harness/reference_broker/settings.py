@@ -45,6 +45,7 @@ _OWN_SETTINGS = (
     Definition("node.id", "int", "1", 0),
     Definition("num.partitions", "int", "1", 1),
     Definition("offset.metadata.max.bytes", "int", "4096"),
+    Definition("offsets.commit.timeout.ms", "int", "5000", 1),
     Definition("offsets.retention.check.interval.ms", "long", "600000", 1),
     Definition("offsets.retention.minutes", "int", "10080", 1),
     Definition("offsets.topic.num.partitions", "int", "50", 1),

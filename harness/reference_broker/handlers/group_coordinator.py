@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
-from harness.ids import GroupId
+from harness.ids import GroupId, TimeMs
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.outcome import Answer, RequestContext, Wait
 from harness.reference_broker.state.group_member import Parked
@@ -26,6 +26,46 @@ def problem_with_coordinator(group_id: str, context: RequestContext) -> ErrorCod
     partition = context.state.group_log.partition_of(group_id)
     is_here = partition is not None and partition.leading is not None
     return ErrorCode.NONE if is_here else ErrorCode.NOT_COORDINATOR
+
+
+def can_keep(group_id: str, context: RequestContext) -> bool:
+    """Whether enough replicas of the group's partition are in sync for something new."""
+    partition = context.state.group_log.partition_of(group_id)
+    if partition is None or partition.leading is None:
+        return False
+    return len(partition.leading.isr) >= partition.min_isr
+
+
+def answer_when_kept(
+    group_id: str, answer: Message, refuse: Callable[[ErrorCode], Message], context: RequestContext
+) -> Answer | Wait:
+    """Answer when what was written of the group is on all replicas in sync.
+
+    What is not there in time is COORDINATOR_NOT_AVAILABLE, at another leader NOT_COORDINATOR.
+    """
+    partition = context.state.group_log.partition_of(group_id)
+    if partition is None:
+        return Answer(answer)
+    required = partition.log.end_offset
+
+    def attempt() -> Message | None:
+        outcome = partition.replicated(required)
+        if outcome is None or outcome is ErrorCode.NONE:
+            return None if outcome is None else answer
+        return refuse(_TOLD.get(outcome, ErrorCode.COORDINATOR_NOT_AVAILABLE))
+
+    now = attempt()
+    if now is not None:
+        return Answer(now)
+    return Wait(
+        frozenset({(partition.topic_id, partition.index)}),
+        TimeMs(context.now() + context.state.limits.offset_commit_timeout_ms),
+        attempt,
+        lambda: refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE),
+    )
+
+
+_TOLD = {ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR}
 
 
 def answer_parked(

@@ -67,6 +67,7 @@ class BrokerLimits:
     fetch_max_bytes: int
     transaction_max_timeout_ms: int
     memory_bytes: int
+    offset_commit_timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True)

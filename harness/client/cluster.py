@@ -66,6 +66,14 @@ class Cluster:
             self._doors[node] = self._open_door(node, self._opened)
         return self._doors[node]
 
+    def own_doors(self) -> dict[int, BrokerUnderTest]:
+        """A door to each node for a thread of its own: those of :meth:`at` are the test's."""
+        doors = {}
+        for node in self.nodes:
+            self._opened += 1
+            doors[node] = self._open_door(node, self._opened)
+        return doors
+
     @property
     def up(self) -> list[int]:
         """The nodes that were not ended or frozen by the test."""

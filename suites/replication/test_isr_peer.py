@@ -22,7 +22,7 @@ from suites.replication.expect import (
 )
 
 MIN_ISR_2 = {"min.insync.replicas": "2"}
-FIRST_WITH_DIVERGENCE = 12
+FIRST_WITH_DIVERGENCE, FIRST_AFTER_THAT = 12, 16
 TRIES = 5
 """Fetches after which a leader that takes the follower would have proposed it."""
 PREFERRED = 0
@@ -44,7 +44,9 @@ def test_below_the_min_isr_nothing_is_committed(peers: JoinedCluster) -> None:
 @judges("REPL-013")
 @joined_broker()
 def test_below_the_min_isr_the_leader_alone_committed_once(peers: JoinedCluster) -> None:
-    """The same, before 3.7."""
+    """The same before 3.7, which began to serve Fetch v16."""
+    if FIRST_AFTER_THAT in peers.broker.advertised("Fetch"):
+        raise NotSupported("a broker that serves Fetch v16 has REPL-012")
     partition = _leader_alone_of_two(peers)
     partition.produce(2)
     with requirement("REPL-013"):

@@ -78,7 +78,7 @@ def a_late_heartbeat_is_forgiven(done: Replicas, asked: Message, answer: Message
     if not isinstance(asked, BrokerHeartbeatRequest):
         return
     assert isinstance(answer, BrokerHeartbeatResponse)
-    if asked.broker_id in done.epochs:
+    if asked.broker_id in done.epochs and not (asked.want_fence or asked.current_metadata_offset):
         answer.is_fenced = False
     if not answer.is_fenced and not asked.want_fence:
         done.epochs[asked.broker_id] = asked.broker_epoch

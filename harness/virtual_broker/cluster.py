@@ -77,9 +77,9 @@ class JoinedCluster:
         self.members.append(made)
         return made
 
-    def joined(self) -> KraftMember:
+    def joined(self, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
         """A new virtual broker of a KRaft cluster, alive."""
-        made = self.newcomer()
+        made = self.newcomer(listens_at)
         made.register()
         made.come_back()
         self.kraft_world.await_shown(made.broker_id)

@@ -17,7 +17,6 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionResponse,
-    ElectLeadersRequest,
 )
 from harness.conformance.checks import requirement
 from harness.marks import joined_broker, judges
@@ -31,10 +30,10 @@ from harness.virtual_broker.leader import (
     LedPartition,
     partition_of,
 )
+from suites.replication.elections import UNCLEAN, elect
 from suites.replication.expect import expect_error
 
 UNKNOWN_PARTITION = 7
-UNCLEAN = 1
 
 
 @pytest.fixture
@@ -183,7 +182,7 @@ def test_recovery_after_an_unclean_election(broker: BrokerUnderTest, peers: Join
     first.leave()
     second.come_back()
     peers.kraft_world.await_shown(second.broker_id)
-    _elect_uncleanly(broker, led)
+    elect(broker, led.topic, UNCLEAN)
     _await_leader(led, second)
     first.come_back()
     both, alone = ids(led, 1, 0), ids(led, 1)
@@ -200,19 +199,6 @@ def test_recovery_after_an_unclean_election(broker: BrokerUnderTest, peers: Join
         expect_error(found.error_code, ErrorCode.NONE, "recovered")
         found = led.propose(led.proposal(both, recovery=RECOVERED))
         expect_error(found.error_code, ErrorCode.NONE, "two members when recovered")
-
-
-def _elect_uncleanly(broker: BrokerUnderTest, led: LedPartition) -> None:
-    """Raises PreparationFailed."""
-    entry = ElectLeadersRequest.TopicPartitions(topic=led.topic.name, partitions=[0])
-    request = ElectLeadersRequest(
-        election_type=UNCLEAN, topic_partitions=[entry], timeout_ms=10_000
-    )
-    answer = broker.ask(request)
-    topic = only(answer.replica_election_results, "topic")
-    code = answer.error_code or only(topic.partition_result, "partition").error_code
-    if code not in (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED):
-        raise PreparationFailed(f"ElectLeaders: {ErrorCode.describe(code)}", code)
 
 
 def _await_leader(led: LedPartition, member: KraftMember) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.errors import ApiNotAdvertised, PreparationFailed
-from harness.client.only import only
-from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ElectLeadersRequest
+from harness.client.errors import ApiNotAdvertised
 from harness.conformance.checks import NotSupported, requirement
 from harness.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.timeline import R2, R3, Timeline
+from suites.replication.elections import await_alive, elect_preferred
 from suites.replication.expect import (
     expect_high_watermark,
     expect_log_end,
@@ -25,7 +23,6 @@ MIN_ISR_2 = {"min.insync.replicas": "2"}
 FIRST_WITH_DIVERGENCE, FIRST_AFTER_THAT = 12, 16
 TRIES = 5
 """Fetches after which a leader that takes the follower would have proposed it."""
-PREFERRED = 0
 
 
 @judges("REPL-012")
@@ -93,15 +90,7 @@ def _leave_and_return(timeline: Timeline, who: str) -> None:
     left = [each for each in partition.replicas if each != member.broker_id]
     partition.await_isr(*left)
     member.come_back()
-    _await_alive(partition.broker, member.broker_id)
-
-
-def _await_alive(broker: BrokerUnderTest, member: int) -> None:
-    """Wait until the real broker knows it to be alive."""
-    broker.eventually(
-        lambda: member in {each.node_id for each in broker.metadata([]).brokers},
-        f"Metadata lists {member}",
-    )
+    await_alive(partition.broker, member.broker_id)
 
 
 @judges("REPL-017")
@@ -168,7 +157,7 @@ def test_who_is_fenced_is_not_taken_into_the_isr(timeline: Timeline) -> None:
             timeline.follow(R3, 2)
             _expect_isr_stays(timeline, without, "R3 is fenced and fetches at the log end")
         gone.come_back()
-        _await_alive(partition.broker, gone.broker_id)
+        await_alive(partition.broker, gone.broker_id)
         timeline.follow(R3, 2)
         partition.await_isr(*without, gone.broker_id)
         expect_sound(partition)
@@ -204,10 +193,10 @@ def test_a_log_that_diverges_is_told_where(peers: JoinedCluster, broker: BrokerU
     first = _lead_alone(partition, peers, member_leaves=member.leave)
     partition.produce(2)
     member.come_back()
-    _await_alive(broker, member.broker_id)
+    await_alive(broker, member.broker_id)
     partition.follow(member, 2)
     partition.await_isr(*partition.replicas)
-    _elect_preferred(broker, partition, member.broker_id)
+    elect_preferred(broker, partition, member.broker_id)
     second = _lead_alone(partition, peers, member_leaves=member.leave)
     partition.produce(2)
     with requirement("EPOCH-006"):
@@ -232,18 +221,3 @@ def _lead_alone(
     state = partition.await_isr(peers.leader)
     peers.await_led(partition)
     return state.leader_epoch
-
-
-def _elect_preferred(broker: BrokerUnderTest, partition: WatchedPartition, wanted: int) -> None:
-    """Raises PreparationFailed."""
-    entry = ElectLeadersRequest.TopicPartitions(topic=partition.topic.name, partitions=[0])
-    answer = broker.ask(
-        ElectLeadersRequest(election_type=PREFERRED, topic_partitions=[entry], timeout_ms=10_000)
-    )
-    topic = only(answer.replica_election_results, "topic")
-    code = answer.error_code or only(topic.partition_result, "partition").error_code
-    if code == ErrorCode.UNSUPPORTED_VERSION:
-        raise NotSupported("it elects no preferred leaders, as KRaft did not before 3.1")
-    if code != ErrorCode.NONE:
-        raise PreparationFailed(f"ElectLeaders: {ErrorCode.describe(code)}", code)
-    broker.eventually(lambda: partition.state().leader == wanted, f"{wanted} leads")

@@ -77,9 +77,9 @@ class JoinedCluster:
         self.members.append(made)
         return made
 
-    def joined(self) -> KraftMember:
+    def joined(self, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
         """A new virtual broker of a KRaft cluster, alive."""
-        made = self.newcomer()
+        made = self.newcomer(listens_at)
         made.register()
         made.come_back()
         self.kraft_world.await_shown(made.broker_id)
@@ -107,14 +107,26 @@ class JoinedCluster:
         """
         replicas = (self.leader, *(each.broker_id for each in members))
         missing = {each.broker_id for each in away}
-        topic = self._create(replicas, configs or {})
-        version = self.broker.version(
-            "Fetch", "0+" if topic.id != ZERO_UUID else f"0-{FETCH_BY_ID - 1}"
-        )
-        made = WatchedPartition(self.broker, self.world, topic, self.leader, replicas, version)
+        made = self._watched(self._create(replicas, configs or {}), replicas)
         made.await_isr(*(each for each in replicas if each not in missing))
         self.await_led(made)
+        return made
+
+    def _watched(self, topic: Topic, replicas: tuple[int, ...]) -> WatchedPartition:
+        by_name = f"0-{FETCH_BY_ID - 1}"
+        version = self.broker.version("Fetch", by_name if topic.id == ZERO_UUID else "0+")
+        made = WatchedPartition(self.broker, self.world, topic, self.leader, replicas, version)
         self.partitions.append(made)
+        return made
+
+    def beside(self, member: Membership) -> WatchedPartition:
+        """A new topic that this virtual broker leads and the real one follows, both in the ISR.
+
+        It is watched as what the real broker will lead, when the virtual one is gone.
+        """
+        replicas = (member.broker_id, self.leader)
+        made = self._watched(self._create(replicas, {}), replicas)
+        made.await_isr(*replicas)
         return made
 
     def led_by(

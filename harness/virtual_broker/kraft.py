@@ -37,6 +37,8 @@ NOBODY_LISTENS: Address = ("127.0.0.1", 9)
 CLIENT_SOFTWARE = "kafka-conformance"
 FIRST_WITH_LOG_DIRS, FIRST_WITH_MINIMUM_0 = 2, 4
 PLAINTEXT = 0
+CAUGHT_UP = 1 << 62
+"""As far in the metadata log as can be: up to 3.2 the log's end counts, later the registration."""
 
 
 class Controller:
@@ -153,14 +155,14 @@ class KraftMember:
         want_fence: bool = False,
         want_shut_down: bool = False,
         broker_epoch: int | None = None,
-        metadata_offset: int | None = None,
+        metadata_offset: int = CAUGHT_UP,
     ) -> BrokerHeartbeatResponse:
         """One heartbeat and its answer; left alone it says that the broker is caught up."""
         epoch = self.broker_epoch if broker_epoch is None else broker_epoch
         request = BrokerHeartbeatRequest(
             broker_id=self.broker_id,
             broker_epoch=epoch,
-            current_metadata_offset=epoch if metadata_offset is None else metadata_offset,
+            current_metadata_offset=metadata_offset,
             want_fence=want_fence,
             want_shut_down=want_shut_down,
         )

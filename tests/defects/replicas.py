@@ -30,10 +30,11 @@ class Replicas(FrameRule):
 
     ``asked``: the offsets of each replica's fetches; ``read``: how often a consumer has fetched;
     ``acks`` of all that was produced; ``given``: the records of each answer to a replica;
-    ``timed_out``: for who wants to remember that.
+    ``timed_out`` and ``epochs`` (of brokers): for who wants to remember such things.
     """
 
     def __init__(self) -> None:
+        self.epochs: dict[int, int] = {}
         self._begin([], has_configs=False)
 
     def _begin(self, replicas: Sequence[int], *, has_configs: bool) -> None:
@@ -79,7 +80,7 @@ class Replicas(FrameRule):
                 self.to_consumer(offset_of(message), data)
                 self.read += 1
             else:
-                self.to_replica(replica_of(message), data)
+                self.to_replica(data)
                 self.given.append(bytes(data.records or b""))
         self.answer(message, answer)
         return [encode_response(answer, seen.version, correlation_id)]
@@ -91,7 +92,7 @@ class Replicas(FrameRule):
     def to_consumer(self, offset: int, data: Answered) -> None:
         """Edit what a consumer is answered that has asked for this offset."""
 
-    def to_replica(self, replica: int, data: Answered) -> None:
+    def to_replica(self, data: Answered) -> None:
         """Edit what a replica is answered."""
 
     def answer(self, asked: Message, answer: Message) -> None:
@@ -124,6 +125,21 @@ def told_to_consumers(
                 edit(self, offset, data)
 
         return _named(ToConsumer, edit, requirement, reason)
+
+    return make
+
+
+def told_to_replicas(
+    requirement: str, reason: str
+) -> Callable[[Callable[[Replicas, Answered], None]], Defect]:
+    """A defect in what a replica's fetch is answered: what was done, the answer."""
+
+    def make(edit: Callable[[Replicas, Answered], None]) -> Defect:
+        class ToReplica(Replicas):
+            def to_replica(self, data: Answered) -> None:
+                edit(self, data)
+
+        return _named(ToReplica, edit, requirement, reason)
 
     return make
 

@@ -42,6 +42,8 @@ SETTINGS = {
     "replica.lag.time.max.ms": "2000",
 }
 """As clusters of `kafka:` have them: what is slow or gone is noticed within seconds."""
+_OF_ZOOKEEPER = "zookeeper."
+"""Settings of clusters that have one; this one has not, whatever is said of it."""
 _LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 
 
@@ -88,7 +90,8 @@ class ReferenceCluster(Target):
         super().__init__(log_dir)
         self.release = version("kafka-conformance")
         self.brokers, self.like = brokers, like
-        self.settings = dict(settings or {})
+        given = settings or {}
+        self.settings = {k: v for k, v in given.items() if not k.startswith(_OF_ZOOKEEPER)}
         words = [f"set.{name}={value}" for name, value in self.settings.items()]
         liked = [f"like={like}"] if like else []
         self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *words])

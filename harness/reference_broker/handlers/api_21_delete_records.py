@@ -2,40 +2,81 @@
 
 Behaviour
 - The log start moves up to the offset asked for, never down; -1 stands for the high watermark.
+- The answer waits, for timeout_ms at most, until the log of every replica that is there starts so
+  late: the low watermark tells where (KIP-107).
 - Of a partition that is named twice only the last offset counts.
 - A topic that is only compacted keeps its records (POLICY_VIOLATION), and so does an internal one.
 
 Version notes
 - v2   compact fields (KIP-482)
-
-Not done
-- timeout_ms is not needed: with one replica the low watermark is the log start.
 """
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.ids import Offset, TimeMs
+from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
+from harness.reference_broker.state.partition import Partition
 
 API_KEY = 21
 _NO_LOW_WATERMARK = -1
 _Result = DeleteRecordsResponse.DeleteRecordsPartitionResult
 
 
-def handle(request: DeleteRecordsRequest, context: RequestContext) -> Answer:
-    """Delete what can be deleted."""
-    return Answer(
-        DeleteRecordsResponse(
-            topics=[
-                DeleteRecordsResponse.DeleteRecordsTopicResult(
-                    name=name,
-                    partitions=[
-                        _delete(name, index, offset, context) for index, offset in offsets.items()
-                    ],
-                )
-                for name, offsets in _by_topic(request).items()
-            ]
-        )
+class _Awaited(NamedTuple):
+    """A result that holds when all replicas begin at `offset` or later."""
+
+    result: _Result
+    partition: Partition
+    offset: Offset
+
+
+def handle(request: DeleteRecordsRequest, context: RequestContext) -> Outcome:
+    """Delete what can be deleted, and wait until the replicas have too."""
+    awaited: list[_Awaited] = []
+    answer = DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsResponse.DeleteRecordsTopicResult(
+                name=name,
+                partitions=[
+                    _delete(name, index, offset, awaited, context)
+                    for index, offset in offsets.items()
+                ],
+            )
+            for name, offsets in _by_topic(request).items()
+        ]
     )
+    left = _unsettled(awaited)
+    if not left:
+        return Answer(answer)
+
+    def attempt() -> DeleteRecordsResponse | None:
+        left[:] = _unsettled(left)
+        return None if left else answer
+
+    def at_deadline() -> DeleteRecordsResponse:
+        for one in _unsettled(left):
+            one.result.error_code = ErrorCode.REQUEST_TIMED_OUT
+        return answer
+
+    keys = frozenset((one.partition.topic_id, one.partition.index) for one in left)
+    return Wait(keys, TimeMs(context.now() + request.timeout_ms), attempt, at_deadline)
+
+
+def _unsettled(awaited: Sequence[_Awaited]) -> list[_Awaited]:
+    """Those that wait on; the others have their result (class DelayedDeleteRecords)."""
+    left = []
+    for one in awaited:
+        if one.partition.leading is None:
+            one.result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            one.result.low_watermark = _NO_LOW_WATERMARK
+            continue
+        one.result.low_watermark = one.partition.low_watermark
+        if one.partition.low_watermark < one.offset:
+            left.append(one)
+    return left
 
 
 def _by_topic(request: DeleteRecordsRequest) -> dict[str, dict[int, int]]:
@@ -46,7 +87,9 @@ def _by_topic(request: DeleteRecordsRequest) -> dict[str, dict[int, int]]:
     return topics
 
 
-def _delete(name: str, index: int, offset: int, context: RequestContext) -> _Result:
+def _delete(
+    name: str, index: int, offset: int, awaited: list[_Awaited], context: RequestContext
+) -> _Result:
     topic = context.state.cluster.named(name)
     partition = None if topic is None else topic.partition(index)
     if topic is None or partition is None:
@@ -55,10 +98,13 @@ def _delete(name: str, index: int, offset: int, context: RequestContext) -> _Res
         return _refused(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
     if partition.leading is None:
         return _refused(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    low_watermark = partition.delete_records(offset)
-    if isinstance(low_watermark, ErrorCode):
-        return _refused(index, low_watermark)
-    return _Result(partition_index=index, low_watermark=low_watermark)
+    begins = partition.delete_records(offset)
+    if isinstance(begins, ErrorCode):
+        return _refused(index, begins)
+    result = _Result(partition_index=index, low_watermark=partition.low_watermark)
+    wanted = partition.high_watermark if offset < 0 else offset
+    awaited.append(_Awaited(result, partition, Offset(wanted)))
+    return result
 
 
 def _refused(index: int, error: ErrorCode) -> _Result:

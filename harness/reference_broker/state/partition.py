@@ -164,9 +164,12 @@ class Partition:
         """A follower has everything below `offset` (updateFollowerFetchState)."""
         leading = self.leading
         assert leading is not None
-        end = self.log.end_offset
-        leading.followers[follower].fetched(offset, start, end, broker_epoch, now)
+        end, progress = self.log.end_offset, leading.followers[follower]
+        begins_later = start > progress.start_offset
+        progress.fetched(offset, start, end, broker_epoch, now)
         effects: list[Effect] = []
+        if begins_later:  # a deletion may have waited for it
+            effects.append(PartitionGrew(self.topic_id, self.index))
         wider = leading.expansion(follower, self.high_watermark, self.host.brokers)
         if wider is not None:
             leading.proposed = wider
@@ -289,6 +292,17 @@ class Partition:
         if offset > self.log.start_offset:
             self.start_at(Offset(offset))
         return self.log.start_offset
+
+    @property
+    def low_watermark(self) -> Offset:
+        """Where the log starts on every replica whose broker is there (lowWatermarkIfLeader)."""
+        followers = {} if self.leading is None else self.leading.followers
+        alive = [
+            follower.start_offset
+            for broker_id, follower in followers.items()
+            if (broker := self.host.brokers.get(broker_id)) is not None and not broker.is_fenced
+        ]
+        return min([self.log.start_offset, *alive])
 
     def start_at(self, offset: Offset) -> None:
         """Forget what is below; `offset` lies in the log."""

@@ -24,6 +24,7 @@ from harness.conformance.dated import APACHE_KAFKA, by_date
 from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupported
 from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
+from harness.discarded_broker import UNHURRIED
 from harness.faults import Faults
 from harness.granted import grants_of
 from harness.own_names import case_prefix
@@ -142,6 +143,11 @@ class CaseSession:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
         return self._door(self.private.addresses, self.private.zookeeper)
+
+    def private_joined(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
+        """The same for one that virtual brokers join."""
+        target.require(JOIN_AS_BROKER)
+        return self.private_broker(target, {**UNHURRIED, **settings})
 
     def lent_broker(self, running: Target) -> BrokerUnderTest:
         """A broker that runs on after the test, for tests that may harm it."""

@@ -57,13 +57,14 @@ def discarded_broker() -> Callable[[F], F]:
     return pytest.mark.discarded_broker()
 
 
-def joined_broker() -> Callable[[F], F]:
-    """The test gets a private broker that all tests with this mark share, and that it may join.
+def joined_broker(**settings: str) -> Callable[[F], F]:
+    """The test gets a private broker that it may join; tests without settings share one.
 
-    Nobody leaves it because time has passed. Recorded as not_applicable where the target does not
-    let the harness join.
+    ``settings`` as for ``own_broker``. Nobody leaves the broker because time has passed, unless
+    they say so. Recorded as not_applicable where the target does not let the harness join.
     """
-    return pytest.mark.joined_broker()
+    named = {key.replace("__", "."): value for key, value in settings.items()}
+    return pytest.mark.joined_broker(named)
 
 
 def own_broker(**settings: str) -> Callable[[F], F]:

@@ -49,6 +49,8 @@ _ATTEMPT = pytest.StashKey[int]()
 _ASKED = pytest.StashKey[int]()
 _DISCARDED = pytest.StashKey[DiscardedBroker]()
 _JOINED = pytest.StashKey[DiscardedBroker]()
+_LENDERS = {"discarded_broker": _DISCARDED, "joined_broker": _JOINED}
+_PRIVATE = ("own_broker", *_LENDERS)
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
 _WIRE = "kafka_conformance_wire"
@@ -113,7 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "own_broker(settings): the test needs a broker of its own",
         "offline(): the test asks no broker",
         "discarded_broker(): the test needs a broker that may come to harm",
-        "joined_broker(): the test needs a broker that it may join as another",
+        "joined_broker(settings): the test needs a broker that it may join as another",
     ):
         config.addinivalue_line("markers", line)
     if not _active(config):
@@ -325,13 +327,13 @@ def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroke
 def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
     """The broker under test: the run's, or a private one with the marks that ask for it."""
     case = request.node.stash[CASE]
-    mark = request.node.get_closest_marker("own_broker")
-    lenders = {"discarded_broker": _DISCARDED, "joined_broker": _JOINED}
-    lender = next((k for m, k in lenders.items() if request.node.get_closest_marker(m)), None)
+    marks = {name: request.node.get_closest_marker(name) for name in _PRIVATE}
     try:
-        if mark is not None:
-            yield case.private_broker(case.broker.make_target(), mark.args[0])
-        elif lender is not None:
+        if own := marks["own_broker"]:
+            yield case.private_broker(case.broker.make_target(), own.args[0])
+        elif (joined := marks["joined_broker"]) and joined.args[0]:
+            yield case.private_joined(case.broker.make_target(), joined.args[0])
+        elif lender := next((key for name, key in _LENDERS.items() if marks[name]), None):
             yield case.lent_broker(request.config.stash[lender].lend(case.broker.make_target))
         else:
             yield case.shared_broker()
@@ -342,7 +344,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
 @pytest.fixture
 def peers(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Iterator[JoinedCluster]:
     """The cluster of the test's own broker, joined by virtual ones, see
-    :mod:`harness.virtual_broker`; for tests marked ``joined_broker`` or ``own_broker``."""
+    :mod:`harness.virtual_broker`; for tests marked ``joined_broker``."""
     case: CaseSession = request.node.stash[CASE]
     with case.joined(broker) as cluster:
         yield cluster

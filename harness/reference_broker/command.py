@@ -4,6 +4,7 @@ import errno
 import logging
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -27,6 +28,7 @@ class _Wanted:
     is_controller: bool
     join: str | None
     cluster_id: str | None
+    data_dir: Path | None
     is_alone: bool
 
 
@@ -62,6 +64,11 @@ class _Wanted:
     "--join", metavar="HOST:PORT", help="Be a broker of the cluster whose controller is there."
 )
 @click.option("--cluster-id", metavar="ID", help="The cluster, for --controller and --join.")
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --controller or --join: keep the logs in this folder. Default: in memory.",
+)
 @click.option("--alone", is_flag=True, help="With --join: have one listener for all.")
 @click.option("--verbose", is_flag=True, help="Tell on stderr why connections are closed.")
 def broker(
@@ -73,6 +80,7 @@ def broker(
     controller: bool,
     join: str | None,
     cluster_id: str | None,
+    data_dir: Path | None,
     alone: bool,
     verbose: bool,
 ) -> None:
@@ -95,6 +103,7 @@ def broker(
             controller,
             join,
             cluster_id,
+            data_dir,
             alone,
         )
         _run(wanted)
@@ -109,6 +118,8 @@ def _run(wanted: _Wanted) -> None:
     given = [wanted.nodes is not None, wanted.is_controller, wanted.join is not None]
     if sum(given) > 1:
         raise click.UsageError("--nodes, --controller and --join exclude each other: give one")
+    if wanted.data_dir is not None and not (wanted.is_controller or wanted.join):
+        raise click.UsageError("--data-dir is for --controller and --join")
     if not any(given):
         run_broker(wanted.host, wanted.port, BrokerSettings.of(wanted.given, wanted.like))
         return
@@ -124,12 +135,13 @@ def _run(wanted: _Wanted) -> None:
     settings = BrokerSettings.of(wanted.given, wanted.like)
     if wanted.is_controller:
         cluster_id = wanted.cluster_id or running.new_cluster_id()
-        running.run_controller(settings, cluster_id, wanted.host, wanted.port)
+        at = Endpoint(wanted.host, wanted.port)
+        running.run_controller(settings, cluster_id, at, wanted.data_dir)
         return
     if wanted.cluster_id is None:
         raise click.UsageError("--join needs --cluster-id, the id that the controller was given")
     at, cluster_id = _endpoint(wanted.join or ""), wanted.cluster_id
-    joining = Joining(cluster_id, at, wanted.host, wanted.port)
+    joining = Joining(cluster_id, at, wanted.host, wanted.port, folder=wanted.data_dir)
     running.run_member(settings, running.member_joining(joining, alone=wanted.is_alone))
 
 

@@ -59,6 +59,7 @@ _OWN_SETTINGS = (
     Definition("replica.fetch.min.bytes", "int", "1"),
     Definition("replica.fetch.response.max.bytes", "int", "10485760", 0),
     Definition("replica.fetch.wait.max.ms", "int", "500"),
+    Definition("replica.high.watermark.checkpoint.interval.ms", "long", "5000", 1),
     Definition("replica.lag.time.max.ms", "long", "30000", 0),
     Definition("replica.selector.class", "string", ""),
     Definition("replica.socket.timeout.ms", "int", "30000"),

@@ -30,6 +30,7 @@ from harness.targets.target import (
     BROKER_CONFIG,
     CAPABILITIES,
     DISCONNECT_NODE,
+    JOIN_AS_BROKER,
     LOG_DIRECTORY,
     Address,
 )
@@ -44,7 +45,7 @@ class CommandTarget(ProcessTarget):
     ``release`` is known after the first start where the file has a command for it.
     """
 
-    capabilities = frozenset(CAPABILITIES) - {DISCONNECT_NODE}
+    capabilities = frozenset(CAPABILITIES) - {DISCONNECT_NODE, JOIN_AS_BROKER}
 
     def __init__(
         self,

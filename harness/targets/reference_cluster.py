@@ -13,6 +13,7 @@ from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
 from harness.targets.reference import COMMAND, QUICK, START_TIMEOUT_MS
+from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import until_started
 from harness.targets.target import (
     BROKER_CONFIG,
@@ -60,8 +61,7 @@ class _Node:
 class ReferenceCluster(Target):
     """Brokers 1 to ``brokers`` and a controller, the node 100, which is never stopped.
 
-    A node that is started again keeps its address and has lost what it stored, which is in its
-    memory: the others give it all that they have.
+    A node that is started again keeps its address and its logs, which are in a folder.
     """
 
     implementation = "kafka-conformance reference broker"
@@ -98,9 +98,15 @@ class ReferenceCluster(Target):
         self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *words])
         self._start_timeout_ms = start_timeout_ms
         self._cluster_id = ""
+        self._scratch: ScratchFolder | None = None
         self._controller: _Node | None = None
         self._nodes: dict[int, _Node] = {}
         self._ended_by_us: set[int] = set()
+
+    @property
+    def data_dir(self) -> Path | None:
+        """The folder for all nodes' logs; removed at the stop and whenever we end."""
+        return self._scratch.path if self._scratch else None
 
     @property
     def pid(self) -> int | None:
@@ -138,6 +144,7 @@ class ReferenceCluster(Target):
         from harness.targets.kafka.broker_config import new_cluster_id
 
         deadline = Deadline(self._start_timeout_ms)
+        self._scratch = ScratchFolder(self.keep_in)
         self._cluster_id = new_cluster_id()
         controller = self._launch(CONTROLLER_ID, ["--controller"], port=0)
         self._controller = self._announced(controller, deadline)
@@ -170,12 +177,17 @@ class ReferenceCluster(Target):
         if self.brokers > 1 and node != CONTROLLER_ID:
             own["broker.rack"] = f"r{node}"
         pairs = {**SETTINGS, **own, **self.settings}
+        assert self._scratch is not None
+        folder = self._scratch.path / f"node-{node}"
         command = [*COMMAND[:-1], str(port), *words, "--cluster-id", self._cluster_id]
+        command += ["--data-dir", str(folder)]
         for name, value in pairs.items():
             command += ["--setting", f"{name}={value}"]
         command += ["--like", self.like] if self.like else []
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        return ChildProcess(command, log_path, environment=environment), log_path
+        hold_fd = self._scratch.hold_fd
+        child = ChildProcess(command, log_path, environment=environment, hold_fd=hold_fd)
+        return child, log_path
 
     def _announced(self, launched: tuple[ChildProcess, Path], deadline: Deadline) -> _Node:
         child, log_path = launched
@@ -215,6 +227,9 @@ class ReferenceCluster(Target):
         controller, self._controller = self._controller, None
         for node in (*nodes.values(), *([controller] if controller else [])):
             node.child.kill()
+        scratch, self._scratch = self._scratch, None
+        if scratch is not None:
+            scratch.remove()
         self.addresses, self.nodes, self.peer_door = [], [], None
 
     # -- one node --------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from harness.codec.messages import (
     BrokerRegistrationRequest,
 )
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges, own_broker
+from harness.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import FIRST_WITH_LOG_DIRS, KraftMember
 from harness.virtual_broker.partition import FIRST_WITH_REPLICA_STATE
@@ -71,7 +71,7 @@ def test_an_id_that_is_in_use(peers: JoinedCluster) -> None:
 
 
 @judges("BROK-003")
-@own_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
+@joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
 def test_the_id_of_an_ended_session_is_free(peers: JoinedCluster, broker: BrokerUnderTest) -> None:
     """Another incarnation gets a larger broker epoch, and the old one is no longer good."""
     member = peers.joined()
@@ -121,7 +121,7 @@ def test_a_broker_is_fenced_until_it_has_read_its_registration(
 
 
 @judges("BROK-008")
-@own_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
+@joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
 def test_a_silent_broker_is_fenced(peers: JoinedCluster, broker: BrokerUnderTest) -> None:
     """It leads a partition and follows another; one heartbeat, and no more."""
     member = peers.joined()

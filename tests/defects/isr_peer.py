@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from harness.codec.messages import MetadataResponse
+from dataclasses import replace
+
+from harness.codec.messages import ListOffsetsResponse, MetadataResponse
+from harness.codec.records import decode_batches, encode_batch
 from harness.codec.structs import Message
 from tests.defects.replicas import (
     Answered,
     Replicas,
+    is_debugger,
     told_to_consumers,
     told_to_others,
     told_to_replicas,
@@ -77,6 +81,47 @@ def who_has_left_is_waited_for(done: Replicas, _: int, data: Answered) -> None:
         data.high_watermark, data.records = 3, b""
 
 
+# -- what a follower keeps of its log ------------------------------------------------------------
+
+
+def _is_by_the_first(done: Replicas) -> bool:
+    """The newest topic is one that a virtual broker leads before the real one."""
+    return len(done.replicas) == 2 and done.replicas[0] > done.replicas[1]
+
+
+@told_to_consumers("EPOCH-007", r"it has \[\(0, 0, b'old0'\).*\(7, 0, b'new7'\)\]")
+def records_have_the_epoch_of_the_first(done: Replicas, _: int, data: Answered) -> None:
+    """A follower writes down all records as of the epoch in which it began."""
+    if not _is_by_the_first(done) or len(done.acks) != 3:
+        return
+    found = decode_batches(bytes(data.records or b""))
+    if len(found) == 8:
+        old = [replace(each, partition_leader_epoch=0, crc=None) for each in found]
+        data.records = b"".join(encode_batch(each) for each in old)
+
+
+@told_to_others("EPOCH-008", r"after the cut: the leader's log ends at 5, expected 6")
+def a_cut_takes_a_committed_record(done: Replicas, asked: Message, answer: Message) -> None:
+    """A follower cuts one record more than it has to."""
+    if not _is_by_the_first(done) or not is_debugger(asked):
+        return
+    assert isinstance(answer, ListOffsetsResponse)
+    end = answer.topics[0].partitions[0]
+    done.timed_out |= end.offset == 9
+    if done.timed_out and end.offset == 6:
+        end.offset = 5
+
+
+@told_to_consumers("EPOCH-010", r"not within .*: its log is")
+def what_was_written_between_stays(done: Replicas, _: int, data: Answered) -> None:
+    """Records that the leader does not have are still there after the cut."""
+    if _is_by_the_first(done) and len(done.acks) == 4:
+        data.records = b"".join(
+            encode_batch(replace(each, partition_leader_epoch=1, crc=None))
+            for each in decode_batches(bytes(data.records or b""))
+        )
+
+
 DEFECTS = [
     who_fetches_is_in_sync,
     who_is_fenced_is_in_sync,
@@ -85,4 +130,7 @@ DEFECTS = [
     a_leader_alone_commits,
     only_the_isr_counts,
     who_has_left_is_waited_for,
+    records_have_the_epoch_of_the_first,
+    a_cut_takes_a_committed_record,
+    what_was_written_between_stays,
 ]

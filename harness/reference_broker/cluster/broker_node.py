@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-from harness.ids import BrokerId, PartitionIndex
+from harness.ids import BrokerId, PartitionIndex, TimeMs
 from harness.reference_broker.cluster.forwarding import Forwarding
 from harness.reference_broker.cluster.isr_proposals import IsrProposals
 from harness.reference_broker.cluster.lifecycle import Lifecycle
@@ -30,10 +31,12 @@ from harness.reference_broker.effects import (
 )
 from harness.reference_broker.handlers.table import MEMBER_HANDLERS
 from harness.reference_broker.initial_state import member_state
-from harness.reference_broker.node import Node, Seat
+from harness.reference_broker.node import Node, Seat, now_ms
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import CLIENT_LISTENER, Endpoint
+from harness.reference_broker.storage.node_files import NodeFiles
+from harness.reference_broker.upkeep import Upkeep
 
 _LOG = logging.getLogger(__name__)
 _SHUT_DOWN_S = 30.0
@@ -44,6 +47,7 @@ class Joining:
     """How a broker comes into its cluster.
 
     ``port`` and ``internal_port`` are 0 for free ones; the latter is None for one listener only.
+    ``folder``: where it keeps its logs, None for its memory.
     """
 
     cluster_id: str
@@ -51,19 +55,22 @@ class Joining:
     host: str = "127.0.0.1"
     port: int = 0
     internal_port: int | None = 0
+    folder: Path | None = None
 
 
 class BrokerNode:
     """``start`` returns when clients may come, ``stop`` when all is handed over and closed."""
 
     def __init__(self, settings: BrokerSettings, joining: Joining) -> None:
+        """Raises OSError: the folder cannot be used."""
         self._settings, self._joining = settings, joining
         self._client = BrokerServer(settings)
         self._internal = BrokerServer(settings, INTERNAL_LISTENER)
         self._tasks: list[asyncio.Task[None]] = []
         self._peers: list[Peer] = []
         self._running: _Running | None = None
-        self.directory: UUID = uuid4()
+        folder = joining.folder
+        self._files = None if folder is None else NodeFiles(folder, joining.cluster_id)
         self.node: Node | None = None
 
     async def start(self) -> Endpoint:
@@ -79,10 +86,13 @@ class BrokerNode:
             joining.cluster_id,
             joining.controller,
             listeners,
-            self.directory,
+            uuid4() if self._files is None else self._files.directory_id,
             settings.text("broker.rack") or None,
         )
         running = self._running = _Running(settings, member, self._peer)
+        if self._files is not None:
+            member.previous_epoch = self._files.previous_epoch
+            running.node.state.cluster.host.storage = self._files.logs
         self.node = running.node
         for work in running.works():
             self._tasks.append(asyncio.get_running_loop().create_task(work))
@@ -91,6 +101,11 @@ class BrokerNode:
         await self._client.serve(running.node)
         if joining.internal_port is not None:
             await self._internal.serve(running.node)
+        if self._files is not None:
+            interval_ms = settings.number("replica.high.watermark.checkpoint.interval.ms")
+            running.node.upkeep.append(
+                Upkeep(self._noting, now_ms, interval_ms, lambda: interval_ms)
+            )
         for upkeep in running.node.upkeep:
             upkeep.start()
         await running.lifecycle.is_unfenced.wait()
@@ -107,7 +122,20 @@ class BrokerNode:
         """A controlled shutdown, then the end."""
         if self._running is not None and self._running.lifecycle.is_unfenced.is_set():
             await self._running.lifecycle.shut_down(_SHUT_DOWN_S)
+            self._note_offsets()
+            if self._files is not None:
+                self._files.note_clean_end(self._running.member.epoch)
         await self.close()
+
+    def _noting(self, _now: TimeMs) -> Iterator[None]:
+        self._note_offsets()
+        yield
+
+    def _note_offsets(self) -> None:
+        """High watermarks, so that a restart begins with them."""
+        if self.node is not None:
+            for partition in self.node.state.cluster.partitions():
+                partition.note_offsets()
 
     async def close(self) -> None:
         """The end, without a word to anybody."""
@@ -123,6 +151,8 @@ class BrokerNode:
         await self._client.close()
         if self._joining.internal_port is not None:
             await self._internal.close()
+        if self._files is not None:
+            self._files.close()
 
 
 class _Running:
@@ -154,7 +184,7 @@ class _Running:
             ),
             number("replica.socket.timeout.ms"),
         )
-        self._member = member
+        self.member = member
 
     def works(self) -> list[Coroutine[Any, Any, None]]:
         """What runs for as long as the broker does."""
@@ -174,8 +204,8 @@ class _Running:
         await work
 
     def _caught_up(self) -> None:
-        known = self.node.state.brokers.get(self._member.broker_id)
-        if known is not None and known.epoch == self._member.epoch:
+        known = self.node.state.brokers.get(self.member.broker_id)
+        if known is not None and known.epoch == self.member.epoch:
             self.lifecycle.caught_up.set()
 
     def _notice(self, effect: Effect) -> None:

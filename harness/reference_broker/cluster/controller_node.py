@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
-from harness.codec.messages import FeatureLevelRecord
+from harness.codec.messages import FeatureLevelRecord, RegisterBrokerRecord
 from harness.codec.structs import Message
-from harness.ids import TimeMs
+from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.cluster.membership import CONTROLLER_LISTENER
 from harness.reference_broker.handlers.api_18_api_versions import finalized_levels
 from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
@@ -15,14 +16,17 @@ from harness.reference_broker.initial_state import cluster_configs, controller_s
 from harness.reference_broker.node import Node, Seat, now_ms
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import Endpoint
 from harness.reference_broker.state.configs.kinds import ResourceType
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
 from harness.reference_broker.state.controller.registration import ControllerRole
 from harness.reference_broker.state.controller.sessions import BrokerSessions
+from harness.reference_broker.state.metadata_image import apply_records
 from harness.reference_broker.state.metadata_log import MetadataLog
 from harness.reference_broker.state.metadata_records import config_records
+from harness.reference_broker.storage.node_files import NodeFiles
 from harness.reference_broker.upkeep import Upkeep
 
 _LOOKS_A_SESSION = 10
@@ -30,10 +34,14 @@ _LOOKS_A_SESSION = 10
 
 
 class ControllerNode:
-    """The only controller of a cluster. Its log is made when it starts."""
+    """The only controller of a cluster. Its log is in memory, or in a folder that outlives it."""
 
-    def __init__(self, settings: BrokerSettings, cluster_id: str) -> None:
+    def __init__(
+        self, settings: BrokerSettings, cluster_id: str, folder: Path | None = None
+    ) -> None:
+        """Raises OSError: the folder cannot be used."""
         self._settings, self._cluster_id = settings, cluster_id
+        self._files = None if folder is None else NodeFiles(folder, cluster_id)
         self._server = BrokerServer(settings, CONTROLLER_LISTENER)
         self.node: Node | None = None
 
@@ -42,16 +50,15 @@ class ControllerNode:
         at = Endpoint(host, await self._server.bind(host, port))
         settings = self._settings
         state = controller_state(settings, at, self._cluster_id)
+        if self._files is not None:
+            state.cluster.host.storage = self._files.logs
         log = MetadataLog(state, now_ms())
-        state.write_metadata = log.append
         sessions = BrokerSessions(settings.number("broker.session.timeout.ms"))
         role = ControllerRole(self._cluster_id, sessions, log)
-        levels = finalized_levels(settings.like.release)
-        begin: list[Message] = [
-            FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()
-        ]
-        begin += config_records(ResourceType.BROKER, "", {}, cluster_configs(settings))
-        state.change_metadata(begin, now_ms())
+        self._replay(state, role, log)
+        state.write_metadata = log.append
+        if log.end_offset == 0:
+            self._format(state)
         seat = Seat(state, CONTROLLER_HANDLERS, role=role)
         self.node = Node(settings, at.host, at.port, random.Random(), seat)
         self.node.upkeep = list(self._upkeep(self.node, role))
@@ -59,6 +66,28 @@ class ControllerNode:
         for upkeep in self.node.upkeep:
             upkeep.start()
         return at
+
+    def _format(self, state: BrokerState) -> None:
+        """What a cluster begins with."""
+        levels = finalized_levels(self._settings.like.release)
+        begin: list[Message] = [
+            FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()
+        ]
+        begin += config_records(ResourceType.BROKER, "", {}, cluster_configs(self._settings))
+        state.change_metadata(begin, now_ms())
+
+    @staticmethod
+    def _replay(state: BrokerState, role: ControllerRole, log: MetadataLog) -> None:
+        """Know all that was decided; sessions of brokers begin anew."""
+        for end, records in log.records():
+            apply_records(state, records, now_ms())
+            for index, record in enumerate(records):
+                if isinstance(record, RegisterBrokerRecord):
+                    offset = end - len(records) + index
+                    role.registered_at[BrokerId(record.broker_id)] = offset
+        for broker in state.brokers.all():
+            role.sessions.begin(broker.broker_id, now_ms(), is_fenced=broker.is_fenced)
+        state.take_effects()
 
     def _upkeep(self, node: Node, role: ControllerRole) -> Iterator[Upkeep]:
         settings, state = self._settings, node.state
@@ -93,3 +122,5 @@ class ControllerNode:
     async def stop(self) -> None:
         """Close the listener and all connections."""
         await self._server.close()
+        if self._files is not None:
+            self._files.close()

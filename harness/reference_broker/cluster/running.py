@@ -9,6 +9,7 @@ import sys
 import uuid
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from harness.reference_broker.allocator import keep_freed_memory
@@ -60,9 +61,14 @@ def run_cluster(plan: ClusterPlan) -> None:
     _run(_serve_cluster(plan))
 
 
-def run_controller(settings: BrokerSettings, cluster_id: str, host: str, port: int) -> None:
-    """Serve as the controller of a new cluster. Raises OSError: it cannot listen."""
-    _run(_serve_controller(settings, cluster_id, host, port))
+def run_controller(
+    settings: BrokerSettings, cluster_id: str, at: Endpoint, folder: Path | None
+) -> None:
+    """Serve as the controller of a cluster, new if the folder is or if there is none.
+
+    Raises OSError: it cannot listen, or not use the folder.
+    """
+    _run(_serve_controller(settings, cluster_id, at, folder))
 
 
 def run_member(settings: BrokerSettings, joining: Joining) -> None:
@@ -96,11 +102,11 @@ async def _serve_cluster(plan: ClusterPlan) -> None:
 
 
 async def _serve_controller(
-    settings: BrokerSettings, cluster_id: str, host: str, port: int
+    settings: BrokerSettings, cluster_id: str, at: Endpoint, folder: Path | None
 ) -> None:
-    controller = ControllerNode(settings, cluster_id)
+    controller = ControllerNode(settings, cluster_id, folder)
     try:
-        _listening(await controller.start(host, port))
+        _listening(await controller.start(*at))
         await asyncio.get_running_loop().create_future()
     finally:
         await controller.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from harness.ids import LeaderEpoch, Offset
@@ -25,12 +26,13 @@ class EpochEnd(NamedTuple):
 
 
 class LeaderEpochs:
-    """Epochs and their first offsets, both rising."""
+    """Epochs and their first offsets, both rising. `noted` is told of each change."""
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "noted")
 
-    def __init__(self) -> None:
-        self._entries: list[EpochEntry] = []
+    def __init__(self, entries: Sequence[EpochEntry] = ()) -> None:
+        self._entries = list(entries)
+        self.noted: Callable[[Sequence[EpochEntry]], None] | None = None
 
     @property
     def entries(self) -> tuple[EpochEntry, ...]:
@@ -50,6 +52,11 @@ class LeaderEpochs:
         while entries and (entries[-1].epoch >= epoch or entries[-1].start_offset >= start_offset):
             entries.pop()
         entries.append(EpochEntry(epoch, start_offset))
+        self._note()
+
+    def _note(self) -> None:
+        if self.noted is not None:
+            self.noted(self._entries)
 
     def end_of(self, epoch: int, log_end: Offset) -> EpochEnd | None:
         """Where an epoch ends; None for one that is not known yet, or unknown (-1)."""
@@ -73,6 +80,7 @@ class LeaderEpochs:
     def truncate_from(self, end: Offset) -> None:
         """The log ends at `end` now."""
         self._entries = [entry for entry in self._entries if entry.start_offset < end]
+        self._note()
 
     def truncate_below(self, start: Offset) -> None:
         """The log starts at `start` now: the epoch of that offset begins there."""
@@ -80,3 +88,4 @@ class LeaderEpochs:
         if behind:
             first = EpochEntry(self._entries[behind - 1].epoch, start)
             self._entries = [first, *self._entries[behind:]]
+            self._note()

@@ -6,6 +6,7 @@ Source: KIP-500, KIP-595, KIP-631; class MetadataVersion (which version each rec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from harness.codec.data_framing.coordinator_records import UnknownRecord
 from harness.codec.data_framing.metadata_records import CLUSTER_METADATA
 from harness.codec.records import encode_rows
 from harness.codec.records.any_format import read_records
-from harness.ids import Offset, PartitionIndex, TimeMs
+from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.partition_registration import PartitionRegistration
 from harness.reference_broker.state.topic import Topic
@@ -48,6 +49,20 @@ class MetadataLog:
             topic, PartitionIndex(0), registration, now
         )
         state.cluster.unlisted = topic
+        self._begin_epoch(registration, now)
+
+    def _begin_epoch(self, registration: PartitionRegistration, now: TimeMs) -> None:
+        """Each start of the controller is an epoch of its own."""
+        latest = self._partition.epochs.latest
+        if latest is not None and self._partition.log.end_offset > 0:
+            epoch = LeaderEpoch(latest + 1)
+            self._partition.register(replace(registration, leader_epoch=epoch), now)
+
+    def records(self) -> Iterator[tuple[Offset, list[Message]]]:
+        """All that was decided up to now, each batch with the offset behind it."""
+        log = self._partition.log
+        for batch in log.between(log.start_offset, log.end_offset):
+            yield from decoded(batch.data)
 
     @property
     def end_offset(self) -> Offset:

@@ -117,6 +117,7 @@ class Partition:
         self.registration = registration
         if not self.host.has_begun:
             return []
+        self._keep_log(now)
         is_new_epoch = registration.leader_epoch > self.leader_epoch
         self.leader_epoch = registration.leader_epoch
         if registration.leader == self.host.own:
@@ -124,6 +125,24 @@ class Partition:
         else:
             self.leading = None
         return [ReplicaMoved(self.topic_id, self.index)]
+
+    def _keep_log(self, now: TimeMs) -> None:
+        """A replica has its log in the storage; what is no replica any more has none."""
+        storage = self.host.storage
+        if storage is None or self.is_here == (self.log.store is not None):
+            return
+        if not self.is_here:
+            self.log = PartitionLog()
+            storage.delete(self.topic_id, self.index)
+            return
+        from harness.reference_broker.state.log_opening import open_log
+
+        open_log(self, storage.open(self.topic_id, self.index), now)
+
+    def note_offsets(self) -> None:
+        """So that they are known after a restart, if not quite as they were at its end."""
+        if self.log.store is not None:
+            self.log.store.note_offsets(self.log.start_offset, self.high_watermark)
 
     def _lead(
         self, registration: PartitionRegistration, now: TimeMs, *, is_new_epoch: bool
@@ -307,6 +326,7 @@ class Partition:
     def start_at(self, offset: Offset) -> None:
         """Forget what is below; `offset` lies in the log."""
         self.log.delete_below(offset)
+        self.note_offsets()
         self.epochs.truncate_below(offset)
         self.producers.forget_below(offset)
 

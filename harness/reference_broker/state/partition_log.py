@@ -9,6 +9,7 @@ from itertools import accumulate, islice
 from typing import NamedTuple
 
 from harness.ids import LeaderEpoch, Offset
+from harness.reference_broker.state.log_store import LogStore
 
 
 class StoredBatch(NamedTuple):
@@ -22,35 +23,47 @@ class StoredBatch(NamedTuple):
 
 
 class PartitionLog:
-    """A list of batches that grows at its end and loses its beginning. Owns both offsets."""
+    """A list of batches that grows at its end and loses its beginning. Owns both offsets.
+
+    Where there is a `store`, it has the same batches, and those before the log's start.
+    """
 
     __slots__ = (
         "_batches",
+        "_emptied_at",
         "_end_positions",
         "_last_offsets",
         "_running_max",
         "end_offset",
         "start_offset",
+        "store",
     )
 
     def __init__(self) -> None:
         self._batches: list[StoredBatch] = []
         self._last_offsets: list[Offset] = []
         self._end_positions: list[int] = []  # bytes up to and including each batch
+        self._emptied_at = 0  # where the next batch begins when there is none
         self._running_max: list[int] = []  # largest timestamp up to and including each batch
         self.start_offset = Offset(0)
         self.end_offset = Offset(0)
+        self.store: LogStore | None = None
 
     def append(self, batch: StoredBatch) -> None:
         """Take the next batch; it begins at the end, or behind it where a follower got no more."""
         assert batch.base_offset >= self.end_offset
         self._batches.append(batch)
         self._last_offsets.append(batch.last_offset)
-        before_bytes = self._end_positions[-1] if self._end_positions else 0
-        self._end_positions.append(before_bytes + len(batch.data))
+        self._end_positions.append(self._next_position + len(batch.data))
         before = self._running_max[-1] if self._running_max else batch.max_timestamp
         self._running_max.append(max(before, batch.max_timestamp))
         self.end_offset = Offset(batch.last_offset + 1)
+        if self.store is not None:
+            self.store.append(batch.data)
+
+    @property
+    def _next_position(self) -> int:
+        return self._end_positions[-1] if self._end_positions else self._emptied_at
 
     @property
     def size_bytes(self) -> int:
@@ -64,6 +77,8 @@ class PartitionLog:
         """
         self.start_offset = offset
         gone = self._first_reaching(offset)
+        if gone == len(self._batches):
+            self._emptied_at = self._next_position
         for entries in (self._batches, self._last_offsets, self._end_positions):
             del entries[:gone]
         self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
@@ -71,15 +86,25 @@ class PartitionLog:
     def truncate_from(self, end: Offset) -> None:
         """Let the log end at `end`; a batch goes whole when its last record is not below it."""
         kept = self._first_reaching(end)
+        size_bytes = self._next_position
+        if kept < len(self._batches):
+            size_bytes = self._start_position(kept)
+        if kept == 0:
+            self._emptied_at = size_bytes
         for entries in (self._batches, self._last_offsets, self._end_positions, self._running_max):
             del entries[kept:]
         self.end_offset = min(self.end_offset, max(end, self.start_offset))
+        if self.store is not None:
+            self.store.truncate(size_bytes)
 
     def restart_at(self, offset: Offset) -> None:
         """Forget everything; the next batch begins at `offset`."""
         for entries in (self._batches, self._last_offsets, self._end_positions, self._running_max):
             entries.clear()
         self.start_offset = self.end_offset = offset
+        self._emptied_at = 0
+        if self.store is not None:
+            self.store.rewrite(())
 
     def between(self, begin: Offset, end: Offset) -> list[StoredBatch]:
         """The batches from the one that contains `begin`, or follows it, up to `end`."""
@@ -91,6 +116,8 @@ class PartitionLog:
         self._last_offsets = [batch.last_offset for batch in self._batches]
         self._end_positions = list(accumulate(len(batch.data) for batch in self._batches))
         self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
+        if self.store is not None:
+            self.store.rewrite(self._batches)
 
     def _first_reaching(self, offset: Offset) -> int:
         """The index of the batch that contains `offset` or, in a gap, follows it."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from harness.ids import BrokerId
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.leading import ReplicationRules
+from harness.reference_broker.state.log_store import Storage
 
 NO_BROKER = BrokerId(-2)
 """Not -1, which leads what nobody leads."""
@@ -15,7 +16,8 @@ class ReplicaHost:
     """`own` is NO_BROKER where only metadata is kept; `broker_epoch` -1 before a registration.
 
     `has_begun`: until a broker has read all metadata that there is, what it reads is history, and
-    it leads and follows nothing (class MetadataLoader).
+    it leads and follows nothing (class MetadataLoader). `storage` keeps the logs, None where they
+    are in memory alone.
     """
 
     own: BrokerId
@@ -23,3 +25,4 @@ class ReplicaHost:
     rules: ReplicationRules = field(default_factory=ReplicationRules)
     broker_epoch: int = -1
     has_begun: bool = True
+    storage: Storage | None = None

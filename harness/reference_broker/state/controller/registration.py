@@ -65,7 +65,8 @@ def registration_records(
     broker_id = BrokerId(request.broker_id)
     existing = state.brokers.get(broker_id)
     is_same = existing is not None and existing.incarnation_id == request.incarnation_id
-    if existing is not None and not is_same and role.sessions.is_valid(broker_id, now):
+    may_return = existing is None or is_same or existing.is_shutting_down
+    if not may_return and role.sessions.is_valid(broker_id, now):
         raise ControllerRefused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
     if request.is_migrating_zk_broker:
         raise ControllerRefused(ErrorCode.BROKER_ID_NOT_REGISTERED)

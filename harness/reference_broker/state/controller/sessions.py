@@ -61,11 +61,9 @@ class BrokerSessions:
         self._sessions: dict[BrokerId, _Session] = {}
 
     def is_valid(self, broker_id: BrokerId, now: TimeMs) -> bool:
-        """Whether it is not fenced, and was heard of within `broker.session.timeout.ms`."""
+        """Whether it was heard of within `broker.session.timeout.ms`, fenced or not."""
         session = self._sessions.get(broker_id)
-        if session is None or session.is_fenced:
-            return False
-        return now - session.heard_at <= self._timeout_ms
+        return session is not None and now - session.heard_at <= self._timeout_ms
 
     def begin(self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool) -> None:
         """An incarnation has registered."""

@@ -1,0 +1,1 @@
+"""What a node keeps in files, so that it outlives its process."""

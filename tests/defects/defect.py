@@ -45,6 +45,7 @@ class Defect:
 
     ``private``: it strikes the brokers that tests start for themselves, not the shared one.
     ``wrong``: it strikes no broker, and ``rule`` changes nothing.
+    ``cluster``: several brokers show it; what :attr:`SeenRequest.place` leads to is one of them.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Defect:
     meaning: str
     private: bool = False
     wrong: WrongFunction | None = None
+    cluster: bool = False
 
     @property
     def where(self) -> Where:

@@ -79,9 +79,7 @@ def a_new_replica_is_empty(seen: SeenRequest, message: Message) -> None:
         _drop_records(message)
 
 
-@takes(
-    "REASG-004", r"last seen: \(False, \[1, 2, 3\]", AlterPartitionReassignmentsRequest
-)
+@takes("REASG-004", r"last seen: \(False, \[1, 2, 3\]", AlterPartitionReassignmentsRequest)
 def replicas_keep_their_order(message: AlterPartitionReassignmentsRequest) -> None:
     """Three replicas are put in the order of their ids."""
     for topic in message.topics:

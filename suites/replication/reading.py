@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from harness.client.cluster import Cluster
 from harness.client.requests import FETCH_BY_ID, Topic
 from harness.codec.definition import ZERO_UUID
@@ -39,7 +41,13 @@ def read_all(cluster: Cluster, node: int, topic: Topic, end: int) -> list[tuple[
     found: list[tuple[int, bytes | None]] = []
     while True:
         start = found[-1][0] + 1 if found else 0
-        more = records_of(cluster.at(node).fetch(topic, start, version))
-        if not more or start >= end:
+        if start >= end:
             return found
-        found += [one for one in more if one[0] >= start]
+        data = cluster.last_seen(
+            partial(cluster.at(node).fetch, topic, start, version),
+            lambda data: bool(data.records),
+        )
+        more = [one for one in records_of(data) if one[0] >= start]
+        if not more:
+            return found
+        found += more

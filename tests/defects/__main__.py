@@ -182,17 +182,22 @@ def main(
         if not any(fnmatch(d.requirement, glob) for d in ALL_DEFECTS):
             raise click.UsageError(f"no defect is made for {glob!r}")
     # What strikes no broker is the same whichever is named: it is seen with the built-in one.
+    is_cluster = has_several_nodes(target)
     known = [d for d in ALL_DEFECTS if target == "reference" or d.where is not Where.OFFLINE]
+    known = [defect for defect in known if defect.cluster == is_cluster]
     matching = [d for d in known if any(fnmatch(d.requirement, glob) for glob in globs)]
     if not matching:
-        raise click.UsageError("these defects strike no broker: --target reference has them")
+        raise click.UsageError(
+            "no such defect strikes this target: some strike no broker (--target reference has "
+            "them), others a cluster alone (--target kafka:RELEASE,nodes=3)"
+        )
     chosen = matching if sample is None else sampled(matching, sample, seed)
     try:
         with tempfile.TemporaryDirectory(prefix="defects-") as folder:
             place = Path(folder)
             with parse_target(target, log_dir=place / "logs") as running:
                 areas = _areas(chosen) if scope == "area" and chosen != known else ()
-                suites = Suites(target, running.addresses[0], place, versions, scope, areas)
+                suites = Suites(target, running, place, versions, scope, areas)
                 table = _run(suites, chosen, jobs, chosen == known, console)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
@@ -202,6 +207,11 @@ def main(
     (out / f"{name}.json").write_text(table.to_json(), "utf-8")
     click.echo(table.markdown())
     sys.exit(0 if table.good else 1)
+
+
+def has_several_nodes(spec: str) -> bool:
+    """Whether the target that a string names is a cluster."""
+    return any(word.startswith("nodes=") and word != "nodes=1" for word in spec.split(","))
 
 
 def _areas(chosen: Iterable[Defect]) -> tuple[str, ...]:

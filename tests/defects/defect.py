@@ -46,6 +46,7 @@ class Defect:
     ``private``: it strikes the brokers that tests start for themselves, not the shared one.
     ``joined``: of these, those that virtual brokers join.
     ``wrong``: it strikes no broker, and ``rule`` changes nothing.
+    ``cluster``: several brokers show it; what :attr:`SeenRequest.place` leads to is one of them.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Defect:
     private: bool = False
     joined: bool = False
     wrong: WrongFunction | None = None
+    cluster: bool = False
 
     @property
     def where(self) -> Where:

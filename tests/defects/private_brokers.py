@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 
 from harness.proxies import FrameRule, RunningRelay
+from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.targets.address import parse_address
-from harness.targets.external import ExternalBroker
+from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
+from harness.targets.external_nodes import find_nodes
+from harness.targets.proxied import proxied
 from harness.targets.spec import parse_target
 from harness.targets.target import (
     BROKER_CONFIG,
@@ -77,10 +80,75 @@ class PrivateBehindRelay(Target):
         self.addresses, self.nodes, self.peer_door = [], [], None
 
 
+class PrivateClusterBehindProxies(Target):
+    """A cluster of a test's own, each broker reached only through a proxy with the one rule."""
+
+    def __init__(
+        self, like: Target, settings: Mapping[str, str], nodes: int, rule: FrameRule
+    ) -> None:
+        super().__init__(like.log_dir)
+        self.spec, self.release = like.spec, like.release
+        self.implementation, self.capabilities = like.implementation, like.capabilities
+        self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
+        self._cluster: Target | None = None
+        self._open = ExitStack()
+
+    @property
+    def log_path(self) -> Path | None:
+        return self._cluster.log_path if self._cluster else None
+
+    def start(self) -> list[Address]:
+        """The proxies' addresses."""
+        with ExitStack() as opening:
+            self._cluster = self._like.start_another(self._settings, nodes=self._count)
+            opening.callback(self._cluster.stop)
+            interceptor = FrameRuleInterceptor(self._rule)
+            behind = opening.enter_context(proxied(self._cluster, interceptor=interceptor))
+            self._open = opening.pop_all()
+        self.addresses, self.nodes = list(behind.addresses), list(self._cluster.nodes)
+        self.zookeeper = self._cluster.zookeeper
+        return self.addresses
+
+    def is_alive(self) -> bool:
+        return self._cluster is not None and self._cluster.is_alive()
+
+    def stop(self) -> None:
+        self._open.close()
+        self.addresses, self.nodes = [], []
+
+    @property
+    def _running(self) -> Target:
+        assert self._cluster is not None, "not started"
+        return self._cluster
+
+    def stop_node(self, node: int) -> None:
+        self._running.stop_node(node)
+
+    def kill_node(self, node: int) -> None:
+        self._running.kill_node(node)
+
+    def pause_node(self, node: int) -> None:
+        self._running.pause_node(node)
+
+    def resume_node(self, node: int) -> None:
+        self._running.resume_node(node)
+
+    def restart_node(self, node: int) -> None:
+        self._running.restart_node(node)
+
+
 class Shared(ExternalBroker):
-    """The shared broker at its address: it was started for this, so all may be sent to it."""
+    """The shared broker, or cluster, at its addresses: it was started for this, so all may be sent
+    to it."""
 
     safety = frozenset(SAFETY_CLASSES)
+
+    def start(self) -> list[Address]:
+        """Which node is where too, if there are several."""
+        super().start()
+        if len(self.bootstrap) > 1:
+            self.nodes = find_nodes(self.bootstrap, ANSWER_TIMEOUT_MS)
+        return self.addresses
 
 
 class SharedAndPrivate(Shared):
@@ -88,21 +156,25 @@ class SharedAndPrivate(Shared):
 
     capabilities = ExternalBroker.capabilities | {OWN_BROKER, BROKER_CONFIG}
 
-    def __init__(self, address: Address, private: Target, defect_name: str) -> None:
-        super().__init__([address])
+    def __init__(self, addresses: list[Address], private: Target, defect_name: str) -> None:
+        super().__init__(addresses)
         self.capabilities |= private.capabilities & {JOIN_AS_BROKER}
         self._private, self._defect_name = private, defect_name
 
     def _another(self, settings: dict[str, str]) -> Target:
         return PrivateBehindRelay(self._private, settings, rule_named(self._defect_name))
 
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:
+        rule = rule_named(self._defect_name)
+        return PrivateClusterBehindProxies(self._private, settings, nodes, rule)
+
 
 @pytest.hookimpl
 def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
     """In place of an external target; with private brokers when the environment says so."""
-    address = parse_address(spec.removeprefix("external:"))
+    addresses = [parse_address(word) for word in spec.removeprefix("external:").split(",")]
     behind = os.environ.get(SPEC_VARIABLE)
     if not behind:
-        return Shared([address], log_dir=log_dir)
+        return Shared(addresses, log_dir=log_dir)
     private = parse_target(behind, log_dir=log_dir)
-    return SharedAndPrivate(address, private, os.environ[DEFECT_VARIABLE])
+    return SharedAndPrivate(addresses, private, os.environ[DEFECT_VARIABLE])

@@ -7,7 +7,8 @@ requirement of its area (or of all areas) has the verdict that it has without th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from harness.conformance.journal import JOURNAL_NAME, read_journal
 from harness.conformance.summary import RunSummary, summarize
 from harness.conformance.verdict import Verdict
 from harness.proxies import FrameRule, RunningRelay
+from harness.proxies.frame_rule import FrameRuleInterceptor
+from harness.targets.proxied import proxied
+from harness.targets.target import Address, Target
 from tests.defects.defect import Defect
 from tests.defects.forked_pytest import run_pytest
 
@@ -22,7 +26,8 @@ RUN_TIMEOUT_S = 1200
 SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
 DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
 WRONG_VARIABLE = "KAFKA_CONFORMANCE_WRONG_FUNCTION"
-Address = tuple[str, int]
+CLUSTER_SUITES = "suites/replication"
+Errors = Callable[[], list[Exception]]
 Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
 
@@ -51,7 +56,7 @@ class Suites:
 
     Attributes:
         spec: the target, as it was named.
-        upstream: its address, behind the relays.
+        running: it, behind the relays.
         out: where the runs are kept.
         versions: "all", or "ends" for the first and last of each range, which is much quicker.
         scope: "area" to judge the area of the defect alone, "all" for every area.
@@ -59,7 +64,7 @@ class Suites:
     """
 
     spec: str
-    upstream: Address
+    running: Target
     out: Path
     versions: str
     scope: str
@@ -81,7 +86,8 @@ class Suites:
     def run_private(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
         """Only the tests with brokers of their own, which stand behind a relay each."""
         name = defect.name if defect else ""
-        words = ["-m", "own_broker or joined_broker", *self._asked(defect)]
+        mark = "private_cluster" if self.is_cluster else "own_broker or joined_broker"
+        words = ["-m", mark, *self._asked(defect)]
         variables = {SPEC_VARIABLE: self.spec, DEFECT_VARIABLE: name}
         run_name = _run_name(name or "private-baseline")
         return self._through_relay(FrameRule(), run_name, words, files, variables)
@@ -108,18 +114,37 @@ class Suites:
         files: Iterable[str],
         variables: Mapping[str, str],
     ) -> RunSummary:
-        with RunningRelay(self.upstream, rule) as relay:
-            spec = f"external:{relay.address[0]}:{relay.address[1]}"
+        with self._behind(rule) as (addresses, errors):
+            spec = "external:" + ",".join(map(str, addresses))
             words = ["--target", spec, "-p", "tests.defects.private_brokers", *words]
             self._pytest(name, words, files, variables)
-            if relay.relay.rule_errors:
-                raise RuntimeError(f"the rule of {name} is broken: {relay.relay.rule_errors[0]!r}")
+            if errors():
+                raise RuntimeError(f"the rule of {name} is broken: {errors()[0]!r}")
         return self._summary(name)
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether the target has several brokers, each of which then stands behind a proxy."""
+        return len(self.running.nodes) > 1
+
+    @contextmanager
+    def _behind(self, rule: FrameRule) -> Iterator[tuple[list[Address], Errors]]:
+        """Where it is to be asked, and what went wrong with the rule so far."""
+        if not self.is_cluster:
+            with RunningRelay(self.running.addresses[0], rule) as relay:
+                yield [Address(*relay.address)], lambda: relay.relay.rule_errors
+            return
+        with proxied(self.running, interceptor=FrameRuleInterceptor(rule)) as behind:
+            yield (
+                list(behind.addresses),
+                lambda: [error for proxy in behind.proxies for error in proxy.errors],
+            )
 
     def _pytest(
         self, name: str, words: list[str], files: Iterable[str], variables: Mapping[str, str]
     ) -> None:
-        command = [*(files or ["suites"]), "-q", "-p", "no:cacheprovider"]
+        everything = CLUSTER_SUITES if self.is_cluster else "suites"
+        command = [*(files or [everything]), "-q", "-p", "no:cacheprovider"]
         command += ["-p", "no:hypothesispytest", "--out", str(self.out), "--run-id", name]
         command += ["--versions", self.versions, *words]
         self.out.mkdir(exist_ok=True)

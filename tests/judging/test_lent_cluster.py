@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.client.errors import ResponseTimeout
+from harness.cluster_scheduling import OneForPrivateClusters
 from harness.lent_cluster import LentCluster
 from harness.targets.errors import MissingCapability
 from harness.targets.external import ExternalBroker
@@ -112,3 +113,12 @@ def test_private_clusters_have_a_place_of_their_own(suite: SmallSuite) -> None:
         """
     ).run()
     assert "has a private cluster and is not below suites/replication/private/" in ended.output
+
+
+def test_one_worker_gets_all_private_clusters() -> None:
+    scheduling = OneForPrivateClusters.__new__(OneForPrivateClusters)
+    one, other = (f"suites/replication/private/test_{name}.py::test[v1]" for name in "ab")
+    plain = "suites/replication/test_a.py::test"
+    scopes = [scheduling._split_scope(case) for case in (one, other, plain, f"{plain}_too")]
+    assert scopes[0] == scopes[1]
+    assert len(set(scopes)) == 3

@@ -19,7 +19,7 @@ from suites.replication.served import checked, served
 
 SESSION_CONFIG = "broker.session.timeout.ms"
 SHORT_DELAY_MS = 10_000
-ONE_IS_ENOUGH = {"min.insync.replicas": "1"}
+ONE_IS_ENOUGH = {"min.insync.replicas": "1", "unclean.leader.election.enable": "false"}
 LOOK_S = 2.0  # how long nobody must be elected
 
 

@@ -1,0 +1,19 @@
+"""Defects of one broker of a cluster, or of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from harness.proxies import SeenRequest
+from tests.defects.defect import Defect
+
+
+def at(node: int, seen: SeenRequest) -> bool:
+    """Whether this broker (their ids are 1, 2, 3) was asked."""
+    return seen.place.destination == str(node)
+
+
+def of_cluster(defects: Iterable[Defect], *, private: bool = False) -> list[Defect]:
+    """They strike a cluster; ``private``: the one whose nodes tests harm."""
+    return [replace(defect, cluster=True, private=private) for defect in defects]

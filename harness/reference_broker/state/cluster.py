@@ -126,8 +126,11 @@ class Cluster:
 
     def delete(self, topic: Topic) -> TopicDeleted:
         """Remove a topic with its data."""
+        storage = self.host.storage
         for partition in topic.partitions:
             partition.producers.forget_all()
+            if storage is not None:
+                storage.delete(topic.topic_id, partition.index)
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
         form = collision_form(topic.name)

@@ -47,7 +47,13 @@ def apply_records(state: BrokerState, records: Sequence[Message], now: TimeMs) -
 
 def begin_replicas(state: BrokerState, now: TimeMs) -> None:
     """All metadata was read: from now on the broker leads and follows what it says."""
-    state.cluster.host.has_begun = True
+    host = state.cluster.host
+    host.has_begun = True
+    for topic_id, index in [] if host.storage is None else host.storage.kept():
+        known = state.cluster.with_id(topic_id)
+        partition = None if known is None else known.partition(index)
+        if host.storage is not None and (partition is None or not partition.is_here):
+            host.storage.delete(topic_id, index)  # deleted or moved while the broker was away
     for topic in list(state.cluster.topics()):
         for partition in topic.partitions:
             _register(state, topic, partition, partition.registration, now)

@@ -37,6 +37,7 @@ class NodeFiles:
             raise FolderInUse(f"{folder}: another node uses this folder") from error
         meta = self._read(_META) or {"cluster_id": cluster_id, "directory_id": str(uuid4())}
         if meta["cluster_id"] != cluster_id:
+            self.close()
             raise OSError(f"{folder}: it is of the cluster {meta['cluster_id']}, not {cluster_id}")
         self._write(_META, meta)
         self.directory_id = UUID(meta["directory_id"])

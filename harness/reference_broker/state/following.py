@@ -116,9 +116,17 @@ def truncate_to_leader(partition: Partition, epoch: int, end_offset: int) -> Non
 
 
 def truncate(partition: Partition, end: Offset) -> None:
-    """Let the log end at `end`, and with it all that is known of what was behind."""
+    """Let the log end at `end`, and with it all that is known of what was behind.
+
+    An epoch goes also when nothing was written in it: who led without a record would else part
+    from its next leader for ever. Source: class UnifiedLog (truncateTo).
+    """
     log = partition.log
     if end >= log.end_offset:
+        partition.epochs.truncate_from(end)
+        return
+    if end < log.start_offset:
+        restart_at(partition, end, partition.segments.active.modified_at)
         return
     log.truncate_from(end)
     begin = partition.segments.base_of(end)

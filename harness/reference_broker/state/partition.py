@@ -162,14 +162,14 @@ class Partition:
         """A follower has everything below `offset` (updateFollowerFetchState)."""
         leading = self.leading
         assert leading is not None
-        end = self.log.end_offset
+        end, had = self.log.end_offset, leading.followers[follower].end_offset
         leading.followers[follower].fetched(offset, start, end, broker_epoch, now)
         effects: list[Effect] = []
         wider = leading.expansion(follower, self.high_watermark, self.host.brokers)
         if wider is not None:
             leading.proposed = wider
             effects.append(IsrProposed(self.topic_id, self.index))
-        if self.advance(now):
+        if offset != had and self.advance(now):
             effects.append(PartitionGrew(self.topic_id, self.index))
         return effects
 
@@ -182,7 +182,13 @@ class Partition:
             unknown = ErrorCode.UNKNOWN_LEADER_EPOCH
             return unknown if knows_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
         known = self.host.brokers.get(follower)
-        if broker_epoch != ANY_EPOCH and known is not None and known.epoch > broker_epoch:
+        is_alive = known is not None and not known.is_fenced
+        if (
+            broker_epoch != ANY_EPOCH
+            and known is not None
+            and is_alive
+            and known.epoch > broker_epoch
+        ):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return ErrorCode.NONE
 

@@ -137,7 +137,7 @@ def _check_features(levels: Mapping[str, int], request: BrokerRegistrationReques
     ranges = {
         one.name: (one.min_supported_version, one.max_supported_version) for one in request.features
     }
-    for name in [*ranges, *levels]:
+    for name in [*ranges, METADATA_VERSION, *levels]:
         lowest, highest = ranges.get(name, (0, 0))
         if name == METADATA_VERSION and name not in ranges:
             raise ControllerRefused(ErrorCode.INVALID_REGISTRATION)

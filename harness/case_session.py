@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.bundle import is_bundled
 from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
+from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
 from harness.client.placeholder_versions import placeholder_of
 from harness.client.wire_coverage import WireCount, WireCoverage
@@ -28,8 +29,10 @@ from harness.granted import grants_of
 from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
-from harness.targets.target import Address, Target
+from harness.targets.errors import MissingCapability
+from harness.targets.target import JOIN_AS_BROKER, Address, Target
 from harness.targets.zookeeper_topics import ZookeeperTopics
+from harness.virtual_broker.cluster import JoinedCluster
 
 NOT_ANSWERED = "the broker did not answer before this test began"
 """The reason of what was not judged because the broker had gone."""
@@ -145,6 +148,45 @@ class CaseSession:
         self.lent = running
         return self._door(running.addresses, running.zookeeper)
 
+    def shared_cluster(self) -> Cluster:
+        """The run's cluster, to whose nodes nothing may be done."""
+        nodes = self.broker.nodes
+        return self._cluster(nodes, self.broker.addresses, self.broker.zookeeper, own=False)
+
+    def lent_cluster(self, running: Target) -> Cluster:
+        """A cluster that no other test asks meanwhile; its nodes can be harmed, and healed."""
+        self.lent = running
+        made = self._cluster(running.nodes, running.addresses, running.zookeeper)
+        made.control = running
+        return made
+
+    def _cluster(
+        self,
+        nodes: Sequence[int],
+        addresses: Sequence[tuple[str, int]],
+        zookeeper: Address | None,
+        *,
+        own: bool = True,
+    ) -> Cluster:
+        at = dict(zip(nodes, addresses, strict=True))
+
+        def open_door(node: int, number: int) -> BrokerUnderTest:
+            return self._door([at[node]], zookeeper, own=own, number=number)
+
+        registry = None if zookeeper is None else ZookeeperTopics(zookeeper)
+        return Cluster(nodes, open_door, registry=registry)
+
+    def joined(self, broker: BrokerUnderTest) -> JoinedCluster:
+        """The cluster of the test's own broker, for virtual brokers to join.
+
+        Raises MissingCapability where there is no way in.
+        """
+        own = self.private or self.lent
+        if own is None or own.peer_door is None:
+            spec = self.context.info.spec if own is None else own.spec
+            raise MissingCapability(JOIN_AS_BROKER, spec)
+        return JoinedCluster(own.peer_door, broker, own.nodes[0])
+
     def faults_before(self, broker: BrokerUnderTest) -> Faults:
         """Faults on the way to the broker of this test, drawn from the run's seed and the case."""
         self.faults = Faults(broker.address, seed=f"{self.context.seed}/{self.case}")
@@ -163,14 +205,19 @@ class CaseSession:
         zookeeper: Address | None,
         *,
         own: bool = True,
+        number: int = 0,
     ) -> BrokerUnderTest:
-        """``own``: a broker that was started for tests, so that nothing of others can be there."""
+        """``own``: a broker that was started for tests, so that nothing of others can be there.
+
+        ``number``: of several doors of a test, whose names must differ.
+        """
         info = self.context.info
+        prefix = case_prefix(info.name_prefix, self.context.nonce, self._named_after)
         door = BrokerUnderTest(
             addresses,
             info.api_versions,
             time_scale=info.time_scale,
-            name_prefix=case_prefix(info.name_prefix, self.context.nonce, self._named_after),
+            name_prefix=f"{prefix}-{number}" if number else prefix,
             seed=f"{self.context.seed}/{self.case}",
             observer=self.wire.see,
             topic_maker=None if zookeeper is None else ZookeeperTopics(zookeeper),

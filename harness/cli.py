@@ -21,6 +21,7 @@ _COMMANDS = {
     "diff": ("harness.commands.diff", "diff_command"),
     "cleanup": ("harness.commands.cleanup", "cleanup_command"),
     "versions": ("harness.commands.versions", "versions_command"),
+    "timeline": ("harness.commands.timeline", "timeline_command"),
     "codec": ("harness.commands.codec", "codec"),
 }
 

@@ -1,24 +1,44 @@
-"""A broker that is thrown away after the session: what tests do to it harms nobody."""
+"""Brokers of one process's own that several of its tests get, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from harness.targets.target import Target
+from harness.targets.target import JOIN_AS_BROKER, Target
+
+UNHURRIED = {
+    # Nobody leaves an ISR, or the cluster, because time has passed.
+    "replica.lag.time.max.ms": "600000",
+    "broker.session.timeout.ms": "600000",
+    "auto.leader.rebalance.enable": "false",
+    # Whatever is made by itself could be given to a virtual broker.
+    "auto.create.topics.enable": "false",
+}
+"""Settings of a broker that virtual ones join."""
 
 
+@dataclass(slots=True)
 class DiscardedBroker:
-    """Started when first asked for, replaced when it has died, stopped at the end."""
+    """Started when first asked for, replaced when it has died, stopped at the end.
 
-    def __init__(self) -> None:
-        self._running: Target | None = None
+    What tests do to it harms nobody. ``settings`` by Kafka's names; ``capability``: what it must
+    have besides, "" for nothing.
+    """
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    capability: str = ""
+    _running: Target | None = None
 
     def lend(self, like: Callable[[], Target]) -> Target:
         """A running broker of the kind of ``like()``; raises MissingCapability, TargetError."""
         if self._running is not None and not self._running.is_alive():
             self.stop()
         if self._running is None:
-            self._running = like().start_another()
+            kind = like()
+            if self.capability:
+                kind.require(self.capability)
+            self._running = kind.start_another(self.settings)
         return self._running
 
     def stop(self) -> None:
@@ -26,3 +46,8 @@ class DiscardedBroker:
         running, self._running = self._running, None
         if running is not None:
             running.stop()
+
+
+def joined_broker() -> DiscardedBroker:
+    """One that virtual brokers join."""
+    return DiscardedBroker(UNHURRIED, JOIN_AS_BROKER)

@@ -18,6 +18,9 @@ from harness.codec.apis import Api, api_named
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 
+PRIVATE = "suites/replication/private/"
+"""Where tests with private clusters stand; see :func:`private_cluster`."""
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -54,10 +57,35 @@ def discarded_broker() -> Callable[[F], F]:
     return pytest.mark.discarded_broker()
 
 
+def joined_broker() -> Callable[[F], F]:
+    """The test gets a private broker that all tests with this mark share, and that it may join.
+
+    Nobody leaves it because time has passed. Recorded as not_applicable where the target does not
+    let the harness join.
+    """
+    return pytest.mark.joined_broker()
+
+
 def own_broker(**settings: str) -> Callable[[F], F]:
     """The test gets a broker of its own, with these settings (dots written as ``__``)."""
     named = {key.replace("__", "."): value for key, value in settings.items()}
     return pytest.mark.own_broker(named)
+
+
+def needs_nodes(count: int) -> Callable[[F], F]:
+    """The cluster of the test has to have so many brokers, where three are not enough."""
+    return pytest.mark.needs_nodes(count)
+
+
+def private_cluster(nodes: int = 0, **settings: str) -> Callable[[F], F]:
+    """The test gets a cluster that no other test asks meanwhile, and may do harm to its nodes.
+
+    ``nodes``: how many brokers it has, by default as many as the target; ``settings`` of its own
+    (dots written as ``__``). Tests with this mark stand below :data:`PRIVATE`, so that one
+    process runs them all: there is never more than one such cluster.
+    """
+    named = {key.replace("__", "."): value for key, value in settings.items()}
+    return pytest.mark.private_cluster(nodes, named)
 
 
 def offline() -> Callable[[F], F]:

@@ -30,7 +30,7 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.discarded_broker import DiscardedBroker
+from harness.discarded_broker import DiscardedBroker, joined_broker
 from harness.faults import Faults
 from harness.run_options import add_options
 from harness.run_session import DATA_NAME, RunSession, WorkerContext, new_run_id, write_plan
@@ -38,14 +38,17 @@ from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
+from harness.virtual_broker.cluster import JoinedCluster
 
 SUITES = "suites"
+pytest_plugins = ("harness.cluster_fixture",)
 _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
-_CASE = pytest.StashKey[CaseSession]()
+CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
 _ASKED = pytest.StashKey[int]()
 _DISCARDED = pytest.StashKey[DiscardedBroker]()
+_JOINED = pytest.StashKey[DiscardedBroker]()
 _WORKER_INPUT = "kafka_conformance"
 _RECORDS = "kafka_conformance_records"
 _WIRE = "kafka_conformance_wire"
@@ -92,6 +95,12 @@ def _active(config: pytest.Config) -> bool:
     return False
 
 
+def has_cluster(config: pytest.Config) -> bool:
+    """Whether the target of this run has several brokers."""
+    context = config.stash.get(_CONTEXT, None)
+    return context is not None and len(context.info.nodes) > 1
+
+
 def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
@@ -104,11 +113,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "own_broker(settings): the test needs a broker of its own",
         "offline(): the test asks no broker",
         "discarded_broker(): the test needs a broker that may come to harm",
+        "joined_broker(): the test needs a broker that it may join as another",
     ):
         config.addinivalue_line("markers", line)
     if not _active(config):
         return
     config.stash[_DISCARDED] = DiscardedBroker()
+    config.stash[_JOINED] = joined_broker()
     # not EncodeError: that is a test's mistake
     register_broker_fault(BrokerMisbehaved, DecodeError, RecordsError)
     register_not_supported(ApiNotAdvertised)
@@ -196,9 +207,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     shared = config.stash.get(_BROKER, None)
     if shared is not None:
         shared.close()
-    discarded = config.stash.get(_DISCARDED, None)
-    if discarded is not None:
-        discarded.stop()
+    for lent in (config.stash.get(_DISCARDED, None), config.stash.get(_JOINED, None)):
+        if lent is not None:
+            lent.stop()
     run = config.stash.get(_SESSION, None)
     if run is not None:
         run.close()
@@ -263,7 +274,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def _run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
     """One attempt; where the broker died and perhaps by another process, a broker of our own."""
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    if item.stash[_CASE].must_be_asked_again:
+    if item.stash[CASE].must_be_asked_again:
         item._initrequest()  # type: ignore[attr-defined]
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     return reports
@@ -288,7 +299,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         item.stash.get(_ATTEMPT, 1),
         asked,
     )
-    item.stash[_CASE] = case
+    item.stash[CASE] = case
     case.begin()
 
 
@@ -313,13 +324,15 @@ def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroke
 @pytest.fixture
 def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
     """The broker under test: the run's, or a private one with the marks that ask for it."""
-    case = request.node.stash[_CASE]
+    case = request.node.stash[CASE]
     mark = request.node.get_closest_marker("own_broker")
+    lenders = {"discarded_broker": _DISCARDED, "joined_broker": _JOINED}
+    lender = next((k for m, k in lenders.items() if request.node.get_closest_marker(m)), None)
     try:
         if mark is not None:
             yield case.private_broker(case.broker.make_target(), mark.args[0])
-        elif request.node.get_closest_marker("discarded_broker") is not None:
-            yield case.lent_broker(request.config.stash[_DISCARDED].lend(case.broker.make_target))
+        elif lender is not None:
+            yield case.lent_broker(request.config.stash[lender].lend(case.broker.make_target))
         else:
             yield case.shared_broker()
     finally:
@@ -327,9 +340,18 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
 
 
 @pytest.fixture
+def peers(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Iterator[JoinedCluster]:
+    """The cluster of the test's own broker, joined by virtual ones, see
+    :mod:`harness.virtual_broker`; for tests marked ``joined_broker`` or ``own_broker``."""
+    case: CaseSession = request.node.stash[CASE]
+    with case.joined(broker) as cluster:
+        yield cluster
+
+
+@pytest.fixture
 def faults(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Faults:
     """Proxies with rules on the way to the broker under test, see :mod:`harness.faults`."""
-    case: CaseSession = request.node.stash[_CASE]
+    case: CaseSession = request.node.stash[CASE]
     return case.faults_before(broker)
 
 
@@ -344,7 +366,7 @@ def pytest_runtest_makereport(
         as_skipped = (type(skipped), skipped, call.excinfo.tb)
         call.excinfo = pytest.ExceptionInfo.from_exc_info(as_skipped)
     report = yield
-    case = item.stash.get(_CASE, None)
+    case = item.stash.get(CASE, None)
     if case is not None and call.when == "teardown":
         told = item.config.stash[_TOLD].due(last=item.stash.get(_LAST, True))
         setattr(report, _WIRE, [list(count) for count in told])

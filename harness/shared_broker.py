@@ -29,6 +29,11 @@ class SharedBroker:
         return self.own.addresses if self.own else self.context.info.addresses
 
     @property
+    def nodes(self) -> Sequence[int]:
+        """Broker ids, in the order of ``addresses``; empty when they are not known."""
+        return self.own.nodes if self.own else self.context.info.nodes
+
+    @property
     def zookeeper(self) -> Address | None:
         return self.own.zookeeper if self.own else self.context.info.zookeeper
 
@@ -50,7 +55,8 @@ class SharedBroker:
     def replace(self) -> None:
         """Go on with a new broker. Raises TargetError when it does not start."""
         self.close()
-        self.own = self.make_target().start_another()
+        nodes = max(1, len(self.context.info.nodes))
+        self.own = self.make_target().start_another(nodes=nodes)
 
     def close(self) -> None:
         """Stop what was started here; twice is fine."""

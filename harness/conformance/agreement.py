@@ -72,8 +72,9 @@ class Agreement:
 
 
 def agree(release: str, like: RunSummary, real: RunSummary, named: Named) -> Agreement:
-    """Compare requirement by requirement."""
-    names = sorted(set(like.requirements) | set(real.requirements))
+    """Compare requirement by requirement, those that both sides let us ask."""
+    every = sorted(set(like.requirements) | set(real.requirements))
+    names = [name for name in every if _can_be_asked(like, name) and _can_be_asked(real, name)]
     pairs = {name: (_verdict(like, name), _verdict(real, name)) for name in names}
     differ = [name for name, (one, other) in pairs.items() if one is not other]
     return Agreement(
@@ -106,6 +107,8 @@ def flips(summaries: Sequence[tuple[RunSummary, RunSummary]], catalogue: Catalog
     dated = [one.id for one in catalogue.requirements.values() if one.since != UNDATED or one.until]
     for (like, real), (next_like, next_real) in pairwise(summaries):
         for name in dated:
+            if not all(_can_be_asked(one, name) for one in (like, real, next_like, next_real)):
+                continue
             flipped = _passed(like, name) != _passed(next_like, name)
             really = _passed(real, name) != _passed(next_real, name)
             if flipped or really:
@@ -138,6 +141,10 @@ def load_differences(path: Path, catalogue: Catalogue, releases: Sequence[str]) 
 def _verdict(summary: RunSummary, name: str) -> Verdict | None:
     found = summary.requirements.get(name)
     return found.verdict if found else None
+
+
+def _can_be_asked(summary: RunSummary, name: str) -> bool:
+    return _verdict(summary, name) is not Verdict.NOT_APPLICABLE
 
 
 def _passed(summary: RunSummary, name: str) -> bool:

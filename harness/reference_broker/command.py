@@ -3,12 +3,31 @@
 import errno
 import logging
 import os
+from dataclasses import dataclass
 
 import click
 
 from harness.reference_broker.likeness import releases
 from harness.reference_broker.server import run_broker
 from harness.reference_broker.settings import BrokerSettings, SettingError, parse_assignments
+from harness.reference_broker.state.brokers import Endpoint
+
+_MOST_NODES = 99
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked for, each option as it was given."""
+
+    host: str
+    port: int
+    given: dict[str, str]
+    like: str
+    nodes: int | None
+    is_controller: bool
+    join: str | None
+    cluster_id: str | None
+    is_alone: bool
 
 
 @click.command("broker")
@@ -18,7 +37,7 @@ from harness.reference_broker.settings import BrokerSettings, SettingError, pars
     type=click.IntRange(0, 65535),
     default=9092,
     show_default=True,
-    help="Port to listen at; 0 takes a free one.",
+    help="Port to listen at; 0 takes a free one. Several nodes take this one and those behind it.",
 )
 @click.option(
     "--setting",
@@ -33,26 +52,92 @@ from harness.reference_broker.settings import BrokerSettings, SettingError, pars
     metavar="RELEASE",
     help="Serve and behave as this release of Kafka: " + ", ".join(releases()) + ".",
 )
+@click.option(
+    "--nodes",
+    type=click.IntRange(1, _MOST_NODES),
+    help="Run a cluster of so many brokers, with a controller of its own, all in this process.",
+)
+@click.option("--controller", is_flag=True, help="Be the controller of a cluster, and no broker.")
+@click.option(
+    "--join", metavar="HOST:PORT", help="Be a broker of the cluster whose controller is there."
+)
+@click.option("--cluster-id", metavar="ID", help="The cluster, for --controller and --join.")
+@click.option("--alone", is_flag=True, help="With --join: have one listener for all.")
 @click.option("--verbose", is_flag=True, help="Tell on stderr why connections are closed.")
-def broker(host: str, port: int, assignments: tuple[str, ...], like: str, verbose: bool) -> None:
-    """Run the built-in broker: one node, in memory, until interrupted.
+def broker(
+    host: str,
+    port: int,
+    assignments: tuple[str, ...],
+    like: str,
+    nodes: int | None,
+    controller: bool,
+    join: str | None,
+    cluster_id: str | None,
+    alone: bool,
+    verbose: bool,
+) -> None:
+    """Run the built-in broker, in memory, until interrupted: one node, or a replicated cluster.
 
-    Prints one line, `listening on HOST:PORT`, when clients may connect.
+    Prints a last line, `listening on HOST:PORT`, when clients may connect; several addresses with a
+    comma between them.
     """
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     try:
-        settings = BrokerSettings.of(parse_assignments(assignments), like)
-    except SettingError as error:
-        raise click.UsageError(str(error)) from error
-    try:
-        run_broker(host, port, settings)
+        wanted = _Wanted(
+            host,
+            port,
+            parse_assignments(assignments),
+            like,
+            nodes,
+            controller,
+            join,
+            cluster_id,
+            alone,
+        )
+        _run(wanted)
     except SettingError as error:
         raise click.UsageError(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"cannot listen at {host}:{port}: {_why(error)}") from error
+
+
+def _run(wanted: _Wanted) -> None:
+    """As what is asked for; a cluster's code is imported only then."""
+    given = [wanted.nodes is not None, wanted.is_controller, wanted.join is not None]
+    if sum(given) > 1:
+        raise click.UsageError("--nodes, --controller and --join exclude each other: give one")
+    if not any(given):
+        run_broker(wanted.host, wanted.port, BrokerSettings.of(wanted.given, wanted.like))
+        return
+    from harness.reference_broker.cluster import running
+    from harness.reference_broker.cluster.broker_node import Joining
+
+    if wanted.nodes is not None:
+        port, like = wanted.port, wanted.like
+        running.run_cluster(
+            running.ClusterPlan(wanted.nodes, wanted.host, port, wanted.given, like)
+        )
+        return
+    settings = BrokerSettings.of(wanted.given, wanted.like)
+    if wanted.is_controller:
+        cluster_id = wanted.cluster_id or running.new_cluster_id()
+        running.run_controller(settings, cluster_id, wanted.host, wanted.port)
+        return
+    if wanted.cluster_id is None:
+        raise click.UsageError("--join needs --cluster-id, the id that the controller was given")
+    at, cluster_id = _endpoint(wanted.join or ""), wanted.cluster_id
+    joining = Joining(cluster_id, at, wanted.host, wanted.port)
+    running.run_member(settings, running.member_joining(joining, alone=wanted.is_alone))
+
+
+def _endpoint(text: str) -> Endpoint:
+    host, separator, port = text.rpartition(":")
+    if not separator or not host or not port.isdigit():
+        raise click.UsageError(f"--join is written HOST:PORT, not {text!r}")
+    return Endpoint(host, int(port))
 
 
 def _why(error: OSError) -> str:

@@ -32,6 +32,16 @@ class ReplicaMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class CreationWanted:
+    """Somebody asked for a topic that does not exist: the controller is to be asked for it."""
+
+    name: str
+    partition_count: int
+    replication_factor: int
+    configs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TopicDeleted:
     """The topic is gone: fetches that wait for any of its partitions answer with the error."""
 
@@ -46,4 +56,4 @@ class GroupMoved:
     group_id: GroupId
 
 
-Effect = PartitionGrew | IsrProposed | ReplicaMoved | TopicDeleted | GroupMoved
+Effect = PartitionGrew | IsrProposed | ReplicaMoved | CreationWanted | TopicDeleted | GroupMoved

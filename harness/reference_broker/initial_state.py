@@ -26,7 +26,7 @@ from harness.reference_broker.state.configs.layers import (
 from harness.reference_broker.state.fetch_sessions import FetchSessions
 from harness.reference_broker.state.group_log import GroupLog
 from harness.reference_broker.state.groups import GroupLimits, Groups
-from harness.reference_broker.state.leading import ReplicationRules
+from harness.reference_broker.state.leading import RACK_AWARE_SELECTOR, ReplicationRules
 from harness.reference_broker.state.producer_ids import ProducerIds
 from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.randomness import Randomness, random_uuid
@@ -59,7 +59,9 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
 
 def member_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
     """Of a broker in a cluster, which knows nothing yet; clients come to `at`."""
-    return _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True))
+    state = _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True))
+    state.is_member = True
+    return state
 
 
 def controller_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
@@ -96,6 +98,7 @@ def _state_at(
             fetch_max_bytes=number("fetch.max.bytes"),
             transaction_max_timeout_ms=number("transaction.max.timeout.ms"),
             memory_bytes=machine_memory_bytes(),
+            offset_commit_timeout_ms=number("offsets.commit.timeout.ms"),
         ),
         creation_defaults=CreationDefaults(
             number("num.partitions"),
@@ -120,6 +123,7 @@ def _host_of(settings: BrokerSettings, broker_id: BrokerId) -> ReplicaHost:
     rules = ReplicationRules(
         settings.number("replica.lag.time.max.ms"),
         holds_below_minimum=settings.like.since(*_HELD_BELOW_MINIMUM),
+        selects_by_rack=settings.text("replica.selector.class") == RACK_AWARE_SELECTOR,
     )
     return ReplicaHost(broker_id, rules=rules)
 
@@ -189,10 +193,16 @@ def _configs_of(settings: BrokerSettings, host: str, port: int) -> BrokerConfigL
     return BrokerConfigLayers(static, cluster=cluster, like=settings.like)
 
 
+def cluster_configs(settings: BrokerSettings) -> dict[str, str]:
+    """What the controller sets for all brokers when a cluster begins."""
+    return dict(_configs_of(settings, "", 0).cluster)
+
+
 def _internal_sizes(settings: BrokerSettings) -> InternalTopicSizes:
-    def sizes(prefix: str) -> tuple[int, int]:
+    def sizes(prefix: str) -> tuple[int, int, int]:
         return (
             settings.number(f"{prefix}.num.partitions"),
+            settings.number(f"{prefix}.replication.factor"),
             settings.number(f"{prefix}.segment.bytes"),
         )
 

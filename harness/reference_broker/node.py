@@ -19,6 +19,7 @@ from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.effects import (
+    CreationWanted,
     Effect,
     GroupMoved,
     IsrProposed,
@@ -343,6 +344,6 @@ def _keys_of(effect: Effect) -> list[WakeKey]:
         return [effect.group_id]
     if isinstance(effect, PartitionGrew | ReplicaMoved):
         return [(effect.topic_id, effect.partition_index)]
-    if isinstance(effect, IsrProposed):
-        return []
+    if isinstance(effect, IsrProposed | CreationWanted):
+        return []  # for other nodes to do
     return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]

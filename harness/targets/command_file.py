@@ -52,6 +52,7 @@ from harness.targets.target import (
     BROKER_CONFIG,
     CAPABILITIES,
     DISCONNECT_NODE,
+    JOIN_AS_BROKER,
     LOG_DIRECTORY,
     OWN_BROKER,
     RESTART_NODE,
@@ -311,6 +312,8 @@ class _Reader:
     def agree_on_nodes(self, read: CommandFile) -> None:
         if DISCONNECT_NODE in read.capabilities:
             raise self.fail("capabilities", "disconnect_node cannot be had of a local process")
+        if JOIN_AS_BROKER in read.capabilities:
+            raise self.fail("capabilities", "join_as_broker: a file cannot say how to join it")
         if STOP_NODE in read.capabilities and not read.stop_timeout_ms:
             raise self.fail(
                 "limits.stop_timeout_ms",

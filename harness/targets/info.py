@@ -42,7 +42,7 @@ class TargetInfo:
     ApiVersions (0.8, 0.9) those that it was seen to serve, and ``versions_source`` is then
     :data:`OBSERVED`. ``time_scale``: what every wait of a test is multiplied by, see
     :func:`time_scale`. ``log_path``: None without a log. ``zookeeper``: as in Target.
-    ``safety``, ``name_prefix`` and ``like`` as in :class:`Target`.
+    ``safety``, ``name_prefix``, ``like`` and ``nodes`` as in :class:`Target`.
     """
 
     spec: str
@@ -58,6 +58,7 @@ class TargetInfo:
     safety: frozenset[str] = frozenset(SAFETY_CLASSES)
     name_prefix: str = DEFAULT_PREFIX
     like: str = ""
+    nodes: tuple[int, ...] = ()
 
     @property
     def is_broker(self) -> bool:
@@ -91,6 +92,7 @@ class TargetInfo:
             safety=frozenset(fields["safety"]),
             name_prefix=fields["name_prefix"],
             like=fields["like"],
+            nodes=tuple(fields["nodes"]),
         )
 
 
@@ -125,6 +127,7 @@ def probe(target: Target) -> TargetInfo:
         safety=target.safety,
         name_prefix=target.name_prefix,
         like=target.like,
+        nodes=tuple(target.nodes),
     )
 
 

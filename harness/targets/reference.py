@@ -26,12 +26,14 @@ from harness.targets.target import (
     PAUSE_NODE,
     STOP_NODE,
     Address,
+    Target,
 )
 
 # -P: a folder named "harness" in the working directory must not stand in for the package.
 COMMAND = (sys.executable, "-P", "-m", "harness.cli", "broker", "--port", "0")
 LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 START_TIMEOUT_MS = 30_000
+MOST_NODES = 99
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
 """So that tests need not wait, and groups share a partition; `kafka:` has the same."""
 
@@ -94,14 +96,15 @@ class ReferenceBroker(ProcessTarget):
 
 
 _OPTIONS = {
+    "nodes": "a cluster of so many brokers (1 to 99) with a controller, a process each",
     "like": f"behave as this release of Kafka: {', '.join(releases())}",
     "process": "own: a process of its own, which it always is",
     "set.NAME": "a setting of the broker, by Kafka's name",
 }
 
 
-def _make(rest: str | None, making: Making) -> ReferenceBroker:
-    words, options = split_options(rest or "", ["like", "process", "set."])
+def _make(rest: str | None, making: Making) -> Target:
+    words, options = split_options(rest or "", ["like", "nodes", "process", "set."])
     refuse_words([word for word in words if word] or words[1:], "reference")
     choose("process", options.get("process", "own"), ["own"])
     settings = settings_among(options)
@@ -110,12 +113,23 @@ def _make(rest: str | None, making: Making) -> ReferenceBroker:
         BrokerSettings.of(settings, like)
     except SettingError as problem:
         raise TargetError(str(problem)) from problem
-    return ReferenceBroker(log_dir=making.log_dir, settings=settings, like=like)
+    if "nodes" not in options:
+        return ReferenceBroker(log_dir=making.log_dir, settings=settings, like=like)
+    from harness.targets.reference_cluster import ReferenceCluster
+
+    brokers = _count(options["nodes"])
+    return ReferenceCluster(brokers, log_dir=making.log_dir, settings=settings, like=like)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= MOST_NODES:
+        raise TargetError(f"reference: nodes={text}: 1 to {MOST_NODES} brokers can be started")
+    return int(text)
 
 
 KIND = TargetKind(
     name="reference",
-    form="reference[,like=RELEASE][,process=own][,set.NAME=VALUE...]",
+    form="reference[,nodes=N][,like=RELEASE][,process=own][,set.NAME=VALUE...]",
     example="reference",
     meaning="the broker built into this suite, as a process of its own",
     capabilities=ReferenceBroker.capabilities,

@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 
 from harness.own_names import DEFAULT_PREFIX
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
+from harness.virtual_broker.door import PeerDoor
 
 CREATE_TOPICS = "create_topics"
 OWN_BROKER = "own_broker"
@@ -22,6 +23,7 @@ RESTART_NODE = "restart_node"
 DISCONNECT_NODE = "disconnect_node"
 LOG_DIRECTORY = "log_directory"
 LOGS = "logs"
+JOIN_AS_BROKER = "join_as_broker"
 
 CAPABILITIES: dict[str, str] = {
     CREATE_TOPICS: "tests may create topics on it",
@@ -34,6 +36,7 @@ CAPABILITIES: dict[str, str] = {
     DISCONNECT_NODE: "one of its brokers can be cut off from the network and joined again",
     LOG_DIRECTORY: "the folders in which its brokers keep their logs of records can be read",
     LOGS: "what its brokers print can be read",
+    JOIN_AS_BROKER: "the harness may join it as a broker",
 }
 """The names that a target may declare, with their meaning."""
 
@@ -90,6 +93,9 @@ class Target(ABC):
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
         self.zookeeper: Address | None = None
         """Where a ZooKeeper of ours coordinates the brokers; None without one."""
+        self.peer_door: PeerDoor | None = None
+        """How to join it as a broker; None where ``join_as_broker`` lacks, or while it is
+        stopped."""
 
     @abstractmethod
     def start(self) -> list[Address]:
@@ -177,22 +183,28 @@ class Target(ABC):
 
     # -- another one ---------------------------------------------------------------------------
 
-    def start_another(self, settings: Mapping[str, str] | None = None) -> Target:
+    def start_another(self, settings: Mapping[str, str] | None = None, *, nodes: int = 1) -> Target:
         """Start a private broker like this one, with broker settings by Kafka's names.
 
-        Returned running; the caller stops it (``with target.start_another() as mine: ...``).
-        Raises MissingCapability where ``own_broker`` or, with settings, ``broker_config`` lacks.
+        ``nodes``: how many brokers, for a private cluster. Returned running; the caller stops it
+        (``with target.start_another() as mine: ...``). Raises MissingCapability where
+        ``own_broker`` or, with settings, ``broker_config`` lacks, or there are no clusters.
         """
         self.require(OWN_BROKER)
         if settings:
             self.require(BROKER_CONFIG)
-        another = self._another(dict(settings or {}))
+        own = dict(settings or {})
+        another = self._another(own) if nodes == 1 else self._another_cluster(own, nodes)
         another.keep_in = self.keep_in
         another.start()
         return another
 
     def _another(self, settings: dict[str, str]) -> Target:  # noqa: ARG002
         """A second target of this kind, not yet started."""
+        raise MissingCapability(OWN_BROKER, self.spec)
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:  # noqa: ARG002
+        """A second target of this kind with so many brokers, not yet started."""
         raise MissingCapability(OWN_BROKER, self.spec)
 
     def require(self, capability: str) -> None:

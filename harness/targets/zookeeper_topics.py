@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NodeExistsError
+from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from harness.client.errors import ApiNotAdvertised, PreparationFailed
@@ -41,17 +42,34 @@ class ZookeeperTopics:
             brokers = sorted(int(each) for each in client.get_children(BROKERS))
             if not brokers:
                 raise PreparationFailed(f"{name}: ZooKeeper {self.zookeeper} has no live broker")
-            if client.exists(CONFIGS):
-                _put(client, f"{CONFIGS}/{name}", {"version": 1, "config": dict(configs)})
-            elif configs:
-                raise ApiNotAdvertised("this release has no topics with settings of their own")
-            replicas = {str(index): [brokers[index % len(brokers)]] for index in range(partitions)}
+            assignment = [[brokers[index % len(brokers)]] for index in range(partitions)]
+            _make(client, name, assignment, configs)
+
+    def make_assigned(
+        self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]
+    ) -> None:
+        """See :class:`harness.client.cluster_registry.ClusterRegistry`."""
+        with self._connected() as client:
+            _make(client, name, assignment, configs)
+
+    def replicas(self, name: str, partition: int) -> tuple[int, ...]:
+        """See :class:`harness.client.cluster_registry.ClusterRegistry`."""
+        found = self._read(f"{TOPICS}/{name}")
+        return tuple(found["partitions"].get(str(partition), ())) if found else ()
+
+    def isr(self, name: str, partition: int) -> tuple[int, ...]:
+        """See :class:`harness.client.cluster_registry.ClusterRegistry`."""
+        found = self._read(f"{TOPICS}/{name}/partitions/{partition}/state")
+        return tuple(found["isr"]) if found else ()
+
+    def _read(self, path: str) -> Any:
+        """The JSON that stands there; None where there is nothing."""
+        with self._connected() as client:
             try:
-                # 0.8.0 makes the folder with its first topic
-                content = _text({"version": 1, "partitions": replicas})
-                client.create(f"{TOPICS}/{name}", content, makepath=True)
-            except NodeExistsError as problem:
-                raise PreparationFailed(f"{name}: the topic exists already") from problem
+                content, _ = client.get(path)
+            except NoNodeError:
+                return None
+            return json.loads(content)
 
     def delete(self, names: Sequence[str]) -> None:
         """See TopicMaker."""
@@ -75,6 +93,25 @@ class ZookeeperTopics:
         finally:
             client.stop()
             client.close()
+
+
+def _make(
+    client: KazooClient,
+    name: str,
+    assignment: Sequence[Sequence[int]],
+    configs: Mapping[str, str],
+) -> None:
+    if client.exists(CONFIGS):
+        _put(client, f"{CONFIGS}/{name}", {"version": 1, "config": dict(configs)})
+    elif configs:
+        raise ApiNotAdvertised("this release has no topics with settings of their own")
+    replicas = {str(index): list(nodes) for index, nodes in enumerate(assignment)}
+    try:
+        # 0.8.0 makes the folder with its first topic
+        content = _text({"version": 1, "partitions": replicas})
+        client.create(f"{TOPICS}/{name}", content, makepath=True)
+    except NodeExistsError as problem:
+        raise PreparationFailed(f"{name}: the topic exists already") from problem
 
 
 def _put(client: KazooClient, path: str, content: object) -> None:

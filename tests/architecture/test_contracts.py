@@ -35,6 +35,7 @@ PLANTS = {
     "histories": ("harness/histories", "import harness.proxies"),
     "capture": ("harness/capture", "import harness.client"),
     "legacy": ("harness/legacy", "import time"),
+    "virtual_broker": ("harness/virtual_broker", "import harness.targets"),
 }
 
 

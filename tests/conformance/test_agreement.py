@@ -44,6 +44,16 @@ def test_a_difference_is_told_with_what_was_seen(tmp_path: Path) -> None:
     assert found.differences[0].said == "test_x.py::test_CONN-002: why failed"
 
 
+def test_what_one_side_does_not_let_us_ask_is_no_difference(tmp_path: Path) -> None:
+    like = run(tmp_path, "like", {"CONN-001": V.NOT_APPLICABLE, DATED: V.NOT_APPLICABLE})
+    old = run(tmp_path, "old", {"CONN-001": V.PASSED, DATED: V.NOT_SUPPORTED})
+    new = run(tmp_path, "new", {"CONN-001": V.FAILED, DATED: V.PASSED})
+    assert agree(OLD, like, old, {}).good
+    assert agree(NEW, like, new, {}).good
+    nothing = {"both": 0, "like": 0, "real": 0}
+    assert flips([(like, old), (like, new)], load_catalogue()) == nothing
+
+
 def test_a_named_difference_is_good_and_a_needless_name_is_not(tmp_path: Path) -> None:
     like = run(tmp_path, "like", {"CONN-001": V.PASSED, "CONN-002": V.PASSED})
     real = run(tmp_path, "real", {"CONN-001": V.PASSED, "CONN-002": V.FAILED})

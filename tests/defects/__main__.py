@@ -60,7 +60,9 @@ class Table:
             return [one for one in self.unseen if one.split()[0] in ENDED]
         if self.target != "reference":
             return []
-        return [one for one in self.unseen if one.split()[0] not in LACKED_BY_REFERENCE]
+        joined = {defect.name for defect in ALL_DEFECTS if defect.joined}  # it has no followers
+        lacked = LACKED_BY_REFERENCE.keys() | joined
+        return [one for one in self.unseen if not lacked & set(one.split())]
 
     def markdown(self) -> str:
         """One row a defect."""
@@ -210,7 +212,11 @@ def _run(
     ways, again = _ways(suites), _ways(replace(suites, out=suites.out / "again"))
     needed = {defect.where for defect in chosen}
     baselines = {where: _without_defect(run) for where, run in ways.items() if where in needed}
-    asked = [d for d in chosen if d.private or _is_asked(baselines[d.where], d.requirement)]
+    asked = [
+        d
+        for d in chosen
+        if (d.private and not d.joined) or _is_asked(baselines[d.where], d.requirement)
+    ]
 
     def outcome_of(defect: Defect) -> Outcome:
         before, area = baselines[defect.where], suites.area_of(defect)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tests.defects import (
+    altp,
     apiv,
+    brok_peer,
     comp,
     conf,
     conf_change,
@@ -27,6 +29,7 @@ from tests.defects import (
     grp_time,
     idem,
     idem_sequences,
+    isr_peer,
     leg,
     listo,
     log_kept,
@@ -44,6 +47,7 @@ from tests.defects import (
     quota_throttle,
     recf_batch,
     recf_sets,
+    repl,
     timestamps,
     topic,
     topic_later,
@@ -53,7 +57,9 @@ from tests.defects import (
 from tests.defects.defect import Defect
 
 ALL_DEFECTS: list[Defect] = [
+    *altp.DEFECTS,
     *apiv.DEFECTS,
+    *brok_peer.DEFECTS,
     *comp.DEFECTS,
     *conf.DEFECTS,
     *conf_change.DEFECTS,
@@ -77,6 +83,7 @@ ALL_DEFECTS: list[Defect] = [
     *grp_time.DEFECTS,
     *idem.DEFECTS,
     *idem_sequences.DEFECTS,
+    *isr_peer.DEFECTS,
     *leg.DEFECTS,
     *listo.DEFECTS,
     *log_kept.DEFECTS,
@@ -94,6 +101,7 @@ ALL_DEFECTS: list[Defect] = [
     *quota_throttle.DEFECTS,
     *recf_batch.DEFECTS,
     *recf_sets.DEFECTS,
+    *repl.DEFECTS,
     *timestamps.DEFECTS,
     *topic.DEFECTS,
     *topic_later.DEFECTS,

@@ -44,6 +44,7 @@ class Defect:
     """``reason`` is a regular expression that the failed check's reason must match.
 
     ``private``: it strikes the brokers that tests start for themselves, not the shared one.
+    ``joined``: of these, those that virtual brokers join.
     ``wrong``: it strikes no broker, and ``rule`` changes nothing.
     """
 
@@ -53,6 +54,7 @@ class Defect:
     rule: Callable[[], FrameRule]
     meaning: str
     private: bool = False
+    joined: bool = False
     wrong: WrongFunction | None = None
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,15 @@ from harness.proxies import FrameRule, RunningRelay
 from harness.targets.address import parse_address
 from harness.targets.external import ExternalBroker
 from harness.targets.spec import parse_target
-from harness.targets.target import BROKER_CONFIG, OWN_BROKER, SAFETY_CLASSES, Address, Target
+from harness.targets.target import (
+    BROKER_CONFIG,
+    JOIN_AS_BROKER,
+    OWN_BROKER,
+    SAFETY_CLASSES,
+    Address,
+    Target,
+)
+from harness.virtual_broker.door import KraftDoor, PeerDoor
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.table import DEFECT_VARIABLE, SPEC_VARIABLE
 
@@ -48,16 +57,24 @@ class PrivateBehindRelay(Target):
             self._broker = self._like.start_another(self._settings)
             opening.callback(self._broker.stop)
             relay = opening.enter_context(RunningRelay(self._broker.addresses[0], self._rule))
+            self.peer_door = self._door(self._broker.peer_door, opening)
             self._open = opening.pop_all()
-        self.addresses = [Address(*relay.address)]
+        self.addresses, self.nodes = [Address(*relay.address)], self._broker.nodes[:1]
         return self.addresses
+
+    def _door(self, own: PeerDoor | None, opening: ExitStack) -> PeerDoor | None:
+        """A controller is reached through a relay with the same rule, a ZooKeeper is not."""
+        if not isinstance(own, KraftDoor):
+            return own
+        relay = opening.enter_context(RunningRelay(own.controller, self._rule))
+        return replace(own, controller=relay.address)
 
     def is_alive(self) -> bool:
         return self._broker is not None and self._broker.is_alive()
 
     def stop(self) -> None:
         self._open.close()
-        self.addresses = []
+        self.addresses, self.nodes, self.peer_door = [], [], None
 
 
 class Shared(ExternalBroker):
@@ -73,6 +90,7 @@ class SharedAndPrivate(Shared):
 
     def __init__(self, address: Address, private: Target, defect_name: str) -> None:
         super().__init__([address])
+        self.capabilities |= private.capabilities & {JOIN_AS_BROKER}
         self._private, self._defect_name = private, defect_name
 
     def _another(self, settings: dict[str, str]) -> Target:

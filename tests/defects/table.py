@@ -81,7 +81,7 @@ class Suites:
     def run_private(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
         """Only the tests with brokers of their own, which stand behind a relay each."""
         name = defect.name if defect else ""
-        words = ["-m", "own_broker", *self._asked(defect)]
+        words = ["-m", "own_broker or joined_broker", *self._asked(defect)]
         variables = {SPEC_VARIABLE: self.spec, DEFECT_VARIABLE: name}
         run_name = _run_name(name or "private-baseline")
         return self._through_relay(FrameRule(), run_name, words, files, variables)

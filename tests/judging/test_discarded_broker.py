@@ -38,8 +38,9 @@ class Counted(Target):
     def log_path(self) -> None:
         return None
 
-    def start_another(self, settings: Mapping[str, str] | None = None) -> Target:
+    def start_another(self, settings: Mapping[str, str] | None = None, *, nodes: int = 1) -> Target:
         assert not settings
+        assert nodes == 1
         another = Counted(self.started)
         another.start()
         return another

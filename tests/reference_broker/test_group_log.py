@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -37,8 +38,20 @@ OFFSET_GONE, GROUP_GONE = ("OffsetCommitKey", -1), ("GroupMetadataKey", -1)
 @pytest.fixture
 def connection() -> Iterator[Connection]:
     """To a broker with a topic, whose groups are kept in one partition and looked after often."""
-    settings = {"offsets.topic.num.partitions": "1", "offsets.retention.check.interval.ms": "50"}
-    with running_broker(settings) as address:
+    with _connected({"offsets.retention.check.interval.ms": "50"}) as made:
+        yield made
+
+
+@pytest.fixture
+def unhurried() -> Iterator[Connection]:
+    """The same, but no group without offsets is forgotten during a test."""
+    with _connected({}) as made:
+        yield made
+
+
+@contextmanager
+def _connected(settings: dict[str, str]) -> Iterator[Connection]:
+    with running_broker({"offsets.topic.num.partitions": "1", **settings}) as address:
         create_topic(address, TOPIC)
         with Connection(address) as made:
             made.ask(FindCoordinatorRequest(key=GROUP), 2)
@@ -109,27 +122,27 @@ def test_a_commit_wakes_who_reads_the_topic(connection: Connection) -> None:
 
 
 def test_a_group_made_by_a_commit_of_nothing_is_shown_after_the_next_write(
-    connection: Connection,
+    unhurried: Connection,
 ) -> None:
-    commit_nothing(connection, "new")
-    assert (listed(connection), described(connection, "new")) == (set(), "Dead")
-    commit(connection)
-    assert (listed(connection), described(connection, "new")) == ({"new", GROUP}, "Empty")
+    commit_nothing(unhurried, "new")
+    assert (listed(unhurried), described(unhurried, "new")) == (set(), "Dead")
+    commit(unhurried)
+    assert (listed(unhurried), described(unhurried, "new")) == ({"new", GROUP}, "Empty")
 
 
-def test_a_group_that_is_not_shown_can_be_deleted(connection: Connection) -> None:
-    commit_nothing(connection, GROUP)
-    assert deletion(connection) == ErrorCode.NONE
-    assert written(connection) == [GROUP_GONE]
-    assert deletion(connection) == ErrorCode.GROUP_ID_NOT_FOUND
+def test_a_group_that_is_not_shown_can_be_deleted(unhurried: Connection) -> None:
+    commit_nothing(unhurried, GROUP)
+    assert deletion(unhurried) == ErrorCode.NONE
+    assert written(unhurried) == [GROUP_GONE]
+    assert deletion(unhurried) == ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_what_cannot_be_written_takes_along_what_is_not_shown(connection: Connection) -> None:
-    commit(connection)
-    commit_nothing(connection, "new")
-    commit(connection, metadata="." * 4000, times=400, expected=ErrorCode.UNKNOWN_SERVER_ERROR)
-    assert deletion(connection, "new") == ErrorCode.GROUP_ID_NOT_FOUND
-    assert deletion(connection) == ErrorCode.NONE
+def test_what_cannot_be_written_takes_along_what_is_not_shown(unhurried: Connection) -> None:
+    commit(unhurried)
+    commit_nothing(unhurried, "new")
+    commit(unhurried, metadata="." * 4000, times=400, expected=ErrorCode.UNKNOWN_SERVER_ERROR)
+    assert deletion(unhurried, "new") == ErrorCode.GROUP_ID_NOT_FOUND
+    assert deletion(unhurried) == ErrorCode.NONE
 
 
 def test_before_4_0_every_group_is_shown_at_once() -> None:

@@ -134,7 +134,7 @@ WHOLE = len(_batch())
 )
 def test_before_version_3_even_the_first_batch_is_cut(limit: int, hard: bool, size: int) -> None:
     limits = FetchLimits(1, 1 << 20, is_hard=hard)
-    (reading,) = read_partitions(*_two_batches(limit), limits)
+    (reading,) = read_partitions(*_two_batches(limit), limits, NOW)
     assert len(reading.records) == size
 
 
@@ -147,7 +147,7 @@ def test_what_is_left_for_another_partition_holds_a_batch_or_nothing(
     limits = FetchLimits(1, 2 * WHOLE + max_bytes)
     again = replace(want, key=("again", PartitionIndex(0)))
     _filled(cluster, "again")
-    readings = read_partitions(cluster, [missing, want, again], limits)
+    readings = read_partitions(cluster, [missing, want, again], limits, NOW)
     assert [len(reading.records) for reading in readings] == [2 * WHOLE, size, 0]
 
 
@@ -174,7 +174,7 @@ def test_one_answer_tells_of_one_segment_and_waits_for_no_other() -> None:
     limits = FetchLimits(1 << 30, 1 << 30)
     for offset, expected, is_waited_for in ((0, 1, False), (2, 1, False), (6, 1, True)):
         want = WantedPartition(("t", PartitionIndex(0)), offset, 1 << 30, -1, -1, None)
-        readings = read_partitions(cluster, [want], limits)
+        readings = read_partitions(cluster, [want], limits, NOW)
         assert len(readings[0].records) == expected * len(_batch(size=200_000))
         assert is_complete(readings, limits, frozenset()) is not is_waited_for
 

@@ -19,7 +19,7 @@ def waiting(answers: list[Message | None], deadline: int) -> Wait:
 
 
 def test_a_wake_asks_again_until_there_is_an_answer() -> None:
-    async def scenario() -> Message:
+    async def scenario() -> Message | bytes:
         purgatory = Purgatory()
         waiter = purgatory.enter(waiting([None, EARLY], 60_000), TimeMs(0))
         purgatory.wake([KEY])
@@ -33,7 +33,7 @@ def test_a_wake_asks_again_until_there_is_an_answer() -> None:
 
 
 def test_the_deadline_ends_the_wait() -> None:
-    async def scenario() -> Message:
+    async def scenario() -> Message | bytes:
         return await Purgatory().enter(waiting([], 20), TimeMs(0)).result
 
     assert asyncio.run(scenario()) is LATE

@@ -18,6 +18,7 @@ from harness.targets.info import TargetInfo, probe
 from harness.targets.target import (
     BROKER_CONFIG,
     DISCONNECT_NODE,
+    JOIN_AS_BROKER,
     KILL_NODE,
     LOG_DIRECTORY,
     LOGS,
@@ -28,6 +29,7 @@ from harness.targets.target import (
     Address,
     Target,
 )
+from harness.virtual_broker.cluster import JoinedCluster
 from tests.judging.awaiting import await_that
 from tests.targets import kinds
 
@@ -252,6 +254,20 @@ class CapabilityContract:
             lambda: any((folder / f"{topic}-0").is_dir() for folder in folders),
             f"no folder {topic}-0 in {folders}",
         )
+
+    def test_joining(self, asked: Asked) -> None:
+        door = asked.target.peer_door
+        if JOIN_AS_BROKER not in asked.target.capabilities:
+            assert door is None
+            return
+        assert door is not None
+        broker = asked.door()
+        try:
+            with JoinedCluster(door, broker, asked.target.nodes[0]) as cluster:
+                partition = cluster.partition([cluster.join()])
+                assert partition.state().isr == tuple(sorted(partition.replicas))
+        finally:
+            broker.close()
 
     def test_a_private_broker(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER):

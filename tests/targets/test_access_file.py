@@ -59,7 +59,8 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert (file.implementation, file.release) == ("Apache Kafka", "3.9.2")
     assert file.name_prefix == "team-a.kc-"
     assert file.safety == {"read"}
-    everything = set(CAPABILITIES) - {"create_topics", "own_broker", "broker_config"}
+    withheld = {"create_topics", "own_broker", "broker_config", "join_as_broker"}
+    everything = set(CAPABILITIES) - withheld
     assert file.capabilities == everything
     assert file.commands["stop"] == ("stop", "{node}", "")
     assert file.log_directories == {1: (tmp_path / "data-1", Path("/data-2"))}

@@ -20,7 +20,14 @@ from harness.reference_broker.cluster.peer import Peer
 from harness.reference_broker.cluster.producer_id_blocks import ProducerIdBlocks
 from harness.reference_broker.cluster.replica_fetcher import FetchSettings
 from harness.reference_broker.cluster.replica_fetchers import ReplicaFetchers
-from harness.reference_broker.effects import Effect, IsrProposed, ReplicaMoved, TopicDeleted
+from harness.reference_broker.cluster.topic_creation import TopicCreation
+from harness.reference_broker.effects import (
+    CreationWanted,
+    Effect,
+    IsrProposed,
+    ReplicaMoved,
+    TopicDeleted,
+)
 from harness.reference_broker.handlers.table import MEMBER_HANDLERS
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.node import Node, Seat
@@ -124,6 +131,7 @@ class _Running:
     def __init__(self, settings: BrokerSettings, member: Membership, peer: Any) -> None:
         number = settings.number
         self.forwarding = Forwarding(peer("forwarding"), number("request.timeout.ms") / 1000)
+        self._creation = TopicCreation(self.forwarding)
         state = member_state(settings, member.listeners[CLIENT_LISTENER], member.cluster_id)
         seat = Seat(state, MEMBER_HANDLERS, forward=self.forwarding.forward, notice=self._notice)
         at = member.listeners[CLIENT_LISTENER]
@@ -175,6 +183,8 @@ class _Running:
             self._proposals.propose(effect.topic_id, effect.partition_index)
         elif isinstance(effect, ReplicaMoved):
             self.fetchers.moved(effect.topic_id, effect.partition_index)
+        elif isinstance(effect, CreationWanted):
+            self._creation.ask_for(effect)
         elif isinstance(effect, TopicDeleted):
             for index in range(effect.partition_count):
                 self.fetchers.moved(effect.topic_id, PartitionIndex(index))

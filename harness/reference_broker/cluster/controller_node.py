@@ -6,20 +6,23 @@ import random
 from collections.abc import Iterator
 
 from harness.codec.messages import FeatureLevelRecord
+from harness.codec.structs import Message
 from harness.ids import TimeMs
 from harness.reference_broker.cluster.membership import CONTROLLER_LISTENER
 from harness.reference_broker.handlers.api_18_api_versions import finalized_levels
 from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
-from harness.reference_broker.initial_state import controller_state
+from harness.reference_broker.initial_state import cluster_configs, controller_state
 from harness.reference_broker.node import Node, Seat, now_ms
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import Endpoint
+from harness.reference_broker.state.configs.kinds import ResourceType
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
 from harness.reference_broker.state.controller.registration import ControllerRole
 from harness.reference_broker.state.controller.sessions import BrokerSessions
 from harness.reference_broker.state.metadata_log import MetadataLog
+from harness.reference_broker.state.metadata_records import config_records
 from harness.reference_broker.upkeep import Upkeep
 
 _LOOKS_A_SESSION = 10
@@ -44,10 +47,11 @@ class ControllerNode:
         sessions = BrokerSessions(settings.number("broker.session.timeout.ms"))
         role = ControllerRole(self._cluster_id, sessions, log)
         levels = finalized_levels(settings.like.release)
-        state.change_metadata(
-            [FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()],
-            now_ms(),
-        )
+        begin: list[Message] = [
+            FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()
+        ]
+        begin += config_records(ResourceType.BROKER, "", {}, cluster_configs(settings))
+        state.change_metadata(begin, now_ms())
         seat = Seat(state, CONTROLLER_HANDLERS, role=role)
         self.node = Node(settings, at.host, at.port, random.Random(), seat)
         self.node.upkeep = list(self._upkeep(self.node, role))

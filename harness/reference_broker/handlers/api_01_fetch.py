@@ -24,12 +24,12 @@ Version notes
 - v7   fetch sessions (KIP-227)
 - v9   current leader epoch, fencing (KIP-320)
 - v10  zstd (KIP-110); since 4.0 v4 and up get such batches too, as nothing is converted for them
+- v11  the reader's rack, and who is nearer to it (KIP-392)
 - v12  last fetched epoch and diverging epoch (KIP-595)
 - v13  topic ids instead of names (KIP-516)
 - v16  errors about the leader name the current one (KIP-951)
 
 Not done
-- v11 rack is read and ignored (KIP-392): no other replica is named.
 - Of an answer only the records count against a quota.
 - The last stable offset equals the high watermark as there are no transactions.
 """
@@ -180,6 +180,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             replica_id=state.replica_id if says_state else request.replica_id,
             broker_epoch=state.replica_epoch if says_state else ANY_EPOCH,
             may_follow=version >= _FIRST_VERSION_WITH_RACK,
+            rack=request.rack_id if version >= _FIRST_VERSION_WITH_RACK else "",
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
         ),
         request.isolation_level == _READ_COMMITTED,
@@ -219,7 +220,8 @@ def _forgotten_of(request: FetchRequest, by_id: bool) -> list[FetchKey]:
 
 
 def _read(fetch: _Fetch) -> list[PartitionReading]:
-    return read_partitions(fetch.context.state.cluster, fetch.wanted, fetch.limits)
+    context = fetch.context
+    return read_partitions(context.state.cluster, fetch.wanted, fetch.limits, context.now())
 
 
 def _read_and_note(fetch: _Fetch, effects: list[Effect]) -> list[PartitionReading]:
@@ -312,7 +314,7 @@ def _note(session: FetchSession, reading: PartitionReading) -> bool:
         reading.log_start_offset,
         bool(reading.records),
     )
-    return news or reading.diverging is not None
+    return news or reading.diverging is not None or reading.preferred is not None
 
 
 def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> None:
@@ -332,6 +334,8 @@ def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> N
         part.diverging_epoch = FetchResponse.EpochEndOffset(
             epoch=reading.diverging.epoch, end_offset=reading.diverging.end_offset
         )
+    if reading.preferred is not None:
+        part.preferred_read_replica = reading.preferred
     version = fetch.context.api_version
     if version >= _FIRST_VERSION_WITH_LEADER and reading.error in _LEADER_ERRORS:
         _name_leader(part, response, fetch, reading)

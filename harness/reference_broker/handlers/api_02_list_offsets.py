@@ -192,7 +192,10 @@ def _old_answer(request: ListOffsetsRequest, context: RequestContext) -> Answer:
             topics=[
                 ListOffsetsResponse.ListOffsetsTopicResponse(
                     name=topic.name,
-                    partitions=[_old_find(topic.name, part, context) for part in topic.partitions],
+                    partitions=[
+                        _old_find(topic.name, part, request.replica_id, context)
+                        for part in topic.partitions
+                    ],
                 )
                 for topic in request.topics
             ]
@@ -201,7 +204,10 @@ def _old_answer(request: ListOffsetsRequest, context: RequestContext) -> Answer:
 
 
 def _old_find(
-    topic: str, wanted: ListOffsetsRequest.ListOffsetsPartition, context: RequestContext
+    topic: str,
+    wanted: ListOffsetsRequest.ListOffsetsPartition,
+    replica_id: int,
+    context: RequestContext,
 ) -> _Result:
     index = wanted.partition_index
     if wanted.timestamp < EARLIEST:
@@ -209,12 +215,20 @@ def _old_find(
     partition = find_partition(context.state.cluster, (topic, index))
     if isinstance(partition, ErrorCode):
         return _failed(index, partition)
-    if _problem_with(partition, _NO_EPOCH, _CONSUMER) is not ErrorCode.NONE:
+    if _problem_with(partition, _NO_EPOCH, replica_id) is not ErrorCode.NONE:
         return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if wanted.max_num_offsets < 0:
         return _failed(index, ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka does not foresee it
     found = old_style_offsets(partition, wanted.timestamp, wanted.max_num_offsets, context.now())
+    if replica_id == _CONSUMER:
+        found = _readable(found, partition.high_watermark)
     return _Result(partition_index=index, old_style_offsets=found)
+
+
+def _readable(offsets: list[int], high_watermark: int) -> list[int]:
+    """Newest first; what is not committed gives way to where that ends."""
+    kept = [offset for offset in offsets if offset <= high_watermark]
+    return [high_watermark, *kept] if len(kept) < len(offsets) else kept
 
 
 def _failed(index: int, error: ErrorCode) -> _Result:

@@ -35,9 +35,11 @@ from harness.ids import LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.handlers.group_coordinator import (
     EACH_IS_ANSWERED,
     MISSING_TOPICS_ARE_ANSWERED,
+    answer_when_kept,
+    can_keep,
     problem_with_coordinator,
 )
-from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
 from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerState
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
@@ -60,7 +62,7 @@ _Result = OffsetCommitResponse.OffsetCommitResponsePartition
 _Known = tuple[Topic, _Topic, list[_Partition]]
 
 
-def handle(request: OffsetCommitRequest, context: RequestContext) -> Answer:
+def handle(request: OffsetCommitRequest, context: RequestContext) -> Outcome:
     """Store what can be stored; the group is asked when there is something of that."""
     refused: dict[UUID | str, _TopicResult] = {}
     known: list[_Known] = []
@@ -94,7 +96,27 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> Answer:
         answered.partitions = [_result(part, next(codes)) for part in parts]
         committed.append(answered)
     topics = merged(refused, committed, lambda topic: _key(topic, context))
-    return Answer(OffsetCommitResponse(topics=topics))
+    return _answered_when_kept(request.group_id, topics, committed, context)
+
+
+def _answered_when_kept(
+    group_id: str,
+    topics: list[_TopicResult],
+    committed: list[_TopicResult],
+    context: RequestContext,
+) -> Outcome:
+    """What was stored counts when it is replicated."""
+    answer = OffsetCommitResponse(topics=topics)
+    kept = [one for topic in committed for one in topic.partitions if not one.error_code]
+    if not kept:
+        return Answer(answer)
+
+    def refuse(error: ErrorCode) -> OffsetCommitResponse:
+        for result in kept:
+            result.error_code = error
+        return answer
+
+    return answer_when_kept(group_id, answer, refuse, context)
 
 
 def _each_once(known: Sequence[_Known]) -> list[_Known]:
@@ -202,9 +224,11 @@ def _commit(
 
 
 def _problem_with_group(request: OffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    error = problem_with_coordinator(context)
+    error = problem_with_coordinator(request.group_id, context)
     if error is not ErrorCode.NONE:
         return error
+    if not can_keep(request.group_id, context):
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
     generation = request.generation_id_or_member_epoch
     group = context.state.groups.find(request.group_id)
     if group is not None:

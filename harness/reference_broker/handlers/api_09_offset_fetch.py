@@ -103,7 +103,7 @@ def _answered_group(
 def _answered(group_id: str, asked: Sequence[_Asked] | None, context: RequestContext) -> _Group:
     if asked is not None and not context.state.like.since(*EACH_IS_ANSWERED):
         asked = _each_once(asked)
-    error = problem_with_coordinator(context)
+    error = problem_with_coordinator(group_id, context)
     if error is not ErrorCode.NONE:
         return _refused(group_id, asked or (), error, context)
     if asked is None:

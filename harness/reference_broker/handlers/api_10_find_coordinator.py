@@ -1,8 +1,8 @@
 """FindCoordinator: API key 10, versions 0 to 6.
 
 Behaviour
-- The coordinator of everything is this node. While the coordinator's internal topic does not
-  exist the answer is COORDINATOR_NOT_AVAILABLE and the topic is created.
+- The coordinator is who leads the key's partition of the internal topic. While that topic does not
+  exist the answer is COORDINATOR_NOT_AVAILABLE and it is created.
 
 Version notes
 - v1   key types: 0 group, 1 transaction (KIP-98)
@@ -18,6 +18,7 @@ import base64
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.group_log import java_hash
 from harness.reference_broker.state.topic_names import (
     GROUP_METADATA_TOPIC,
     SHARE_GROUP_STATE_TOPIC,
@@ -65,9 +66,17 @@ def _coordinator(
         return FindCoordinatorResponse.Coordinator(
             key=key, error_code=error, node_id=_NO_NODE, port=_NO_NODE
         )
-    identity = context.state.identity
+    topic = context.state.cluster.named(_TOPIC_OF_KEY_TYPE[key_type])
+    assert topic is not None
+    partition = topic.partitions[java_hash(key) % len(topic.partitions)]
+    leader_id = partition.registration.leader
+    at = context.state.endpoint_of(leader_id, context.listener)
+    if at is None:
+        return FindCoordinatorResponse.Coordinator(
+            key=key, error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE, node_id=_NO_NODE, port=_NO_NODE
+        )
     return FindCoordinatorResponse.Coordinator(
-        key=key, node_id=identity.broker_id, host=identity.host, port=identity.port
+        key=key, node_id=leader_id, host=at.host, port=at.port
     )
 
 

@@ -58,7 +58,7 @@ def _problem_with(request: JoinGroupRequest, context: RequestContext) -> ErrorCo
     shortest, longest = limits.min_session_timeout_ms, limits.max_session_timeout_ms
     if not shortest <= request.session_timeout_ms <= longest:
         return ErrorCode.INVALID_SESSION_TIMEOUT
-    return problem_with_coordinator(context)
+    return problem_with_coordinator(request.group_id, context)
 
 
 def _wanted(request: JoinGroupRequest, context: RequestContext) -> WantedJoin:

@@ -43,7 +43,7 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> Answer:
 
 
 def _described(group_id: str, context: RequestContext) -> _Described:
-    error = problem_with_coordinator(context)
+    error = problem_with_coordinator(group_id, context)
     if error is not ErrorCode.NONE:
         return _Described(group_id=group_id, error_code=error, authorized_operations=NOT_ASKED)
     group = context.state.groups.find_shown(group_id)

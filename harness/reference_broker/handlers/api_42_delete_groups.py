@@ -32,7 +32,7 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> Answer:
 
 
 def _delete(group_id: str, context: RequestContext) -> ErrorCode:
-    error = problem_with_coordinator(context)
+    error = problem_with_coordinator(group_id, context)
     if error is not ErrorCode.NONE:
         return error
     group = context.state.groups.find(group_id)

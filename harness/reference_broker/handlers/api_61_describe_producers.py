@@ -47,7 +47,7 @@ def _described(name: str, index: int, context: RequestContext) -> _Result:
     partition = None if topic is None else topic.partition(index)
     if partition is None:
         return _Result(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if partition.leading is None:
+    if not partition.is_here:
         return _Result(partition_index=index, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
     return _Result(
         partition_index=index,

@@ -5,11 +5,10 @@ from typing import TypeVar
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
-from harness.ids import GroupId
+from harness.ids import GroupId, TimeMs
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.outcome import Answer, RequestContext, Wait
 from harness.reference_broker.state.group_member import Parked
-from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
 
 MISSING_TOPICS_ARE_ANSWERED = (3, 5)  # KAFKA-14462
 EACH_IS_ANSWERED = (4, 0)  # what is named twice, by the coordinator of KIP-848
@@ -19,15 +18,54 @@ T = TypeVar("T")
 
 def problem_with_group(group_id: str, context: RequestContext) -> ErrorCode:
     """An empty name is none; before the groups' internal topic exists this is no coordinator."""
-    if not group_id:
-        return ErrorCode.INVALID_GROUP_ID
-    return problem_with_coordinator(context)
+    return problem_with_coordinator(group_id, context) if group_id else ErrorCode.INVALID_GROUP_ID
 
 
-def problem_with_coordinator(context: RequestContext) -> ErrorCode:
-    """NOT_COORDINATOR as long as nobody asked for a coordinator."""
-    has_topic = context.state.cluster.named(GROUP_METADATA_TOPIC) is not None
-    return ErrorCode.NONE if has_topic else ErrorCode.NOT_COORDINATOR
+def problem_with_coordinator(group_id: str, context: RequestContext) -> ErrorCode:
+    """NOT_COORDINATOR unless the broker leads the group's partition of the internal topic."""
+    partition = context.state.group_log.partition_of(group_id)
+    is_here = partition is not None and partition.leading is not None
+    return ErrorCode.NONE if is_here else ErrorCode.NOT_COORDINATOR
+
+
+def can_keep(group_id: str, context: RequestContext) -> bool:
+    """Whether enough replicas of the group's partition are in sync for something new."""
+    partition = context.state.group_log.partition_of(group_id)
+    if partition is None or partition.leading is None:
+        return False
+    return len(partition.leading.isr) >= partition.min_isr
+
+
+def answer_when_kept(
+    group_id: str, answer: Message, refuse: Callable[[ErrorCode], Message], context: RequestContext
+) -> Answer | Wait:
+    """Answer when what was written of the group is on all replicas in sync.
+
+    What is not there in time is COORDINATOR_NOT_AVAILABLE, at another leader NOT_COORDINATOR.
+    """
+    partition = context.state.group_log.partition_of(group_id)
+    if partition is None:
+        return Answer(answer)
+    required = partition.log.end_offset
+
+    def attempt() -> Message | None:
+        outcome = partition.replicated(required)
+        if outcome is None or outcome is ErrorCode.NONE:
+            return None if outcome is None else answer
+        return refuse(_TOLD.get(outcome, ErrorCode.COORDINATOR_NOT_AVAILABLE))
+
+    now = attempt()
+    if now is not None:
+        return Answer(now)
+    return Wait(
+        frozenset({(partition.topic_id, partition.index)}),
+        TimeMs(context.now() + context.state.limits.offset_commit_timeout_ms),
+        attempt,
+        lambda: refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE),
+    )
+
+
+_TOLD = {ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR}
 
 
 def answer_parked(

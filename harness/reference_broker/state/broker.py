@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.ids import BrokerId, TimeMs
-from harness.reference_broker.effects import Effect
+from harness.reference_broker.effects import CreationWanted, Effect
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.client_quotas import ClientQuotas
@@ -27,6 +27,7 @@ from harness.reference_broker.state.randomness import Randomness, random_uuid
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.state.topic_creation import (
+    USE_DEFAULT,
     CreationDefaults,
     PlannedTopic,
     WantedTopic,
@@ -66,13 +67,18 @@ class BrokerLimits:
     fetch_max_bytes: int
     transaction_max_timeout_ms: int
     memory_bytes: int
+    offset_commit_timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """How an internal topic is created when its coordinator is first looked for."""
+    """How an internal topic is created when its coordinator is first looked for.
+
+    There are no more replicas than brokers.
+    """
 
     partition_count: int
+    replication_factor: int
     configs: Mapping[str, str]
 
 
@@ -89,6 +95,7 @@ class BrokerState:
     """The state behind all handlers of one broker.
 
     `client_metrics` and `group_configs` are what clients have given for each of them by name.
+    `is_member`: the controller is another node, and only it may change the metadata.
     `write_metadata` takes records before they are applied: a controller's log. `effects` are to
     be carried out that no request has asked for.
     """
@@ -110,6 +117,7 @@ class BrokerState:
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
     next_producer_id: int = 0
+    is_member: bool = False
     write_metadata: Callable[[Sequence[Message], TimeMs], list[Effect]] | None = None
     effects: list[Effect] = field(default_factory=list)
 
@@ -200,30 +208,53 @@ class BrokerState:
         wanted = (
             WantedTopic(name)
             if internal is None
-            else WantedTopic(name, internal.partition_count, configs=dict(internal.configs))
+            else WantedTopic(
+                name,
+                internal.partition_count,
+                min(internal.replication_factor, max(len(self.brokers.all()), 1)),
+                configs=dict(internal.configs),
+            )
         )
+        if self.is_member:
+            self.effects.append(self._creation_wanted(wanted))
+            return
         try:
             plan = plan_topic(wanted, self.cluster, self.creation_defaults, randomness)
         except CreationRefused:
             return
         self.create_topic(plan, randomness, now)
 
+    def _creation_wanted(self, wanted: WantedTopic) -> CreationWanted:
+        """A broker's own settings say how, as it is the broker that asks the controller."""
+        defaults = self.creation_defaults
+        count, factor = wanted.partition_count, wanted.replication_factor
+        given = {name: value for name, value in wanted.configs.items() if value is not None}
+        return CreationWanted(
+            wanted.name,
+            defaults.partition_count if count == USE_DEFAULT else count,
+            defaults.replication_factor if factor == USE_DEFAULT else factor,
+            tuple(given.items()),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class InternalTopicSizes:
-    """Partition count and segment size of each internal topic."""
+    """Partition count, replication factor and segment size of each internal topic."""
 
-    group_metadata: tuple[int, int]
-    transaction_state: tuple[int, int]
-    share_group_state: tuple[int, int]
+    group_metadata: tuple[int, int, int]
+    transaction_state: tuple[int, int, int]
+    share_group_state: tuple[int, int, int]
 
 
 def internal_topics_of(sizes: InternalTopicSizes) -> dict[str, InternalTopic]:
     """The internal topics with the configs that Kafka gives them."""
 
-    def compacted(partitions: int, segment_bytes: int, compression: str) -> InternalTopic:
+    def compacted(
+        partitions: int, factor: int, segment_bytes: int, compression: str
+    ) -> InternalTopic:
         return InternalTopic(
             partitions,
+            factor,
             {
                 "cleanup.policy": "compact",
                 "compression.type": compression,
@@ -235,12 +266,12 @@ def internal_topics_of(sizes: InternalTopicSizes) -> dict[str, InternalTopic]:
         GROUP_METADATA_TOPIC: compacted(*sizes.group_metadata, "producer"),
         TRANSACTION_STATE_TOPIC: compacted(*sizes.transaction_state, "uncompressed"),
         SHARE_GROUP_STATE_TOPIC: InternalTopic(
-            sizes.share_group_state[0],
+            *sizes.share_group_state[:2],
             {
                 "cleanup.policy": "delete",
                 "compression.type": "producer",
                 "retention.ms": "-1",
-                "segment.bytes": str(sizes.share_group_state[1]),
+                "segment.bytes": str(sizes.share_group_state[2]),
             },
         ),
     }

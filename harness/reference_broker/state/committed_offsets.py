@@ -79,6 +79,14 @@ class CommittedOffsets:
             self._by_group.setdefault(group_id, {}).update(commits)
         return True
 
+    def restore(self, group_id: str, offsets: Mapping[Place, CommittedOffset]) -> None:
+        """All of one group, as they were read from the log."""
+        self._by_group[group_id] = dict(offsets)
+
+    def drop(self, group_id: str) -> None:
+        """Another broker keeps them: nothing is written of that."""
+        self._by_group.pop(group_id, None)
+
     def commit_aside(self, group_id: str, place: Place, offset: Offset) -> None:
         """Instead of what is there; it does not expire."""
         self._aside.setdefault(group_id, {})[place] = offset

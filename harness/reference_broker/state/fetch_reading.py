@@ -14,6 +14,7 @@ from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.leader_epochs import EpochEnd
 from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.read_replica import preferred_replica
 
 _NO_LEADER_EPOCH = -1  # and whatever is less, other than in ListOffsets
 
@@ -36,6 +37,7 @@ class FetchLimits:
     broker_epoch: int = -1
     is_hard: bool = False
     may_follow: bool = True
+    rack: str = ""
 
     @property
     def from_replica(self) -> bool:
@@ -58,7 +60,8 @@ class PartitionReading:
     """What was read of one partition; -1 where an error leaves it unknown.
 
     `diverging`: where the reader's log and this one part, the last common epoch ends here
-    (KIP-595). `is_old`: it was read of a segment that is not appended to any more.
+    (KIP-595). `preferred`: to whom the reader is sent instead. `is_old`: it was read of a segment
+    that is not appended to any more.
     """
 
     key: FetchKey
@@ -67,6 +70,7 @@ class PartitionReading:
     log_start_offset: int = -1
     records: bytes = b""
     diverging: EpochEnd | None = None
+    preferred: BrokerId | None = None
     is_missing: bool = False
     is_old: bool = False
 
@@ -93,7 +97,7 @@ def find_partition(
 
 
 def read_partitions(
-    cluster: Cluster, wanted: Iterable[WantedPartition], limits: FetchLimits
+    cluster: Cluster, wanted: Iterable[WantedPartition], limits: FetchLimits, now: TimeMs
 ) -> list[PartitionReading]:
     """Fill partitions in order until max_bytes are used up; the first batch always fits.
 
@@ -111,7 +115,9 @@ def read_partitions(
             place = unknown if found is ErrorCode.UNKNOWN_TOPIC_ID else missing
             place.append(PartitionReading(want.key, found, is_missing=is_missing))
             continue
-        reading = _read(found, want, limits, left_bytes, may_exceed)
+        reading = _sent_elsewhere(found, want, limits, now) or _read(
+            found, want, limits, left_bytes, may_exceed
+        )
         if reading.records:
             may_exceed = False
             left_bytes = max(0, left_bytes - len(reading.records))
@@ -130,12 +136,31 @@ def is_complete(
     """
     if any(
         r.is_old
+        or r.preferred is not None
         or r.diverging is not None
         or (r.error is not ErrorCode.NONE and r.key not in missing_at_start)
         for r in readings
     ):
         return True
     return sum(len(r.records) for r in readings) >= limits.min_bytes
+
+
+def _sent_elsewhere(
+    partition: Partition, want: WantedPartition, limits: FetchLimits, now: TimeMs
+) -> PartitionReading | None:
+    """Nothing is read for whom another replica is nearer to."""
+    if not limits.rack or limits.from_replica:
+        return None
+    preferred = preferred_replica(partition, limits.rack, want.fetch_offset, now)
+    if preferred is None or _problem_with(partition, want, limits) is not ErrorCode.NONE:
+        return None
+    start = partition.log.start_offset
+    return PartitionReading(
+        want.key,
+        high_watermark=partition.high_watermark,
+        log_start_offset=start,
+        preferred=preferred,
+    )
 
 
 def _read(

@@ -47,14 +47,14 @@ class GroupLog:
         Since 4.0 they are read as they were at the last offset that was written
         (``TimelineHashMap``, ``CoordinatorRuntime.scheduleReadOperation``).
         """
-        partition = self._partition_of(group_id)
+        partition = self.partition_of(group_id)
         if partition is None or not self._like.since(*_NEW_GROUPS_ARE_KEPT):
             return None
         return partition.log.end_offset
 
     def keeps_together(self, group_id: str, other_id: str) -> bool:
         """Whether two groups are in one partition."""
-        return self._partition_of(group_id) is self._partition_of(other_id)
+        return self.partition_of(group_id) is self.partition_of(other_id)
 
     def keep_commits(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
         """Offsets of one request, all or none; False when they are too much for a batch."""
@@ -91,7 +91,7 @@ class GroupLog:
             self._append(group.group_id, [forgotten_group_row(group.group_id, now)], now)
 
     def _append(self, group_id: str, rows: Rows, now: TimeMs) -> bool:
-        partition = self._partition_of(group_id)
+        partition = self.partition_of(group_id)
         if partition is None or not rows:
             return True
         from harness.codec.records import encode_rows
@@ -103,7 +103,8 @@ class GroupLog:
         self._effects += appended.effects
         return True
 
-    def _partition_of(self, group_id: str) -> Partition | None:
+    def partition_of(self, group_id: str) -> Partition | None:
+        """Where its records are: who leads it coordinates the group."""
         topic = self._topic()
         if topic is None:
             return None

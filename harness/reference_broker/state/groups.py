@@ -90,6 +90,16 @@ class Groups:
             self._by_id[found.group_id] = found
         return found
 
+    def restore(self, group: Group) -> None:
+        """One that was read from the log, instead of what is known of it."""
+        self._by_id[group.group_id] = group
+
+    def drop(self, group: Group) -> None:
+        """Another broker coordinates it: nothing is written of that."""
+        for member_id in (*group.members, *group.pending_members):
+            self._alarms.cancel(GroupAlarm("session", group.group_id, member_id))
+        del self._by_id[group.group_id]
+
     def revert(self, group_id: str) -> None:
         """Something of that group could not be written: what is not shown there was never made.
 

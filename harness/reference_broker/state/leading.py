@@ -14,6 +14,7 @@ from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.partition_registration import PartitionRegistration
 
 _UNKNOWN, _LONG_AGO = Offset(-1), TimeMs(0)
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 ANY_EPOCH = -1
 """The broker epoch of a follower that does not say which incarnation it is."""
 
@@ -26,10 +27,12 @@ class ReplicationRules:
         lag_ms: so long a follower may be behind and in sync (``replica.lag.time.max.ms``).
         holds_below_minimum: nothing is committed while fewer than min.insync.replicas are in sync;
             since 3.7 (KAFKA-15583, KIP-966).
+        selects_by_rack: consumers are sent to a follower in their rack (KIP-392).
     """
 
     lag_ms: int = 30_000
     holds_below_minimum: bool = True
+    selects_by_rack: bool = False
 
 
 @dataclass(slots=True)

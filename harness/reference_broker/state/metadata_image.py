@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.state.brokers import BrokerRegistration
 from harness.reference_broker.state.partition_registration import PartitionRegistration
+from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
 
 if TYPE_CHECKING:
     from harness.codec import messages
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.partition import Partition
+    from harness.reference_broker.state.topic import Topic
 
 _CONFIG = "ConfigRecord"
 
@@ -53,7 +56,7 @@ def _partition(state: BrokerState, record: messages.PartitionRecord, now: TimeMs
     if existing is None:
         index = PartitionIndex(record.partition_id)
         existing = state.cluster.add_partition(topic, index, registration, now)
-    state.effects += existing.register(registration, now)
+    _register(state, topic, existing, registration, now)
 
 
 def _partition_changed(
@@ -61,8 +64,29 @@ def _partition_changed(
 ) -> None:
     topic = state.cluster.with_id(record.topic_id)
     partition = None if topic is None else topic.partition(record.partition_id)
-    if partition is not None:
-        state.effects += partition.register(partition.registration.changed(record), now)
+    if topic is not None and partition is not None:
+        _register(state, topic, partition, partition.registration.changed(record), now)
+
+
+def _register(
+    state: BrokerState,
+    topic: Topic,
+    partition: Partition,
+    registration: PartitionRegistration,
+    now: TimeMs,
+) -> None:
+    led = partition.leading is not None
+    state.effects += partition.register(registration, now)
+    leads = partition.leading is not None
+    if topic.name != GROUP_METADATA_TOPIC or led == leads:
+        return
+    # Not at the start: most brokers lead such a partition from its beginning on.
+    from harness.reference_broker.state.group_loading import load_groups, unload_groups
+
+    if leads:
+        load_groups(state, partition, now)
+    else:
+        unload_groups(state, partition)
 
 
 def _registered(state: BrokerState, record: messages.RegisterBrokerRecord, _now: TimeMs) -> None:

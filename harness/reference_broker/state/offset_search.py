@@ -79,7 +79,7 @@ def old_style_offsets(partition: Partition, timestamp: int, most: int, now: Time
     begins = partition.segments.begins()
     found: list[tuple[int, int]] = [(max(base, log.start_offset), at) for base, at in begins]
     if partition.segments.active.size_bytes:
-        found.append((partition.high_watermark, now))
+        found.append((log.end_offset, now))
     if timestamp == EARLIEST:
         found = found[:1]
     elif timestamp != LATEST:

@@ -93,6 +93,12 @@ class NodeConfig:
         return self.quorum.node_id == self.node_id
 
     @property
+    def inter_broker_listener(self) -> str:
+        """The name of the listener for other brokers, where the release has named ones."""
+        usual = INTERNAL if self.internal is not None else PROTOCOL
+        return self.settings.get("inter.broker.listener.name", usual)
+
+    @property
     def log_directories(self) -> list[Path]:
         """``log.dirs``: ``log_dir`` unless the settings name others."""
         named = self.settings.get("log.dirs", self.settings.get("log.dir", str(self.log_dir)))

@@ -19,6 +19,7 @@ from harness.targets.ready import await_answers
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import until_started
 from harness.targets.target import Address
+from harness.virtual_broker.door import KraftDoor, PeerDoor, ZooKeeperDoor
 
 START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its process does
 
@@ -103,6 +104,15 @@ class KafkaCluster:
     def addresses(self) -> dict[int, Address]:
         """Where clients reach each broker, by id."""
         return {node_id: node.address for node_id, node in self.brokers.items()}
+
+    @property
+    def peer_door(self) -> PeerDoor:
+        """How another broker joins them."""
+        if self.zookeeper is not None:
+            return ZooKeeperDoor(self.zookeeper.address)
+        first = next(iter(self.brokers.values())).config
+        assert self._cluster_id is not None, "KRaft has a cluster id"
+        return KraftDoor(first.quorum.address, self._cluster_id, first.inter_broker_listener)
 
     def end_for_archives(self) -> None:
         """A normal end of those that then leave a class archive."""

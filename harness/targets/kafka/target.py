@@ -18,6 +18,7 @@ from harness.targets.start_again import until_started
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
+    JOIN_AS_BROKER,
     KILL_NODE,
     LOG_DIRECTORY,
     LOGS,
@@ -51,6 +52,7 @@ class KafkaTarget(Target):
             CREATE_TOPICS,
             OWN_BROKER,
             BROKER_CONFIG,
+            JOIN_AS_BROKER,
             STOP_NODE,
             KILL_NODE,
             PAUSE_NODE,
@@ -171,6 +173,7 @@ class KafkaTarget(Target):
         self.addresses = list(cluster.addresses.values())
         self.nodes = list(cluster.addresses)
         self.zookeeper = cluster.zookeeper.address if cluster.zookeeper else None
+        self.peer_door = cluster.peer_door
 
     def _before_start(self, addresses: Sequence[Address]) -> None:
         """What must be there before the first process; these are the addresses of the plan."""
@@ -190,6 +193,7 @@ class KafkaTarget(Target):
         self.addresses = []
         self.nodes = []
         self.zookeeper = None
+        self.peer_door = None
 
     # -- one node ------------------------------------------------------------------------------
 
@@ -229,9 +233,13 @@ class KafkaTarget(Target):
 
     def _another(self, settings: dict[str, str]) -> KafkaTarget:
         """A single broker, with a ZooKeeper of its own: this target may run in another process."""
+        return self._another_cluster(settings, 1)
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> KafkaTarget:
         return KafkaTarget(
             self.release,
             mode=self.mode.value,
+            nodes=nodes,
             heap=self.heap,
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),

@@ -61,9 +61,9 @@ class BrokerSessions:
         self._sessions: dict[BrokerId, _Session] = {}
 
     def is_valid(self, broker_id: BrokerId, now: TimeMs) -> bool:
-        """Whether it was heard of within `broker.session.timeout.ms`."""
+        """Whether it is not fenced, and was heard of within `broker.session.timeout.ms`."""
         session = self._sessions.get(broker_id)
-        if session is None or session.heard_at is None:
+        if session is None or session.is_fenced or session.heard_at is None:
             return False
         return now - session.heard_at <= self._timeout_ms
 

@@ -1,0 +1,164 @@
+"""What was seen of one partition's replication, step by step, and what must be true of all of it.
+
+The promises are those that hold at every moment: a high watermark never goes back and is never
+above what all of the ISR have confirmed, a consumer reads nothing above it, an ISR has its leader
+and nobody who is no replica. Pure and total: any sequence gets an answer. What it assumes is that
+observations are in the order of their answers, one request at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one answer told; a field that it did not tell is -1, or None.
+
+    Attributes:
+        what: the step, in words.
+        at_ms: since the scenario began.
+        node: who answered.
+        partition: which one, as ``topic-0``.
+        leader_epoch, high_watermark, last_stable_offset, log_start_offset, log_end_offset: told.
+        isr: as the cluster has it, ``leader`` is told with it.
+        replica, confirmed: this replica has fetched from this offset, and the leader took it.
+        read_to: one more than the last offset of the records that a consumer was given.
+    """
+
+    what: str
+    at_ms: float = 0.0
+    node: int = UNKNOWN
+    partition: str = ""
+    leader: int = UNKNOWN
+    leader_epoch: int = UNKNOWN
+    high_watermark: int = UNKNOWN
+    last_stable_offset: int = UNKNOWN
+    log_start_offset: int = UNKNOWN
+    log_end_offset: int = UNKNOWN
+    isr: tuple[int, ...] | None = None
+    replica: int = UNKNOWN
+    confirmed: int = UNKNOWN
+    read_to: int = UNKNOWN
+
+
+class Broken(StrEnum):
+    """The promises, named by how they are broken."""
+
+    WATERMARK_FELL = "the high watermark went back"
+    WATERMARK_ABOVE_END = "the high watermark is above the log end"
+    WATERMARK_UNCONFIRMED = "the high watermark is above what a member of the ISR has confirmed"
+    END_FELL = "the log end went back"
+    READ_ABOVE_WATERMARK = "a consumer was given a record above the high watermark"
+    STABLE_ABOVE_WATERMARK = "the last stable offset is above the high watermark"
+    START_ABOVE_WATERMARK = "the log start is above the high watermark"
+    ISR_WITHOUT_LEADER = "the ISR lacks the leader"
+    ISR_OF_STRANGERS = "the ISR has a member that is no replica"
+    EPOCH_FELL = "the leader epoch went back"
+    JOINED_EARLY = "a replica joined the ISR below the high watermark"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A promise that did not hold, and the observation that shows it."""
+
+    broken: Broken
+    seen: Observation
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.seen.what}: {self.broken}: {self.detail}"
+
+
+def check_replication(seen: Iterable[Observation], replicas: Sequence[int]) -> list[Finding]:
+    """All that is wrong with the observations of one partition with these replicas, in order."""
+    every = list(seen)
+    return [*_check_offsets(every), *_check_members(every, replicas), *_check_confirmed(every)]
+
+
+def _check_offsets(every: Sequence[Observation]) -> Iterator[Finding]:
+    """Of one leader after the other: what one has told binds only itself."""
+    watermark = end = epoch = UNKNOWN
+    node = UNKNOWN
+    for one in every:
+        if one.node != node:
+            node, watermark, end = one.node, UNKNOWN, UNKNOWN
+        if one.log_end_offset != UNKNOWN:
+            if one.log_end_offset < end:
+                yield Finding(Broken.END_FELL, one, f"{end}, then {one.log_end_offset}")
+            end = max(end, one.log_end_offset)
+            if one.log_end_offset < watermark:
+                told = f"{watermark}, the log end is {one.log_end_offset}"
+                yield Finding(Broken.WATERMARK_ABOVE_END, one, told)
+        if one.high_watermark != UNKNOWN:
+            if one.high_watermark < watermark:
+                yield Finding(Broken.WATERMARK_FELL, one, f"{watermark}, then {one.high_watermark}")
+            watermark = max(watermark, one.high_watermark)
+            yield from _check_below(one)
+        if one.leader_epoch != UNKNOWN:
+            if one.leader_epoch < epoch:
+                yield Finding(Broken.EPOCH_FELL, one, f"{epoch}, then {one.leader_epoch}")
+            epoch = max(epoch, one.leader_epoch)
+
+
+def _check_below(one: Observation) -> Iterator[Finding]:
+    """What an answer with a high watermark tells of other offsets."""
+    for broken, offset in (
+        (Broken.READ_ABOVE_WATERMARK, one.read_to),
+        (Broken.STABLE_ABOVE_WATERMARK, one.last_stable_offset),
+        (Broken.START_ABOVE_WATERMARK, one.log_start_offset),
+    ):
+        if offset > one.high_watermark:
+            yield Finding(broken, one, f"{offset}, the high watermark is {one.high_watermark}")
+
+
+def _check_members(every: Sequence[Observation], replicas: Sequence[int]) -> Iterator[Finding]:
+    confirmed: dict[int, int] = {}
+    watermark = before = UNKNOWN  # before: as it was when the ISR was last seen
+    last: tuple[int, ...] | None = None
+    for one in every:
+        if one.replica != UNKNOWN:
+            confirmed[one.replica] = one.confirmed
+        watermark = max(watermark, one.high_watermark)
+        if one.isr is None:
+            continue
+        if one.leader != UNKNOWN and one.leader not in one.isr:
+            yield Finding(Broken.ISR_WITHOUT_LEADER, one, f"{one.leader} leads, ISR {one.isr}")
+        if strangers := set(one.isr) - set(replicas):
+            yield Finding(Broken.ISR_OF_STRANGERS, one, f"{sorted(strangers)} in {one.isr}")
+        for replica in set(one.isr) - set(one.isr if last is None else last):
+            if replica in confirmed and confirmed[replica] < before:
+                told = f"{replica} at {confirmed[replica]}, the high watermark was {before}"
+                yield Finding(Broken.JOINED_EARLY, one, told)
+        last, before = one.isr, watermark
+
+
+def _check_confirmed(every: Sequence[Observation]) -> Iterator[Finding]:
+    """A high watermark is held against the ISR that was seen before it and against the next one.
+
+    The ISR changed somewhere in between: it must be right by one of the two.
+    """
+    confirmed: dict[int, int] = {}
+    following: list[tuple[int, ...] | None] = []
+    later: tuple[int, ...] | None = None
+    for one in reversed(every):
+        later = later if one.isr is None else one.isr
+        following.append(later)
+    earlier: tuple[int, ...] | None = None
+    for one, later in zip(every, reversed(following), strict=True):
+        if one.replica != UNKNOWN:
+            confirmed[one.replica] = max(one.confirmed, confirmed.get(one.replica, 0))
+        earlier = earlier if one.isr is None else one.isr
+        limits = [_least(isr, one.node, confirmed) for isr in (earlier, later) if isr is not None]
+        if limits and one.high_watermark > max(limits):
+            told = f"{one.high_watermark}, confirmed are {confirmed}"
+            yield Finding(Broken.WATERMARK_UNCONFIRMED, one, told)
+
+
+def _least(isr: Iterable[int], leader: int, confirmed: dict[int, int]) -> float:
+    """What all members but the leader have confirmed; no limit where it is alone."""
+    return min((confirmed.get(one, 0) for one in isr if one != leader), default=float("inf"))

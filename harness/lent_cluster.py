@@ -1,0 +1,42 @@
+"""The one cluster of this process whose nodes tests may harm: lent to one test at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from harness.client.cluster import Cluster
+from harness.client.errors import BrokerMisbehaved
+from harness.targets.errors import MissingCapability, TargetError
+from harness.targets.target import Target
+
+
+class LentCluster:
+    """Started when first asked for, healed after each test, replaced when that fails or another
+    kind of cluster is asked for, stopped at the end."""
+
+    def __init__(self) -> None:
+        self._running: Target | None = None
+        self._kind: object = None
+
+    def lend(self, like: Callable[[], Target], nodes: int, settings: Mapping[str, str]) -> Target:
+        """So many nodes with these settings, all well. Raises MissingCapability, TargetError."""
+        kind = (nodes, dict(settings))
+        if self._kind != kind:
+            self.stop()
+        if self._running is None:
+            self._running = like().start_another(settings, nodes=nodes)
+            self._kind = kind
+        return self._running
+
+    def take_back(self, cluster: Cluster) -> None:
+        """After a test: all as it was, or gone."""
+        try:
+            cluster.heal()
+        except (BrokerMisbehaved, TargetError, MissingCapability):
+            self.stop()
+
+    def stop(self) -> None:
+        """Stop it; twice is fine."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.stop()

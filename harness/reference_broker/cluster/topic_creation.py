@@ -1,0 +1,55 @@
+"""A broker asks the controller for topics that a client's request makes necessary.
+
+Source: class AutoTopicCreationManager.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from harness.codec.header import encode_request
+from harness.codec.messages import CreateTopicsRequest
+from harness.reference_broker.cluster.forwarding import Forwarding
+from harness.reference_broker.effects import CreationWanted
+
+_LOG = logging.getLogger(__name__)
+_VERSION = 7
+_TIMEOUT_MS = 30_000
+_HOST = "127.0.0.1"
+_CLIENT_ID = "auto-topic-creation"
+
+
+class TopicCreation:
+    """Each topic is asked for once at a time; whoever needs it asks the broker again."""
+
+    def __init__(self, forwarding: Forwarding) -> None:
+        self._forwarding = forwarding
+        self._asked_for: set[str] = set()
+
+    def ask_for(self, wanted: CreationWanted) -> None:
+        """Unless it is asked for already."""
+        if wanted.name in self._asked_for:
+            return
+        self._asked_for.add(wanted.name)
+        payload = encode_request(_request(wanted), _VERSION, 0, _CLIENT_ID)
+        answered = self._forwarding.forward(payload, _HOST)
+        answered.add_done_callback(lambda future: self._done(wanted.name, future))
+
+    def _done(self, name: str, answered: asyncio.Future[bytes]) -> None:
+        self._asked_for.discard(name)
+        if not answered.cancelled() and answered.exception() is not None:
+            _LOG.info("topic %s was not created: %s", name, answered.exception())
+
+
+def _request(wanted: CreationWanted) -> CreateTopicsRequest:
+    topic = CreateTopicsRequest.CreatableTopic(
+        name=wanted.name,
+        num_partitions=wanted.partition_count,
+        replication_factor=wanted.replication_factor,
+        configs=[
+            CreateTopicsRequest.CreatableTopicConfig(name=name, value=value)
+            for name, value in wanted.configs
+        ],
+    )
+    return CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS)

@@ -1,0 +1,249 @@
+"""Our own cluster, a process a node, each as strange to us as anybody else's."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.process import ChildProcess, Deadline, reserve_log
+from harness.targets.ready import wait_until_ready
+from harness.targets.reference import COMMAND, QUICK, START_TIMEOUT_MS
+from harness.targets.start_again import until_started
+from harness.targets.target import (
+    BROKER_CONFIG,
+    CREATE_TOPICS,
+    JOIN_AS_BROKER,
+    KILL_NODE,
+    LOGS,
+    OWN_BROKER,
+    PAUSE_NODE,
+    RESTART_NODE,
+    STOP_NODE,
+    Address,
+    Target,
+)
+from harness.virtual_broker.door import KraftDoor
+
+CONTROLLER_ID = 100
+HOST = "127.0.0.1"
+STOP_TIMEOUT_MS = 30_000
+REPLICATION, MIN_IN_SYNC = 3, 2
+SETTINGS = {
+    **QUICK,
+    "auto.leader.rebalance.enable": "false",
+    "broker.heartbeat.interval.ms": "300",
+    "broker.session.timeout.ms": "1500",
+    "replica.fetch.wait.max.ms": "100",
+    "replica.lag.time.max.ms": "2000",
+}
+"""As clusters of `kafka:` have them: what is slow or gone is noticed within seconds."""
+_LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class _Node:
+    """One process; ``address`` stays when it is started again."""
+
+    child: ChildProcess
+    address: Address
+    log_path: Path
+
+
+class ReferenceCluster(Target):
+    """Brokers 1 to ``brokers`` and a controller, the node 100, which is never stopped.
+
+    A node that is started again keeps its address and has lost what it stored, which is in its
+    memory: the others give it all that they have.
+    """
+
+    implementation = "kafka-conformance reference broker"
+    capabilities = frozenset(
+        {
+            CREATE_TOPICS,
+            JOIN_AS_BROKER,
+            OWN_BROKER,
+            BROKER_CONFIG,
+            STOP_NODE,
+            KILL_NODE,
+            PAUSE_NODE,
+            RESTART_NODE,
+            LOGS,
+        }
+    )
+
+    def __init__(
+        self,
+        brokers: int,
+        *,
+        log_dir: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+        like: str = "",
+        start_timeout_ms: int = START_TIMEOUT_MS,
+    ) -> None:
+        super().__init__(log_dir)
+        self.release = version("kafka-conformance")
+        self.brokers, self.like = brokers, like
+        self.settings = dict(settings or {})
+        words = [f"set.{name}={value}" for name, value in self.settings.items()]
+        liked = [f"like={like}"] if like else []
+        self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *words])
+        self._start_timeout_ms = start_timeout_ms
+        self._cluster_id = ""
+        self._controller: _Node | None = None
+        self._nodes: dict[int, _Node] = {}
+
+    # -- start and end ---------------------------------------------------------------------------
+
+    @property
+    def log_path(self) -> Path | None:
+        """That of the first broker."""
+        return next((node.log_path for node in self._nodes.values()), None)
+
+    def is_alive(self) -> bool:
+        if self._controller is None or not self._controller.child.is_alive():
+            return False
+        return any(node.child.is_alive() for node in self._nodes.values())
+
+    def start(self) -> list[Address]:
+        if self.is_alive():
+            return self.addresses
+        self.stop()
+        until_started(self.spec, self._start_once, self._end)
+        return self.addresses
+
+    def _start_once(self) -> None:
+        from harness.targets.kafka.broker_config import new_cluster_id
+
+        deadline = Deadline(self._start_timeout_ms)
+        self._cluster_id = new_cluster_id()
+        controller = self._launch(CONTROLLER_ID, ["--controller"], port=0)
+        self._controller = self._announced(controller, deadline)
+        started = {
+            broker: self._launch(broker, self._joining(), port=0)
+            for broker in range(1, self.brokers + 1)
+        }
+        for broker, launched in started.items():
+            self._nodes[broker] = self._announced(launched, deadline)
+        for node in self._nodes.values():
+            self._await_answer(node, deadline)
+        listener = "PLAINTEXT" if self.brokers == 1 else "INTERNAL"
+        self.peer_door = KraftDoor(self._controller.address, self._cluster_id, listener)
+        self.nodes = list(self._nodes)
+        self.addresses = [node.address for node in self._nodes.values()]
+
+    def _joining(self) -> list[str]:
+        assert self._controller is not None
+        words = ["--join", str(self._controller.address)]
+        return [*words, "--alone"] if self.brokers == 1 else words
+
+    def _launch(self, node: int, words: list[str], port: int) -> tuple[ChildProcess, Path]:
+        log_path = reserve_log(self._log_folder(), f"reference-{node}")
+        replicas = min(REPLICATION, self.brokers)
+        own = {
+            "node.id": str(node),
+            "default.replication.factor": str(replicas),
+            "min.insync.replicas": str(MIN_IN_SYNC if replicas == REPLICATION else 1),
+        }
+        if self.brokers > 1 and node != CONTROLLER_ID:
+            own["broker.rack"] = f"r{node}"
+        pairs = {**SETTINGS, **own, **self.settings}
+        command = [*COMMAND[:-1], str(port), *words, "--cluster-id", self._cluster_id]
+        for name, value in pairs.items():
+            command += ["--setting", f"{name}={value}"]
+        command += ["--like", self.like] if self.like else []
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        return ChildProcess(command, log_path, environment=environment), log_path
+
+    def _announced(self, launched: tuple[ChildProcess, Path], deadline: Deadline) -> _Node:
+        child, log_path = launched
+        while True:
+            found = _LISTENING.search(child.log_text())
+            if found is not None:
+                address = Address(found["host"], int(found["port"]))
+                return _Node(child, address, log_path)
+            self._check(child, log_path)
+            if deadline.left_ms() <= 0:
+                child.kill()
+                raise TargetStartError(f"{self.spec}: a node does not begin; its log: {log_path}")
+            child.wait(_LOOK_AGAIN_MS)
+
+    def _check(self, child: ChildProcess, log_path: Path) -> None:
+        if not child.is_alive():
+            raise TargetStartError(
+                f"{self.spec}: a node ended with {child.exit_code}; "
+                f"its log, {log_path}, ends with\n{child.tail()}"
+            )
+
+    def _await_answer(self, node: _Node, deadline: Deadline) -> None:
+        wait_until_ready(
+            node.address, deadline.left_ms(), lambda: self._check(node.child, node.log_path)
+        )
+
+    def stop(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        """Kill and clear away; whatever was left undone at a failed start too."""
+        nodes, self._nodes = self._nodes, {}
+        controller, self._controller = self._controller, None
+        for node in (*nodes.values(), *([controller] if controller else [])):
+            node.child.kill()
+        self.addresses, self.nodes, self.peer_door = [], [], None
+
+    # -- one node --------------------------------------------------------------------------------
+
+    def _node(self, node: int) -> _Node:
+        self.address_of(node)
+        return self._nodes[node]
+
+    def node_is_alive(self, node: int) -> bool:
+        return self._node(node).child.is_alive()
+
+    def stop_node(self, node: int) -> None:
+        self._node(node).child.terminate(STOP_TIMEOUT_MS)
+
+    def kill_node(self, node: int) -> None:
+        self._node(node).child.kill()
+
+    def pause_node(self, node: int) -> None:
+        child = self._node(node).child
+        if not child.is_alive():
+            raise TargetError(f"{self.spec}: broker {node} has ended and cannot be paused")
+        child.pause()
+
+    def resume_node(self, node: int) -> None:
+        self._node(node).child.resume()
+
+    def restart_node(self, node: int) -> None:
+        before = self._node(node)
+        before.child.kill()
+        deadline = Deadline(self._start_timeout_ms)
+        launched = self._launch(node, self._joining(), before.address.port)
+        self._nodes[node] = self._announced(launched, deadline)
+        self._await_answer(self._nodes[node], deadline)
+
+    def logs(self, node: int) -> str:
+        return self._node(node).child.log_text()
+
+    # -- another one -----------------------------------------------------------------------------
+
+    def _another(self, settings: dict[str, str]) -> ReferenceCluster:
+        """One broker, with a controller of its own: tests that ask for it need no more."""
+        return self._another_cluster(settings, 1)
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> ReferenceCluster:
+        return ReferenceCluster(
+            nodes,
+            log_dir=self._log_folder(),
+            settings={**self.settings, **settings},
+            like=self.like,
+            start_timeout_ms=self._start_timeout_ms,
+        )
+
+
+_LOOK_AGAIN_MS = 10

@@ -1,0 +1,179 @@
+"""A cluster that the harness has joined: virtual brokers, and topics whose replicas they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import ApiNotAdvertised, PreparationFailed
+from harness.client.requests import FETCH_BY_ID, Topic
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import MetadataResponse
+from harness.virtual_broker.assigned_topics import state_shown
+from harness.virtual_broker.door import Address, KraftDoor, PeerDoor
+from harness.virtual_broker.kraft import NOBODY_LISTENS, KraftMember, KraftWorld
+from harness.virtual_broker.leader import LedPartition
+from harness.virtual_broker.membership import Membership, World
+from harness.virtual_broker.partition import WatchedPartition
+from harness.virtual_broker.zookeeper import ZooKeeperWorld
+
+_IDS = itertools.count(101)
+"""No id is used twice by one process: a cluster remembers a broker that has left."""
+FIRST_METADATA_WITH_IDS = 10
+
+
+class JoinedCluster:
+    """Use as a context manager: at its end the virtual brokers leave.
+
+    ``leader`` is the broker behind ``broker``'s first address, the only real one that is used.
+    """
+
+    def __init__(self, door: PeerDoor, broker: BrokerUnderTest, leader: int) -> None:
+        """Raises BrokerMisbehaved: the cluster cannot be reached through this door."""
+        self.broker, self.leader = broker, leader
+        self.world: World
+        self.kraft: KraftWorld | None = None
+        if isinstance(door, KraftDoor):
+            self.world = self.kraft = KraftWorld(door, broker)
+        else:
+            self.world = ZooKeeperWorld(door, broker)
+        self.members: list[Membership] = []
+        self.partitions: list[WatchedPartition] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The virtual brokers leave; nothing of ours runs on. Twice is fine."""
+        members, self.members = self.members, []
+        for member in members:
+            member.close()
+        self.world.close()
+
+    # -- members -----------------------------------------------------------------------------------
+
+    def join(self, listens_at: Address = NOBODY_LISTENS) -> Membership:
+        """A new virtual broker, alive. Raises BrokerMisbehaved."""
+        made = self.world.join(next(_IDS), listens_at)
+        self.members.append(made)
+        return made
+
+    def newcomer(self, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
+        """A broker of a KRaft cluster that has not registered yet."""
+        made = self.kraft_world.member(next(_IDS), listens_at)
+        self.members.append(made)
+        return made
+
+    def joined(self, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
+        """A new virtual broker of a KRaft cluster, alive."""
+        made = self.newcomer(listens_at)
+        made.register()
+        made.come_back()
+        self.kraft_world.await_shown(made.broker_id)
+        return made
+
+    @property
+    def kraft_world(self) -> KraftWorld:
+        """Raises ApiNotAdvertised: it has a ZooKeeper."""
+        if self.kraft is None:
+            raise ApiNotAdvertised("with a ZooKeeper no controller takes requests of brokers")
+        return self.kraft
+
+    # -- topics ------------------------------------------------------------------------------------
+
+    def partition(
+        self,
+        members: Sequence[Membership],
+        *,
+        configs: Mapping[str, str] | None = None,
+        away: Sequence[Membership] = (),
+    ) -> WatchedPartition:
+        """A new topic with one partition: the real broker leads, these members are to follow it.
+
+        All of them are in its ISR, except those that are ``away``. Raises BrokerMisbehaved.
+        """
+        replicas = (self.leader, *(each.broker_id for each in members))
+        missing = {each.broker_id for each in away}
+        made = self._watched(self._create(replicas, configs or {}), replicas)
+        made.await_isr(*(each for each in replicas if each not in missing))
+        self.await_led(made)
+        return made
+
+    def _watched(self, topic: Topic, replicas: tuple[int, ...]) -> WatchedPartition:
+        by_name = f"0-{FETCH_BY_ID - 1}"
+        version = self.broker.version("Fetch", by_name if topic.id == ZERO_UUID else "0+")
+        made = WatchedPartition(self.broker, self.world, topic, self.leader, replicas, version)
+        self.partitions.append(made)
+        return made
+
+    def beside(self, member: Membership) -> WatchedPartition:
+        """A new topic that this virtual broker leads and the real one follows, both in the ISR.
+
+        It is watched as what the real broker will lead, when the virtual one is gone.
+        """
+        replicas = (member.broker_id, self.leader)
+        made = self._watched(self._create(replicas, {}), replicas)
+        made.await_isr(*replicas)
+        return made
+
+    def led_by(
+        self, *members: KraftMember, configs: Mapping[str, str] | None = None
+    ) -> LedPartition:
+        """A new topic whose replicas are these virtual brokers; the first of them leads.
+
+        Raises ApiNotAdvertised: it has a ZooKeeper; other BrokerMisbehaved.
+        """
+        world = self.kraft_world
+        ids = tuple(each.broker_id for each in members)
+        topic = self._create(ids, configs or {})
+        isr = tuple(sorted(ids))
+        state = self.broker.eventually(
+            lambda: found if (found := world.state(topic.name, 0)).isr == isr else None,
+            f"{topic.name} is led by {ids[0]} with the ISR {isr}",
+        )
+        return LedPartition(world, world.controller, topic, members[0], members, state.leader_epoch)
+
+    def await_led(self, partition: WatchedPartition) -> None:
+        """Wait until the real broker serves it as its leader. Raises ResponseTimeout.
+
+        With a ZooKeeper it leads before it knows from its metadata that the topic is there, and
+        takes no records for it in between.
+        """
+
+        def served() -> bool:
+            with suppress(PreparationFailed):
+                shown = state_shown(self.broker, partition.topic.name, 0)
+                return shown.leader == self.leader and partition.log_end() >= 0
+            return False
+
+        self.broker.eventually(served, f"{partition.topic.name} is led by {self.leader}")
+
+    def _create(self, replicas: Sequence[int], configs: Mapping[str, str]) -> Topic:
+        name = self.broker.unique_topic()
+        self.world.create_topic(name, [replicas], configs)
+        topic_id = ZERO_UUID
+        if FIRST_METADATA_WITH_IDS in self.broker.advertised("Metadata"):
+            topic_id = self.broker.eventually(
+                lambda: self._shown(name), f"Metadata shows {name}"
+            ).topic_id
+        return Topic(name, topic_id)
+
+    def _shown(self, name: str) -> MetadataResponse.MetadataResponseTopic | None:
+        """As Metadata shows a topic that is there, with its id where the cluster has them."""
+        for topic in self.broker.metadata([name]).topics:
+            if topic.error_code == ErrorCode.NONE:
+                return topic
+        return None

@@ -1,0 +1,231 @@
+"""A virtual broker of a KRaft cluster: registration, heartbeats, fencing, controlled shutdown.
+
+KIP-631; classes BrokerLifecycleManager (which this stands in for), ClusterControlManager and
+BrokerHeartbeatManager. The metadata log is never read: a heartbeat only says how far it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.connection import Connection
+from harness.client.errors import BrokerMisbehaved, PreparationFailed
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+)
+from harness.codec.structs import Message, Request
+from harness.virtual_broker.assigned_topics import create_assigned, state_shown
+from harness.virtual_broker.door import Address, KraftDoor
+from harness.virtual_broker.membership import NO_BROKER_EPOCH, Membership, PartitionState
+
+M = TypeVar("M", bound=Message)
+Feature = BrokerRegistrationRequest.Feature
+NOBODY_LISTENS: Address = ("127.0.0.1", 9)
+"""Where a follower says it listens: leaders never connect to their followers."""
+CLIENT_SOFTWARE = "kafka-conformance"
+FIRST_WITH_LOG_DIRS, FIRST_WITH_MINIMUM_0 = 2, 4
+PLAINTEXT = 0
+CAUGHT_UP = 1 << 62
+"""As far in the metadata log as can be: up to 3.2 the log's end counts, later the registration."""
+
+
+class Controller:
+    """The controller's listener, at the highest versions that it and the codec know."""
+
+    def __init__(self, door: KraftDoor, broker: BrokerUnderTest) -> None:
+        """Connects at once, through ``broker``, whose transcripts show it."""
+        self.door, self.broker = door, broker
+        self._connection = broker.connect(through=door.controller)
+        self._told = self._ask_versions()
+        self._ranges = {each.api_key: each for each in self._told.api_keys}
+
+    def _ask_versions(self) -> ApiVersionsResponse:
+        """At the highest version, which version 0 tells: later ones list more features."""
+        api = api_named("ApiVersions")
+        first = self._connection.ask(ApiVersionsRequest(), 0, tolerant=True)
+        told = [each.max_version for each in first.api_keys if each.api_key == api.key]
+        version = min([*told, api.valid_versions.highest])
+        request = ApiVersionsRequest(
+            client_software_name=CLIENT_SOFTWARE, client_software_version="1"
+        )
+        return self._connection.ask(request, version, tolerant=True)
+
+    def version(self, api_name: str) -> int:
+        """The highest version that both know. Raises PreparationFailed."""
+        api = api_named(api_name)
+        told = self._ranges.get(api.key)
+        highest = min(told.max_version, api.valid_versions.highest) if told else -1
+        if told is None or highest < told.min_version:
+            raise PreparationFailed(f"the controller serves no {api_name} that we know")
+        return highest
+
+    def features(self, registration_version: int) -> list[Feature]:
+        """What it supports itself, for a broker to say the same."""
+        return [
+            Feature(
+                name=one.name,
+                min_supported_version=one.min_version,
+                max_supported_version=one.max_version,
+            )
+            for one in self._told.supported_features
+            if one.min_version > 0 or registration_version >= FIRST_WITH_MINIMUM_0
+        ]
+
+    def ask(self, message: Request[M], version: int | None = None) -> M:
+        """On one connection; a broken one is replaced. Raises BrokerMisbehaved."""
+        try:
+            return self._connection.ask(message, self._version_of(message, version))
+        except BrokerMisbehaved:
+            self._connection.close()
+            self._connection = self.broker.connect(through=self.door.controller)
+            raise
+
+    def connect(self) -> Connection:
+        """Another connection, for what is to be on its way at the same time."""
+        return self.broker.connect(through=self.door.controller)
+
+    def _version_of(self, message: Message, version: int | None) -> int:
+        name = type(message).__name__.removesuffix("Request")
+        return self.version(name) if version is None else version
+
+    def close(self) -> None:
+        """Twice is fine."""
+        self._connection.close()
+
+
+@dataclass(slots=True)
+class KraftMember:
+    """A registered broker. ``broker_epoch`` is that of its last registration."""
+
+    controller: Controller
+    broker_id: int
+    incarnation_id: UUID
+    listens_at: Address = NOBODY_LISTENS
+    log_dirs: list[UUID] = field(default_factory=list)
+    broker_epoch: int = NO_BROKER_EPOCH
+
+    def registration(self) -> BrokerRegistrationRequest:
+        """The request as a broker of this cluster would send it; tests change a field of it."""
+        door, version = self.controller.door, self.controller.version("BrokerRegistration")
+        host, port = self.listens_at
+        return BrokerRegistrationRequest(
+            broker_id=self.broker_id,
+            cluster_id=door.cluster_id,
+            incarnation_id=self.incarnation_id,
+            listeners=[
+                BrokerRegistrationRequest.Listener(
+                    name=door.listener, host=host, port=port, security_protocol=PLAINTEXT
+                )
+            ],
+            features=self.controller.features(version),
+            rack=None,
+            log_dirs=self.log_dirs if version >= FIRST_WITH_LOG_DIRS else [],
+        )
+
+    def ask_to_register(
+        self, request: BrokerRegistrationRequest | None = None
+    ) -> BrokerRegistrationResponse:
+        """Whatever is answered; an accepted registration gives the broker its epoch."""
+        answer = self.controller.ask(request or self.registration())
+        if answer.error_code == ErrorCode.NONE:
+            self.broker_epoch = answer.broker_epoch
+        return answer
+
+    def register(self) -> None:
+        """Registered and fenced. Raises PreparationFailed."""
+        code = self.ask_to_register().error_code
+        if code != ErrorCode.NONE:
+            raise PreparationFailed(f"BrokerRegistration: {ErrorCode.describe(code)}", code)
+
+    def heartbeat(
+        self,
+        *,
+        want_fence: bool = False,
+        want_shut_down: bool = False,
+        broker_epoch: int | None = None,
+        metadata_offset: int = CAUGHT_UP,
+    ) -> BrokerHeartbeatResponse:
+        """One heartbeat and its answer; left alone it says that the broker is caught up."""
+        epoch = self.broker_epoch if broker_epoch is None else broker_epoch
+        request = BrokerHeartbeatRequest(
+            broker_id=self.broker_id,
+            broker_epoch=epoch,
+            current_metadata_offset=metadata_offset,
+            want_fence=want_fence,
+            want_shut_down=want_shut_down,
+        )
+        return self.controller.ask(request)
+
+    def leave(self) -> None:
+        """Fenced: the controller takes it out of all ISRs before it answers."""
+        answer = self.heartbeat(want_fence=True)
+        if answer.error_code != ErrorCode.NONE or not answer.is_fenced:
+            told = f"{ErrorCode.describe(answer.error_code)}, fenced: {answer.is_fenced}"
+            raise PreparationFailed(f"a heartbeat that wants to be fenced: {told}")
+
+    def come_back(self) -> None:
+        """Unfenced by its next heartbeat."""
+        answer = self.heartbeat()
+        if answer.error_code != ErrorCode.NONE or answer.is_fenced:
+            told = f"{ErrorCode.describe(answer.error_code)}, fenced: {answer.is_fenced}"
+            raise PreparationFailed(f"a heartbeat that wants to be unfenced: {told}")
+
+    def close(self) -> None:
+        """Fenced as well as it can be."""
+        if self.broker_epoch != NO_BROKER_EPOCH:
+            with suppress(BrokerMisbehaved):
+                self.heartbeat(want_fence=True)
+
+
+class KraftWorld:
+    """A KRaft cluster, through its controller and one of its brokers."""
+
+    def __init__(self, door: KraftDoor, broker: BrokerUnderTest) -> None:
+        self.controller = Controller(door, broker)
+        self._broker = broker
+
+    def member(self, broker_id: int, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
+        """A broker that has not said a word yet."""
+        directory, incarnation = uuid4(), uuid4()  # no two brokers ever have the same
+        return KraftMember(self.controller, broker_id, incarnation, listens_at, [directory])
+
+    def join(self, broker_id: int, listens_at: Address = NOBODY_LISTENS) -> Membership:
+        """Registered, unfenced, and known to the broker that clients ask."""
+        made = self.member(broker_id, listens_at)
+        made.register()
+        made.come_back()
+        self.await_shown(broker_id)
+        return made
+
+    def await_shown(self, broker_id: int) -> None:
+        """Wait until Metadata lists it as alive. Raises ResponseTimeout."""
+        self._broker.eventually(
+            lambda: broker_id in {one.node_id for one in self._broker.metadata([]).brokers},
+            f"Metadata lists the broker {broker_id}",
+        )
+
+    def create_topic(
+        self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]
+    ) -> None:
+        """By CreateTopics; deleted with the test."""
+        create_assigned(self._broker, name, assignment, configs)
+        self._broker.delete_later(name)
+
+    def state(self, name: str, partition: int) -> PartitionState:
+        """What Metadata shows, as the controller's log reaches the broker."""
+        return state_shown(self._broker, name, partition)
+
+    def close(self) -> None:
+        self.controller.close()

@@ -1,0 +1,136 @@
+"""The timeline T1 to T10: a leader with two followers, from the first produce to the last read.
+
+R1 is the real broker and leads, R2 and R3 are virtual. Which offsets stand in each row is the
+text's that introduces Kafka's replication; the columns of what followers are told are the broker's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from harness.virtual_broker.membership import Membership
+from harness.virtual_broker.partition import Read, WatchedPartition
+
+R2, R3 = "R2", "R3"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """After one step: ``told`` are the high watermarks of the last answers to R2 and R3, -1 before.
+
+    ``records``: the offsets in the answer of this very step.
+    """
+
+    step: str
+    log_end: int
+    confirmed: tuple[int, int]
+    high_watermark: int
+    listed: int
+    told: tuple[int, int]
+    records: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``who``: R2, R3, ``producer`` or ``consumer``; ``at``: the offset, or how many records."""
+
+    name: str
+    who: str
+    at: int
+
+    def __str__(self) -> str:
+        if self.who == PRODUCER:
+            return f"{self.name} produce {self.at}"
+        return f"{self.name} {self.who} fetch {self.at}"
+
+
+PRODUCER, CONSUMER = "producer", "consumer"
+STEPS = (
+    Step("T1", PRODUCER, 3),
+    Step("T2", R2, 0),
+    Step("T3", R3, 0),
+    Step("T4", CONSUMER, 0),
+    Step("T5", R2, 3),
+    Step("T6", R3, 3),
+    Step("T7", PRODUCER, 2),
+    Step("T8", R2, 3),
+    Step("T9", R2, 5),
+    Step("T10", CONSUMER, 0),
+)
+_FIRST, _MORE = (0, 1, 2), (3, 4)
+EXPECTED = (
+    Row("T1", 3, (0, 0), 0, 0, (-1, -1), ()),
+    Row("T2", 3, (0, 0), 0, 0, (0, -1), _FIRST),
+    Row("T3", 3, (0, 0), 0, 0, (0, 0), _FIRST),
+    Row("T4", 3, (0, 0), 0, 0, (0, 0), ()),
+    Row("T5", 3, (3, 0), 0, 0, (0, 0), ()),
+    Row("T6", 3, (3, 3), 3, 3, (0, 0), ()),
+    Row("T7", 5, (3, 3), 3, 3, (0, 0), ()),
+    Row("T8", 5, (3, 3), 3, 3, (3, 0), _MORE),
+    Row("T9", 5, (5, 3), 3, 3, (3, 0), ()),
+    Row("T10", 5, (5, 3), 3, 3, (3, 0), _FIRST),
+)
+TOLD_AFTERWARDS = {"T6": (0, 3), "T7": (0, 3), "T8": (3, 3), "T9": (3, 3), "T10": (3, 3)}
+"""Where a follower is told the high watermark as its own fetch has moved it."""
+DATED = {
+    "0.8.0": TOLD_AFTERWARDS,
+    "0.8.1.1": TOLD_AFTERWARDS,
+}
+"""Releases of Apache Kafka whose column ``told`` differs, by the steps where it does."""
+
+
+def expected_of(release: str) -> tuple[Row, ...]:
+    """The table that a release of Apache Kafka is to show."""
+    told = DATED.get(release, {})
+    return tuple(replace(row, told=told.get(row.step, row.told)) for row in EXPECTED)
+
+
+class Timeline:
+    """The steps on one partition with two virtual followers."""
+
+    def __init__(self, partition: WatchedPartition, followers: Sequence[Membership]) -> None:
+        """``followers``: R2 and R3."""
+        self.partition = partition
+        self.followers = dict(zip((R2, R3), followers, strict=True))
+        self.confirmed = {R2: 0, R3: 0}
+        self.told = {R2: -1, R3: -1}
+
+    def follow(self, who: str, offset: int) -> Read:
+        """R2 or R3 fetches."""
+        read = self.partition.follow(self.followers[who], offset)
+        self.confirmed[who], self.told[who] = offset, read.high_watermark
+        return read
+
+    def step(self, step: Step) -> tuple[int, ...]:
+        """Do it; the offsets of the records in its answer."""
+        if step.who == PRODUCER:
+            self.partition.produce(step.at)
+            return ()
+        if step.who == CONSUMER:
+            return self.partition.consume(step.at).offsets
+        return self.follow(step.who, step.at).offsets
+
+    def play(self, last: str) -> None:
+        """The steps up to this one that change anything: a consumer's do not."""
+        for step in STEPS:
+            if step.who != CONSUMER:
+                self.step(step)
+            if step.name == last:
+                return
+
+    def rows(self) -> list[Row]:
+        """All steps, and after each what can be seen from outside."""
+        return [self._row(step, self.step(step)) for step in STEPS]
+
+    def _row(self, step: Step, records: tuple[int, ...]) -> Row:
+        beside = self.partition.consume(0)
+        return Row(
+            step.name,
+            self.partition.log_end(),
+            (self.confirmed[R2], self.confirmed[R3]),
+            beside.high_watermark,
+            self.partition.latest(),
+            (self.told[R2], self.told[R3]),
+            records,
+        )

@@ -1,0 +1,166 @@
+"""A virtual broker of a cluster with a ZooKeeper: a session, and in it the broker's registration.
+
+Layouts: Kafka's classes ZkUtils (0.8 to 0.11) and kafka.zk.ZkData (1.1 on). A registration is made
+after that of the broker that is there already, so its version and fields are the release's own.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
+from kazoo.handlers.threading import KazooTimeoutError
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import PreparationFailed
+from harness.virtual_broker.assigned_topics import UNKNOWN
+from harness.virtual_broker.door import Address, ZooKeeperDoor
+from harness.virtual_broker.membership import NO_BROKER_EPOCH, Membership, PartitionState
+
+BROKERS = "/brokers/ids"
+TOPICS = "/brokers/topics"
+CONFIGS = "/config/topics"
+CONNECT_TIMEOUT_S = 10.0
+SESSION_TIMEOUT_S = 10.0
+"""The longest that a ZooKeeper with ticks of half a second allows: a pause must not end it."""
+NOBODY_LISTENS: Address = ("127.0.0.1", 9)
+
+
+@contextmanager
+def _told_as_preparation(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (KazooException, KazooTimeoutError) as problem:
+        raise PreparationFailed(f"ZooKeeper, {where}: {problem!r}") from problem
+
+
+class Session:
+    """A ZooKeeper session; what was made in it as ephemeral goes with it."""
+
+    def __init__(self, zookeeper: Address) -> None:
+        """Raises PreparationFailed: nobody answers there."""
+        self._client = KazooClient(hosts="{}:{}".format(*zookeeper), timeout=SESSION_TIMEOUT_S)
+        with _told_as_preparation("connecting"):
+            self._client.start(timeout=CONNECT_TIMEOUT_S)
+
+    def read(self, path: str) -> Any:
+        """The JSON document there, None without one."""
+        with _told_as_preparation(path):
+            try:
+                data, _ = self._client.get(path)
+            except NoNodeError:
+                return None
+        return json.loads(data)
+
+    def children(self, path: str) -> list[str]:
+        """Sorted; none without such a node."""
+        with _told_as_preparation(path):
+            try:
+                return sorted(self._client.get_children(path))
+            except NoNodeError:
+                return []
+
+    def write(self, path: str, document: object, *, ephemeral: bool = False) -> None:
+        """A new node, its parents too. Raises PreparationFailed: it is there already."""
+        content = json.dumps(document, separators=(",", ":")).encode()
+        with _told_as_preparation(path):
+            try:
+                self._client.create(path, content, ephemeral=ephemeral, makepath=True)
+            except NodeExistsError as problem:
+                raise PreparationFailed(f"ZooKeeper: {path} exists already") from problem
+
+    def close(self) -> None:
+        """End it, and the thread that keeps it. Twice is fine."""
+        self._client.stop()
+        self._client.close()
+
+
+class ZooKeeperMember:
+    """A broker that lives as long as its session."""
+
+    broker_epoch = NO_BROKER_EPOCH
+
+    def __init__(self, zookeeper: Address, broker_id: int, listens_at: Address) -> None:
+        self.broker_id = broker_id
+        self._zookeeper, self._listens_at = zookeeper, listens_at
+        self._session: Session | None = None
+        self.come_back()
+
+    def come_back(self) -> None:
+        """A new session with the registration in it. Raises PreparationFailed."""
+        if self._session is not None:
+            return
+        session = Session(self._zookeeper)
+        try:
+            there = [one for one in session.children(BROKERS) if one != str(self.broker_id)]
+            if not there:
+                raise PreparationFailed("ZooKeeper has no live broker to be like")
+            like = session.read(f"{BROKERS}/{there[0]}")
+            document = registration_like(like, self._listens_at)
+            session.write(f"{BROKERS}/{self.broker_id}", document, ephemeral=True)
+        except BaseException:
+            session.close()
+            raise
+        self._session = session
+
+    def leave(self) -> None:
+        """The end of the session is the death of the broker."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def close(self) -> None:
+        self.leave()
+
+
+def registration_like(other: Mapping[str, Any], listens_at: Address) -> dict[str, Any]:
+    """The registration of a broker that differs from another in nothing but where it listens."""
+    host, port = listens_at
+    document = dict(other) | {"host": host, "port": port, "jmx_port": -1}
+    document["timestamp"] = str(time.time_ns() // 1_000_000)
+    if "endpoints" in document:
+        names = [one.split("://")[0] for one in document["endpoints"]]
+        document["endpoints"] = [f"{name}://{host}:{port}" for name in names]
+    if "rack" in document:
+        document["rack"] = None
+    return document
+
+
+class ZooKeeperWorld:
+    """A cluster as its ZooKeeper shows it: the truth, where Metadata may be out of date."""
+
+    def __init__(self, door: ZooKeeperDoor, broker: BrokerUnderTest) -> None:
+        """Raises PreparationFailed."""
+        self._door, self._broker = door, broker
+        self._session = Session(door.zookeeper)
+
+    def join(self, broker_id: int, listens_at: Address = NOBODY_LISTENS) -> Membership:
+        """Registered. The controller sees it before it sees what is written afterwards."""
+        return ZooKeeperMember(self._door.zookeeper, broker_id, listens_at)
+
+    def create_topic(
+        self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]
+    ) -> None:
+        """As the tools did, in every release: settings, then the assignment.
+
+        It stays: a topic whose replicas are gone is not deleted.
+        """
+        if configs:
+            self._session.write(f"{CONFIGS}/{name}", {"version": 1, "config": dict(configs)})
+        replicas = {str(index): list(those) for index, those in enumerate(assignment)}
+        self._session.write(f"{TOPICS}/{name}", {"version": 1, "partitions": replicas})
+
+    def state(self, name: str, partition: int) -> PartitionState:
+        """What the controller and the leader write down."""
+        found = self._session.read(f"{TOPICS}/{name}/partitions/{partition}/state")
+        if found is None:
+            return UNKNOWN
+        return PartitionState(found["leader"], found["leader_epoch"], tuple(sorted(found["isr"])))
+
+    def close(self) -> None:
+        self._session.close()

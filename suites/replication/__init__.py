@@ -1,0 +1,1 @@
+"""Does a cluster of brokers keep what one copy could not?"""

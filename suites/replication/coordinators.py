@@ -1,0 +1,85 @@
+"""Which broker coordinates a group, by the word of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.cluster import Cluster
+from harness.client.only import only
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
+from suites.protocol.classic_group import ClassicGroup
+from suites.protocol.committed_offsets import SETTLING, fetch_offsets
+
+GROUP = 0
+SEVERAL_KEYS = 4  # from this version of FindCoordinator on (KIP-699)
+NO_NODE = -1
+NO_TOPIC = Topic("none")
+Found = FindCoordinatorResponse | FindCoordinatorResponse.Coordinator
+
+
+def find(door: BrokerUnderTest, group: str, version: int | None = None) -> Found:
+    """What the broker says of one group."""
+    version = door.version("FindCoordinator") if version is None else version
+    if version < SEVERAL_KEYS:
+        return door.ask(FindCoordinatorRequest(key=group, key_type=GROUP), version)
+    request = FindCoordinatorRequest(coordinator_keys=[group], key_type=GROUP)
+    return only(door.ask(request, version).coordinators, "coordinator")
+
+
+def named(door: BrokerUnderTest, group: str, version: int | None = None) -> int:
+    """The coordinator's id; -1 while there is none."""
+    found = find(door, group, version)
+    return found.node_id if found.error_code == ErrorCode.NONE else NO_NODE
+
+
+def await_coordinator(cluster: Cluster, group: str, *, other_than: int = NO_NODE) -> int:
+    """The one that all brokers that are up name, once it answers for the group."""
+
+    def is_right(nodes: set[int]) -> bool:
+        if len(nodes) != 1 or not nodes <= set(cluster.up) - {other_than}:
+            return False
+        (node,) = nodes
+        asked = {NO_TOPIC: [0]}
+        offsets = fetch_offsets(cluster.at(node), group, asked, _readable(cluster))
+        return offsets.error_of(NO_TOPIC) not in SETTLING
+
+    return cluster.await_that(
+        lambda: {named(cluster.at(node), group) for node in cluster.up},
+        is_right,
+        f"all brokers name one coordinator of {group}, and it answers",
+    ).pop()
+
+
+def _readable(cluster: Cluster) -> int:
+    """A version of OffsetFetch that names topics, so that the topic need not be there."""
+    return cluster.front.version("OffsetFetch", "1-9")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A group and the broker that coordinates it."""
+
+    group: str
+    node: int
+
+
+def new_group(cluster: Cluster) -> Place:
+    """A name that no other test uses, and its coordinator; deleted with the test."""
+    group = cluster.unique_group()
+    node = await_coordinator(cluster, group)
+    cluster.at(node).delete_group_later(group)
+    return Place(group, node)
+
+
+class PlacedGroup(ClassicGroup):
+    """A classic group whose members are connected to its coordinator."""
+
+    def __init__(self, cluster: Cluster, place: Place) -> None:
+        super().__init__(cluster.at(place.node))
+        self.group_id = place.group
+
+    def _await_served(self) -> None:
+        """It was seen to answer when the place was found."""

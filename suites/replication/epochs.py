@@ -1,0 +1,38 @@
+"""Leader epochs of a partition as its leader tells them, and where they end (KIP-101, KIP-320)."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.cluster import Cluster
+from harness.client.only import only
+from harness.client.requests import Topic
+from harness.codec.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+
+CONSUMER = -1
+NO_EPOCH = -1
+WITH_EPOCHS = "7+"
+"""The versions of Metadata that tell the leader epoch."""
+
+
+def epoch_of(cluster: Cluster, topic: Topic) -> int:
+    """The current one, by all brokers that are up; raises ApiNotAdvertised where none is told."""
+    cluster.front.version("Metadata", WITH_EPOCHS)
+    cluster.leader(topic)
+    views = cluster.await_that(
+        lambda: {cluster.view(topic, by=node).epoch for node in cluster.up},
+        lambda epochs: len(epochs) == 1,
+        f"all brokers tell the same leader epoch of {topic.name}",
+    )
+    return views.pop()
+
+
+def end_of(
+    door: BrokerUnderTest, topic: Topic, epoch: int, version: int, current: int = NO_EPOCH
+) -> OffsetForLeaderEpochResponse.EpochEndOffset:
+    """Where the epoch ends; ``current``: the leader epoch that we say we know."""
+    asked = OffsetForLeaderEpochRequest.OffsetForLeaderPartition(
+        partition=0, leader_epoch=epoch, current_leader_epoch=current
+    )
+    entry = OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic=topic.name, partitions=[asked])
+    request = OffsetForLeaderEpochRequest(replica_id=CONSUMER, topics=[entry])
+    return only(only(door.ask(request, version).topics, "topic").partitions, "partition")

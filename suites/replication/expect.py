@@ -1,0 +1,47 @@
+"""Expectations about a watched partition whose text says what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.codec.error_code import ErrorCode
+from harness.histories.replication import check_replication
+from harness.virtual_broker.partition import Read, WatchedPartition
+
+
+def expect_error(actual: int, expected: ErrorCode, where: str) -> None:
+    """The error code must be this one; ``where`` says which answer it stands in."""
+    told = (
+        f"{where}: error is {ErrorCode.describe(actual)}, expected {ErrorCode.describe(expected)}"
+    )
+    assert actual == expected, told
+
+
+def expect_high_watermark(partition: WatchedPartition, expected: int, when: str) -> Read:
+    """What a consumer is told by Fetch and by ListOffsets; the Fetch from offset 0 on."""
+    read = partition.consume(0)
+    expect_error(read.error, ErrorCode.NONE, f"{when}: a consumer's fetch")
+    told = f"{when}: a consumer is told the high watermark {read.high_watermark}"
+    assert read.high_watermark == expected, f"{told}, expected {expected}"
+    listed = partition.latest()
+    assert listed == expected, f"{when}: ListOffsets tells {listed}, expected {expected}"
+    return read
+
+
+def expect_log_end(partition: WatchedPartition, expected: int, when: str) -> None:
+    """Where the leader's log ends, by its own word."""
+    end = partition.log_end()
+    assert end == expected, f"{when}: the leader's log ends at {end}, expected {expected}"
+
+
+def expect_records(read: Read, expected: Sequence[int], who: str) -> None:
+    """No error, and the records with just these offsets."""
+    expect_error(read.error, ErrorCode.NONE, who)
+    found = list(read.offsets)
+    assert found == list(expected), f"{who} is given the records {found}, expected {expected}"
+
+
+def expect_sound(partition: WatchedPartition) -> None:
+    """What was seen in the whole test breaks none of the promises that always hold."""
+    found = check_replication(partition.seen, partition.replicas)
+    assert not found, "; ".join(map(str, found[:3]))

@@ -1,0 +1,37 @@
+"""A partition's leader is made to change: by the end of its broker, or by its return."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+
+
+def lose_leader(cluster: Cluster, topic: Topic, partition: int = 0) -> tuple[int, int]:
+    """Kill the leader's broker; who led, and who leads now."""
+    before = cluster.leader(topic, partition)
+    cluster.kill(before)
+    others = cluster.others(before)
+    return before, cluster.await_leader(topic, partition, among=others)
+
+
+def bring_back(cluster: Cluster, topic: Topic, node: int, partition: int = 0) -> None:
+    """Start the broker again; until its replica is in sync."""
+    cluster.restart(node)
+    await_in_sync(cluster, topic, node, partition)
+
+
+def await_in_sync(cluster: Cluster, topic: Topic, node: int, partition: int = 0) -> None:
+    """Until the replica on this node is in the ISR, and the broker tells of the leader."""
+    cluster.await_that(
+        lambda: node in cluster.isr(topic, partition),
+        bool,
+        f"the replica of {topic.name}-{partition} on {node} is in sync",
+    )
+    cluster.leader(topic, partition)
+
+
+def change_leader(cluster: Cluster, topic: Topic, partition: int = 0) -> int:
+    """Another leader, and everybody in sync again; the new leader."""
+    before, now = lose_leader(cluster, topic, partition)
+    bring_back(cluster, topic, before, partition)
+    return now

@@ -1,0 +1,141 @@
+"""ELECT: who leads when a leader is lost, and when replicas come back."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.cluster import NOBODY, Cluster
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.protocol.appended import append, batch_of
+from suites.protocol.config_admin import BROKER, values_of
+from suites.protocol.expect import expect_error
+from suites.protocol.fetching import values_of as values_in
+from suites.replication.failover import await_in_sync, bring_back, lose_leader
+from suites.replication.reassigning import elect
+from suites.replication.served import checked, served
+
+SESSION_CONFIG = "broker.session.timeout.ms"
+SHORT_DELAY_MS = 10_000
+ONE_IS_ENOUGH = {"min.insync.replicas": "1"}
+LOOK_S = 2.0  # how long nobody must be elected
+
+
+@judges("ELECT-001")
+@private_cluster()
+def test_another_member_of_the_isr_takes_over(cluster: Cluster) -> None:
+    """Any broker that is left names it, it takes records and has those from before."""
+    topic = cluster.create_topic()
+    append(cluster.leader_door(topic), topic, batch_of(b"before"))
+    in_sync = cluster.isr(topic)
+    with requirement("ELECT-001"):
+        before, now = lose_leader(cluster, topic)
+        assert now in in_sync - {before}, f"{now} leads, the ISR was {in_sync}"
+        answer = cluster.at(now).produce(topic, batch_of(b"after"))
+        expect_error(answer.error_code, ErrorCode.NONE, f"Produce at {now}")
+        values = values_in(cluster.at(now).fetch(topic, 0))
+        assert values == [b"before", b"after"], f"the new leader has {values}"
+
+
+@judges("ELECT-002")
+@private_cluster()
+def test_it_takes_over_when_the_session_has_ended(cluster: Cluster) -> None:
+    """Not much later than the session timeout of the broker that was killed."""
+    front, node = cluster.front, cluster.up[0]
+    told = values_of(front, (BROKER, str(node)), [SESSION_CONFIG])
+    session_ms = int(told[SESSION_CONFIG] or 0)
+    topic = cluster.create_topic()
+    dead = cluster.leader(topic)
+    cluster.kill(dead)
+    with requirement("ELECT-002"):
+        cluster.await_that(
+            lambda: cluster.view(topic).leader,
+            lambda leader: leader not in (dead, NOBODY),
+            f"another leader is told, the session timeout being {session_ms} ms",
+            within_ms=session_ms + SHORT_DELAY_MS,
+        )
+
+
+@judges("ELECT-003")
+@private_cluster()
+def test_the_first_that_is_alive_and_in_sync_leads(cluster: Cluster) -> None:
+    """In the order of the assignment, which differs between two partitions."""
+    one, two, three = cluster.nodes[:3]
+    topic = cluster.create_topic([[one, two, three], [one, three, two]])
+    with requirement("ELECT-003"):
+        cluster.kill(one)
+        for partition, expected in enumerate((two, three)):
+            found = cluster.await_leader(topic, partition, among=[two, three])
+            assert found == expected, f"partition {partition} is led by {found}, not {expected}"
+
+
+def _last_in_sync(cluster: Cluster) -> tuple[Topic, int, int]:
+    """A topic on two brokers: the one killed first lacks a record; then the other was killed."""
+    one, two = cluster.nodes[1:3]
+    topic = cluster.create_topic([[one, two]], ONE_IS_ENOUGH)
+    append(cluster.at(one), topic, batch_of(b"on both"))
+    cluster.kill(two)
+    cluster.await_isr(topic, [one])
+    append(cluster.at(one), topic, batch_of(b"on one"))
+    cluster.kill(one)
+    cluster.await_brokers(cluster.up)
+    return topic, one, two
+
+
+@judges("ELECT-005")
+@private_cluster()
+def test_the_last_in_sync_leads_when_it_returns(cluster: Cluster) -> None:
+    """The other one is back first, and lacks a record: it has to wait."""
+    topic, last, lagging = _last_in_sync(cluster)
+    cluster.restart(lagging)
+    cluster.await_brokers(cluster.up)
+    with requirement("ELECT-005"):
+        cluster.restart(last)
+        leader = cluster.leader(topic)
+        assert leader == last, f"{leader} leads, the last in sync is {last}"
+        values = values_in(cluster.at(leader).fetch(topic, 0))
+        assert values == [b"on both", b"on one"], f"it has {values}"
+
+
+@judges("ISR-011")
+@private_cluster()
+def test_nobody_joins_an_isr_without_a_leader(cluster: Cluster) -> None:
+    """While the last in sync is away, the ISR stays; when it leads, the other joins."""
+    topic, last, lagging = _last_in_sync(cluster)
+    with requirement("ISR-011"):
+        cluster.restart(lagging)
+        cluster.await_brokers(cluster.up)
+        deadline = time.monotonic() + LOOK_S
+        while time.monotonic() < deadline:
+            leader, isr = cluster.view(topic).leader, cluster.isr(topic)
+            assert leader == NOBODY, f"{leader} leads, in sync was only {last}"
+            assert lagging not in isr, f"the ISR is {isr} while nobody leads"
+            time.sleep(0.1)
+        cluster.restart(last)
+        await_in_sync(cluster, topic, lagging)
+        leader = cluster.leader(topic)
+        assert leader == last, f"{leader} leads, in sync was {last}"
+
+
+@judges("ELECT-010")
+@private_cluster()
+def test_the_preferred_leader_is_elected_when_it_can(cluster: Cluster) -> None:
+    """Not while its broker is down; when it is in sync again, it leads."""
+    versions = served(cluster.front, "ElectLeaders", "1+")
+    topic = cluster.create_topic()
+    preferred = cluster.leader(topic)
+    for version in versions:
+        lose_leader(cluster, topic)
+        cluster.await_brokers(cluster.up)
+        with checked("ELECT-010", "ElectLeaders", version):
+            codes = elect(cluster, {topic.name: [0]}, version)
+            expect_error(
+                codes[topic.name, 0], ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "it is down"
+            )
+        bring_back(cluster, topic, preferred)
+        with checked("ELECT-010", "ElectLeaders", version):
+            codes = elect(cluster, {topic.name: [0]}, version)
+            expect_error(codes[topic.name, 0], ErrorCode.NONE, "it is back")
+            cluster.await_leader(topic, among=[preferred])

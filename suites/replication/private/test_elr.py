@@ -1,0 +1,90 @@
+"""ELECT: replicas that left the ISR and may lead all the same (KIP-966)."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.protocol.appended import append, batch_of
+from suites.protocol.fetching import values_of
+from suites.replication.eligible import Eligible, described, need_eligible_leaders
+from suites.replication.failover import await_in_sync
+
+
+def _topic(cluster: Cluster) -> Topic:
+    """On two brokers that both have to be in sync; the third is asked."""
+    need_eligible_leaders(cluster.front)
+    topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
+    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    return topic
+
+
+def _await(cluster: Cluster, topic: Topic, isr: set[int], elr: set[int], when: str) -> Eligible:
+    """ISR and ELR have to become so, and soon."""
+    found = cluster.last_seen(
+        lambda: described(cluster, topic), lambda seen: (seen.isr, seen.elr) == (isr, elr)
+    )
+    assert (found.isr, found.elr) == (isr, elr), f"{when}: {found}, expected ISR {isr}, ELR {elr}"
+    return found
+
+
+@judges("ELECT-015")
+@private_cluster()
+def test_who_leaves_too_small_an_isr_stays_eligible(cluster: Cluster) -> None:
+    """Both are stopped; the first to leave comes back alone, and leads with all records."""
+    topic = _topic(cluster)
+    first, last = cluster.nodes[1:3]
+    with requirement("ELECT-015"):
+        cluster.stop(first)
+        _await(cluster, topic, {last}, {first}, "one is left")
+        cluster.stop(last)
+        _await(cluster, topic, set(), {first, last}, "nobody is left")
+        cluster.restart(first)
+        leader = cluster.leader(topic)
+        assert leader == first, f"{leader} leads, back is {first}"
+        found = described(cluster, topic)
+        assert found.isr == {first}, f"one is back: {found}"
+        cluster.restart(last)
+        await_in_sync(cluster, topic, last)
+        values = values_of(cluster.leader_door(topic).fetch(topic, 0))
+        assert values == [b"r"], f"the records are {values}"
+
+
+@judges("ELECT-016")
+@private_cluster()
+def test_who_is_eligible_no_longer(cluster: Cluster) -> None:
+    """Nobody, when enough are in sync again; and not who was killed, when it comes back."""
+    topic = _topic(cluster)
+    first, last = cluster.nodes[1:3]
+    with requirement("ELECT-016"):
+        cluster.stop(first)
+        _await(cluster, topic, {last}, {first}, "one was stopped")
+        cluster.restart(first)
+        _await(cluster, topic, {first, last}, set(), "it is back")
+        cluster.kill(first)
+        _await(cluster, topic, {last}, {first}, "one was killed")
+        cluster.stop(last)
+        cluster.restart(first)
+        cluster.await_brokers(cluster.up)
+        found = described(cluster, topic)
+        assert first not in found.elr, f"the one that was killed is back: {found}"
+        assert found.leader != first, f"the one that was killed leads: {found}"
+
+
+@judges("ELECT-017")
+@private_cluster()
+def test_the_last_known_leader_may_lead_again(cluster: Cluster) -> None:
+    """Both are killed, so that nobody is eligible; the last leader leads when it is back."""
+    topic = _topic(cluster)
+    first, last = cluster.nodes[1:3]
+    with requirement("ELECT-017"):
+        cluster.kill(first)
+        _await(cluster, topic, {last}, {first}, "one was killed")
+        cluster.kill(last)
+        cluster.await_brokers(cluster.up)
+        cluster.restart(first)
+        cluster.await_brokers(cluster.up)
+        cluster.restart(last)
+        leader = cluster.leader(topic)
+        assert leader == last, f"{leader} leads, the last leader was {last}"

@@ -1,0 +1,53 @@
+"""FETCH: a consumer is sent to the replica in its rack (KIP-392)."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.only import only
+from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
+from harness.codec.messages import FetchResponse
+from harness.conformance.checks import NotApplicable, requirement
+from harness.marks import at_versions, judges, private_cluster
+from suites.protocol.appended import append, batch_of
+from suites.protocol.fetching import values_of
+from suites.replication.reading import await_served_by
+
+SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+NOBODY = -1
+
+
+def _ask(
+    cluster: Cluster, node: int, topic: Topic, rack: str, version: int
+) -> FetchResponse.PartitionData:
+    request = fetch_request([fetch_topic(topic, version, [fetch_partition(0)])])
+    request.rack_id = rack
+    answer = cluster.at(node).ask(request, version)
+    return only(only(answer.responses, "topic").partitions, "partition")
+
+
+@judges("FETCH-018")
+@private_cluster(replica__selector__class=SELECTOR)
+@at_versions("Fetch", "11+")
+def test_a_consumer_is_sent_to_its_rack(cluster: Cluster, api_version: int) -> None:
+    """The leader names the follower there and gives nothing; in its own rack it gives all."""
+    racks = {each.node_id: each.rack for each in cluster.front.metadata([]).brokers}
+    if len(set(racks.values())) < len(racks) or not all(racks.values()):
+        raise NotApplicable("racks", f"the brokers have not a rack each: {racks}")
+    topic = cluster.create_topic()
+    leader = cluster.leader(topic)
+    append(cluster.at(leader), topic, batch_of(b"r"))
+    follower = cluster.others(leader)[0]
+    await_served_by(cluster, follower, topic, 1)
+    with requirement("FETCH-018"):
+        sent = cluster.last_seen(
+            lambda: _ask(cluster, leader, topic, racks[follower] or "", api_version),
+            lambda data: data.preferred_read_replica != NOBODY,
+        )
+        assert sent.preferred_read_replica == follower, (
+            f"sent to {sent.preferred_read_replica}, in the rack is {follower}"
+        )
+        assert not sent.records, f"records came with it: {values_of(sent)}"
+        for node, rack in ((follower, racks[follower]), (leader, racks[leader])):
+            here = _ask(cluster, node, topic, rack or "", api_version)
+            assert here.preferred_read_replica == NOBODY, f"{node} sends its own rack elsewhere"
+            assert values_of(here) == [b"r"], f"{node} gives {values_of(here)} to its own rack"

@@ -1,0 +1,137 @@
+"""OFFS, COORD, GRP: groups and their offsets outlive their coordinator."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.protocol.classic_group import Member
+from suites.protocol.committed_offsets import (
+    SETTLING,
+    GroupOffsets,
+    commit,
+    entry,
+    fetch_offsets,
+)
+from suites.protocol.expect import expect_error
+from suites.replication.coordinators import Place, PlacedGroup, await_coordinator, new_group
+
+MANY = 200
+"""Partitions that a group has offsets of."""
+COMMITS = 20
+
+
+def _committed(cluster: Cluster) -> tuple[Topic, Place]:
+    """Each partition has its own number as offset, committed again and again."""
+    topic = cluster.create_topic([cluster.nodes[:1]] * MANY, {"min.insync.replicas": "1"})
+    place = new_group(cluster)
+    door = cluster.at(place.node)
+    for _ in range(COMMITS):
+        commit(door, place.group, {topic: [entry(index, "", index) for index in range(MANY)]})
+    return topic, place
+
+
+def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: Place) -> None:
+    """Nothing but "not yet" is said until all offsets are told."""
+
+    def asked() -> int:
+        offsets = fetch_offsets(cluster.at(node), place.group, {topic: list(range(MANY))})
+        code = offsets.error_of(topic)
+        if code not in SETTLING:
+            for index in range(MANY):
+                offsets.expect(topic, index, partition=index, where=f"broker {node}")
+        return code
+
+    code = cluster.last_seen(asked, lambda code: code == ErrorCode.NONE)
+    expect_error(code, ErrorCode.NONE, f"broker {node}")
+
+
+@judges("OFFS-014")
+@private_cluster()
+def test_a_new_coordinator_loads_before_it_answers(cluster: Cluster) -> None:
+    """Asked all the time: it says that it is not ready, then tells every offset."""
+    topic, place = _committed(cluster)
+    cluster.kill(place.node)
+    with requirement("OFFS-014"):
+        for node in cluster.up:
+            asked = fetch_offsets(cluster.at(node), place.group, {topic: [0]}).error_of(topic)
+            assert asked in {ErrorCode.NONE, *SETTLING}, f"at first: {ErrorCode.describe(asked)}"
+        now = await_coordinator(cluster, place.group, other_than=place.node)
+        _expect_kept(cluster, now, topic, place)
+
+
+@judges("OFFS-015")
+@private_cluster()
+def test_a_commit_outlives_the_coordinator(cluster: Cluster) -> None:
+    """It is killed as soon as the commit is acknowledged, twice."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    node = place.node
+    with requirement("OFFS-015"):
+        for offset in (1, 2):
+            commit(cluster.at(node), place.group, {topic: [entry(offset)]})
+            cluster.kill(node)
+            now = await_coordinator(cluster, place.group, other_than=node)
+            _expect_committed(cluster, now, topic, place, offset)
+            cluster.restart(node)
+            cluster.await_brokers(cluster.nodes)
+            _await_offsets_topic(cluster)
+            node = await_coordinator(cluster, place.group)
+
+
+def _expect_committed(cluster: Cluster, node: int, topic: Topic, place: Place, offset: int) -> None:
+    """It has to be told soon: Kafka 4.x tells what stood there before until the high watermark of
+    the new leader has reached the commit."""
+
+    def asked() -> GroupOffsets:
+        return fetch_offsets(cluster.at(node), place.group, {topic: [0]})
+
+    def is_right(offsets: GroupOffsets) -> bool:
+        found = offsets.partitions.get((topic.name, 0))
+        return found is not None and found.committed_offset == offset
+
+    told = cluster.last_seen(asked, is_right)
+    told.expect(topic, offset, where=f"{node}, which coordinates now")
+
+
+def _await_offsets_topic(cluster: Cluster) -> None:
+    """All replicas of the group's partition are in sync again."""
+    offsets = Topic("__consumer_offsets")
+    cluster.await_that(
+        lambda: cluster.isr(offsets) == set(cluster.replicas(offsets)), bool, "offsets are in sync"
+    )
+
+
+@judges("COORD-004")
+@private_cluster()
+def test_another_coordinator_is_named(cluster: Cluster) -> None:
+    """By all brokers that are left; it has the offsets, and takes more."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    commit(cluster.at(place.node), place.group, {topic: [entry(7)]})
+    cluster.kill(place.node)
+    with requirement("COORD-004"):
+        now = await_coordinator(cluster, place.group, other_than=place.node)
+        _expect_committed(cluster, now, topic, place, 7)
+        commit(cluster.at(now), place.group, {topic: [entry(8)]})
+        _expect_committed(cluster, now, topic, place, 8)
+
+
+@judges("GRP-041")
+@private_cluster()
+def test_members_stay_members_at_the_next_coordinator(cluster: Cluster) -> None:
+    """Their heartbeats are taken there, with the ids and the generation that they have."""
+    place = new_group(cluster)
+    group = PlacedGroup(cluster, place)
+    members = group.stable(None, None)
+    cluster.kill(place.node)
+    with requirement("GRP-041"):
+        now = await_coordinator(cluster, place.group, other_than=place.node)
+        for member in members:
+            member.connection = cluster.at(now).connect()
+            code = cluster.last_seen(
+                partial(Member.heartbeat, member), lambda code: code not in SETTLING
+            )
+            expect_error(code, ErrorCode.NONE, f"a heartbeat in generation {member.generation}")

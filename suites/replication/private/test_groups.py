@@ -1,0 +1,78 @@
+"""COORD, GRP: groups spread over the brokers; the offsets topic has several partitions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness.client.cluster import Cluster
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ListGroupsRequest
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges, private_cluster
+from suites.protocol.classic_group import sync_all
+from suites.protocol.expect import expect_error
+from suites.protocol.internal_topics import OFFSETS_TOPIC
+from suites.replication.coordinators import NO_NODE, Place, PlacedGroup, named, new_group
+
+spread = private_cluster(offsets__topic__num__partitions="9")
+GROUPS = 12
+GROUPS_LIMIT = 60
+
+
+def _spread_groups(cluster: Cluster) -> list[Place]:
+    """Groups with a member each, at least one on each broker."""
+    places: list[Place] = []
+    while len(places) < GROUPS_LIMIT:
+        place = new_group(cluster)
+        member = PlacedGroup(cluster, place).member()
+        member.join()
+        sync_all([member])
+        places.append(place)
+        if len(places) >= GROUPS and {each.node for each in places} == set(cluster.nodes):
+            break
+    return places
+
+
+@judges("COORD-006")
+@spread
+def test_groups_are_spread_by_their_hash(cluster: Cluster) -> None:
+    """The coordinator leads the partition of the offsets topic that the name's hash selects."""
+    new_group(cluster)
+    shown = cluster.topic_by(cluster.nodes[0], OFFSETS_TOPIC)
+    leaders = {index: view.leader for index, view in shown.items()}
+    with requirement("COORD-006"):
+        assert len(leaders) > 1, f"{OFFSETS_TOPIC} has {len(leaders)} partitions"
+        for _ in range(GROUPS):
+            group = cluster.unique_group()
+            expected = leaders[_java_hash(group) % len(leaders)]
+            found = cluster.last_seen(
+                partial(named, cluster.front, group), lambda node: node != NO_NODE
+            )
+            assert found == expected, f"{group} is coordinated by {found}, expected {expected}"
+
+
+def _java_hash(text: str) -> int:
+    """String.hashCode of ASCII text, without its sign (org.apache.kafka.common.utils.Utils.abs)."""
+    number = 0
+    for letter in text:
+        number = (31 * number + ord(letter)) & 0xFFFFFFFF
+    return number & 0x7FFFFFFF
+
+
+@judges("GRP-032")
+@spread
+@at_versions("ListGroups")
+def test_each_broker_lists_what_it_coordinates(cluster: Cluster, api_version: int) -> None:
+    """Each of our groups is listed by its coordinator, and by nobody else."""
+    places = _spread_groups(cluster)
+    ours = {place.group for place in places}
+    with requirement("GRP-032"):
+        for node in cluster.nodes:
+            answer = cluster.at(node).ask(ListGroupsRequest(), api_version)
+            expect_error(answer.error_code, ErrorCode.NONE, f"broker {node}")
+            listed = ours & {group.group_id for group in answer.groups}
+            expected = {place.group for place in places if place.node == node}
+            assert listed == expected, (
+                f"broker {node} lists {len(listed)} of our groups, it coordinates "
+                f"{len(expected)}; too many: {listed - expected}, lacking: {expected - listed}"
+            )

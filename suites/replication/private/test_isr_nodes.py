@@ -1,0 +1,22 @@
+"""ISR: a broker that is gone is in sync with nobody."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.replication.spread import ring
+
+
+@judges("ISR-007")
+@private_cluster()
+def test_a_dead_broker_leaves_every_isr(cluster: Cluster) -> None:
+    """Of partitions that it led and that others lead."""
+    topic = cluster.create_topic(ring(cluster))
+    dead = cluster.nodes[1]
+    cluster.kill(dead)
+    with requirement("ISR-007"):
+        left = [node for node in cluster.nodes[:3] if node != dead]
+        for partition in range(3):
+            cluster.await_isr(topic, left, partition)
+            cluster.await_leader(topic, partition, among=left)

@@ -1,0 +1,71 @@
+"""REPL: what was exposed to consumers and acknowledged to producers stays so."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from harness.client.cluster import Cluster
+from harness.client.errors import BrokerMisbehaved
+from harness.client.requests import LATEST
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.protocol.appended import append, batch_of
+from suites.protocol.fetching import values_of
+from suites.replication.failover import bring_back
+from suites.replication.workload import under_load
+
+ROUNDS = 3
+BATCHES = 20
+
+
+@judges("REPL-019")
+@private_cluster()
+def test_the_high_watermark_is_never_taken_back(cluster: Cluster) -> None:
+    """Whoever leads after the leader's death tells no end before the one that was told."""
+    cluster.front.version("ListOffsets", "1+")
+    topic = cluster.create_topic()
+    with requirement("REPL-019"):
+        for _ in range(ROUNDS):
+            leader = cluster.leader(topic)
+            append(cluster.at(leader), topic, *[batch_of(b"r")] * BATCHES)
+            told = cluster.at(leader).end_offset(topic)
+            cluster.kill(leader)
+            answers = 0
+            while answers < BATCHES:
+                answers += _expect_not_below(cluster, topic.name, told)
+            now = cluster.leader(topic)
+            found = len(values_of(cluster.at(now).fetch(topic, 0)))
+            assert found == told, f"consumers were told of {told} records, now there are {found}"
+            bring_back(cluster, topic, leader)
+
+
+def _expect_not_below(cluster: Cluster, name: str, told: int) -> int:
+    """Ask all that are up for the end; how many answered as a leader does."""
+    answers, topic = 0, cluster.named(name)
+    for node in cluster.up:
+        with suppress(BrokerMisbehaved):
+            answer = cluster.at(node).list_offset(topic, LATEST)
+            if answer.error_code == ErrorCode.NONE:
+                answers += 1
+                assert answer.offset >= told, f"{node} tells {answer.offset}, told was {told}"
+    time.sleep(0.01)
+    return answers
+
+
+@judges("REPL-030")
+@private_cluster()
+def test_nothing_is_lost_when_all_are_killed(cluster: Cluster) -> None:
+    """All replicas at once, under load; then all are started again."""
+    topic = cluster.create_topic()
+    with requirement("REPL-030"):
+        with under_load(cluster, topic) as workload:
+            workload.await_more(50)
+            for node in cluster.nodes:
+                cluster.kill(node)
+            for node in cluster.nodes:
+                cluster.restart(node)
+            cluster.leader(topic)
+            workload.await_more()
+        workload.expect_nothing_lost()

@@ -1,0 +1,57 @@
+"""REPL: followers that fetch in small pieces, or wait long for something new."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.requests import fetch_partition, fetch_request, fetch_topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.protocol.appended import append, batch_of
+from suites.protocol.expect import expect_error
+
+LONG_WAIT_MS = 8_000  # shorter than a test waits for an answer
+RECORDS = 5
+SILENCE_MS = 50
+
+
+@judges("REPL-026")
+@private_cluster(replica__fetch__max__bytes="1024")
+def test_a_record_larger_than_a_fetch_is_replicated(cluster: Cluster) -> None:
+    """The first batch of a fetch comes whole: acks=all is answered, and the ISR stays."""
+    topic = cluster.create_topic()
+    door = cluster.leader_door(topic)
+    value = cluster.front.random.randbytes(100_000)
+    with requirement("REPL-026"):
+        for _ in range(RECORDS):
+            answer = door.produce(topic, batch_of(value), acks=-1)
+            expect_error(answer.error_code, ErrorCode.NONE, "acks=all")
+        assert cluster.isr(topic) == set(cluster.replicas(topic)), f"ISR {cluster.isr(topic)}"
+
+
+@judges("REPL-024")
+@private_cluster(
+    replica__fetch__wait__max__ms=str(LONG_WAIT_MS), replica__lag__time__max__ms="60000"
+)
+def test_new_records_end_a_followers_wait(cluster: Cluster) -> None:
+    """Records with acks=all are all answered before a fetch that waits half as long as a follower.
+
+    The fetch is of a topic that nobody writes to. What prepares waits as long as a follower: a new
+    partition is fetched only when the wait for those before it has ended.
+    """
+    quiet, topic = cluster.create_topic(), cluster.create_topic()
+    door = cluster.leader_door(topic)
+    version = door.reading_version(quiet)
+    append(door, topic, batch_of(b"r"))
+    waiting = cluster.leader_door(quiet).connect(timeout_ms=2 * LONG_WAIT_MS)
+    request = fetch_request(
+        [fetch_topic(quiet, version, [fetch_partition(0)])],
+        max_wait_ms=LONG_WAIT_MS // 2,
+        min_bytes=1,
+    )
+    with requirement("REPL-024"):
+        waiting.send(request, version)
+        for number in range(RECORDS):
+            answer = door.produce(topic, batch_of(b"r"), acks=-1)
+            expect_error(answer.error_code, ErrorCode.NONE, f"record {number}")
+        waiting.expect_silence(for_ms=SILENCE_MS)  # or that fetch was answered first

@@ -1,0 +1,43 @@
+"""COORD: whoever is asked names the broker that coordinates a group."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.committed_offsets import commit, entry, fetch_offsets
+from suites.protocol.expect import expect_error
+from suites.replication.coordinators import find, new_group
+
+
+@judges("COORD-001")
+@at_versions("FindCoordinator")
+def test_all_brokers_name_the_same_coordinator(cluster: Cluster, api_version: int) -> None:
+    """Its id, and the address at which it was reached."""
+    place = new_group(cluster)
+    address = tuple(cluster.at(place.node).address)
+    with requirement("COORD-001"):
+        for node in cluster.nodes:
+            found = find(cluster.at(node), place.group, api_version)
+            expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
+            told = (found.node_id, (found.host, found.port))
+            assert told == (place.node, address), (
+                f"broker {node} names {told}, others {(place.node, address)}"
+            )
+
+
+@judges("COORD-002")
+@at_versions("FindCoordinator")
+def test_the_coordinator_named_takes_requests(cluster: Cluster, api_version: int) -> None:
+    """Asked of each broker, the one that is named takes a commit and tells it."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    with requirement("COORD-002"):
+        for offset, node in enumerate(cluster.nodes):
+            found = find(cluster.at(node), place.group, api_version)
+            expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
+            assert found.node_id in cluster.nodes, f"broker {node} names {found.node_id}"
+            door = cluster.at(found.node_id)
+            commit(door, place.group, {topic: [entry(offset)]})
+            told = fetch_offsets(door, place.group, {topic: [0]})
+            told.expect(topic, offset, where=f"broker {found.node_id}, named by {node}")

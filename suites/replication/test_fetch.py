@@ -1,0 +1,76 @@
+"""FETCH: which replica a consumer can read."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.cluster import Cluster
+from harness.client.only import only
+from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchResponse
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.appended import append, batch_of
+from suites.protocol.expect import expect_error
+from suites.protocol.fetching import values_of
+from suites.replication.reading import await_served_by
+
+READ_BY_ALL = [b"a", b"b", b"c"]
+
+
+def _ask(door: BrokerUnderTest, topic: Topic, version: int) -> FetchResponse:
+    wanted = fetch_topic(topic, version, [fetch_partition(0)])
+    return door.ask(fetch_request([wanted]), version)
+
+
+def _partition(answer: FetchResponse) -> FetchResponse.PartitionData:
+    return only(only(answer.responses, "topic").partitions, "partition")
+
+
+@judges("FETCH-016")
+@at_versions("Fetch")
+def test_a_broker_without_a_replica_gives_nothing(cluster: Cluster, api_version: int) -> None:
+    """It knows the topic, and refuses."""
+    leader, follower, stranger = cluster.nodes[:3]
+    topic = cluster.create_topic([[leader, follower]])
+    append(cluster.at(leader), topic, batch_of(*READ_BY_ALL))
+    with requirement("FETCH-016"):
+        refused = _partition(_ask(cluster.at(stranger), topic, api_version))
+        expect_error(refused.error_code, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        assert not refused.records, f"{len(refused.records or b'')} bytes of records came"
+
+
+@judges("FETCH-017")
+@at_versions("Fetch", "11+")
+def test_followers_can_be_read(cluster: Cluster, api_version: int) -> None:
+    """What they give ends at their high watermark, which is not beyond the leader's."""
+    topic = cluster.create_topic()
+    leader = cluster.leader_door(topic)
+    append(leader, topic, batch_of(*READ_BY_ALL))
+    with requirement("FETCH-017"):
+        for node in cluster.others(cluster.leader(topic)):
+            data = await_served_by(cluster, node, topic, len(READ_BY_ALL), api_version)
+            expect_error(data.error_code, ErrorCode.NONE, f"follower {node}")
+            assert values_of(data) == READ_BY_ALL, f"follower {node} gives {values_of(data)}"
+            high, end = data.high_watermark, leader.end_offset(topic)
+            assert high == len(READ_BY_ALL) == end, f"follower {node}: {high}, leader: {end}"
+
+
+@judges("FETCH-025")
+@at_versions("Fetch", "16+")
+def test_the_refusal_names_the_leader(cluster: Cluster, api_version: int) -> None:
+    """Its id and epoch, and where it is reached."""
+    leader, follower, stranger = cluster.nodes[:3]
+    topic = cluster.create_topic([[leader, follower]])
+    epoch = cluster.view(topic).epoch
+    with requirement("FETCH-025"):
+        answer = _ask(cluster.at(stranger), topic, api_version)
+        refused = _partition(answer)
+        expect_error(refused.error_code, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        told = refused.current_leader
+        assert (told.leader_id, told.leader_epoch) == (leader, epoch), (
+            f"told of {told.leader_id} at epoch {told.leader_epoch}, it is {leader} at {epoch}"
+        )
+        places = {each.node_id: (each.host, each.port) for each in answer.node_endpoints}
+        address = cluster.at(leader).address
+        assert places.get(leader) == tuple(address), f"the endpoints are {places}, not {address}"

@@ -1,0 +1,223 @@
+"""ISR, REPL, EPOCH: who comes into an ISR, who goes, and what that does to the high watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import ApiNotAdvertised
+from harness.conformance.checks import NotSupported, requirement
+from harness.marks import joined_broker, judges
+from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.partition import WatchedPartition
+from harness.virtual_broker.timeline import R2, R3, Timeline
+from suites.replication.elections import await_alive, elect_preferred
+from suites.replication.expect import (
+    expect_high_watermark,
+    expect_log_end,
+    expect_records,
+    expect_sound,
+)
+
+MIN_ISR_2 = {"min.insync.replicas": "2"}
+FIRST_WITH_DIVERGENCE, FIRST_AFTER_THAT = 12, 16
+TRIES = 5
+"""Fetches after which a leader that takes the follower would have proposed it."""
+
+
+@judges("REPL-012")
+@joined_broker()
+def test_below_the_min_isr_nothing_is_committed(peers: JoinedCluster) -> None:
+    """The ISR is the leader alone, two are wanted; acks=1 writes on."""
+    partition = _leader_alone_of_two(peers)
+    partition.produce(2)
+    with requirement("REPL-012"):
+        expect_log_end(partition, 3, "written with acks=1")
+        read = expect_high_watermark(partition, 1, "the ISR is smaller than min.insync.replicas")
+        expect_records(read, (0,), "a consumer")
+        expect_sound(partition)
+
+
+@judges("REPL-013")
+@joined_broker()
+def test_below_the_min_isr_the_leader_alone_committed_once(peers: JoinedCluster) -> None:
+    """The same before 3.7, which began to serve Fetch v16."""
+    if FIRST_AFTER_THAT in peers.broker.advertised("Fetch"):
+        raise NotSupported("a broker that serves Fetch v16 has REPL-012")
+    partition = _leader_alone_of_two(peers)
+    partition.produce(2)
+    with requirement("REPL-013"):
+        read = expect_high_watermark(partition, 3, "the ISR is the leader alone")
+        expect_records(read, (0, 1, 2), "a consumer")
+        expect_sound(partition)
+
+
+def _leader_alone_of_two(peers: JoinedCluster) -> WatchedPartition:
+    """One record is committed; then the only follower leaves."""
+    member = peers.join()
+    partition = peers.partition([member], configs=MIN_ISR_2)
+    partition.produce()
+    partition.follow(member, 1)
+    member.leave()
+    partition.await_isr(peers.leader)
+    return partition
+
+
+@judges("REPL-015")
+@joined_broker()
+def test_who_is_caught_up_holds_the_watermark_before_it_is_in_the_isr(timeline: Timeline) -> None:
+    """R3 was away, is alive again and has not fetched yet."""
+    partition = timeline.partition
+    partition.produce(3)
+    timeline.follow(R2, 3)
+    timeline.follow(R3, 3)
+    epoch = partition.state().leader_epoch
+    _leave_and_return(timeline, R3)
+    if partition.state().leader_epoch != epoch:
+        raise NotSupported("a smaller ISR begins a leader epoch, in which R3 was never caught up")
+    partition.produce()
+    with requirement("REPL-015"):
+        timeline.follow(R2, 4)
+        expect_high_watermark(partition, 3, "the whole ISR has the record, and R3 has not")
+        timeline.follow(R3, 4)
+        expect_high_watermark(partition, 4, "R3 has it too")
+        expect_sound(partition)
+
+
+def _leave_and_return(timeline: Timeline, who: str) -> None:
+    partition, member = timeline.partition, timeline.followers[who]
+    member.leave()
+    left = [each for each in partition.replicas if each != member.broker_id]
+    partition.await_isr(*left)
+    member.come_back()
+    await_alive(partition.broker, member.broker_id)
+
+
+@judges("REPL-017")
+@joined_broker()
+def test_a_smaller_isr_commits_what_its_members_have(timeline: Timeline) -> None:
+    """R3 has nothing of the second part, and goes."""
+    partition = timeline.partition
+    timeline.play("T9")
+    with requirement("REPL-017"):
+        expect_high_watermark(partition, 3, "R3 has three of five records")
+        timeline.followers[R3].leave()
+        partition.await_isr(partition.leader, timeline.followers[R2].broker_id)
+        partition.broker.eventually(lambda: _seen_by_both(timeline) == 5, "the watermark is 5")
+        expect_records(partition.consume(0), range(5), "a consumer")
+        expect_sound(partition)
+
+
+def _seen_by_both(timeline: Timeline) -> int:
+    """The high watermark; R2 fetches on, as before 0.9 nothing else moves it after a shrink."""
+    timeline.follow(R2, 5)
+    return timeline.partition.consume(0).high_watermark
+
+
+@judges("ISR-009")
+@joined_broker()
+def test_a_follower_is_back_in_the_isr_when_it_has_what_is_committed(timeline: Timeline) -> None:
+    """R3 was away while two records were committed; it fetches its way to them."""
+    partition, back = timeline.partition, timeline.followers[R3]
+    timeline.play("T9")
+    _leave_and_return(timeline, R3)
+    timeline.follow(R2, 5)
+    without = tuple(sorted((partition.leader, timeline.followers[R2].broker_id)))
+    with requirement("ISR-009"):
+        expect_high_watermark(partition, 5, "the ISR has all five records")
+        for offset in (3, 4):
+            timeline.follow(R3, offset)
+            _expect_isr_stays(timeline, without, f"R3 has fetched {offset}, 5 are committed")
+        timeline.follow(R3, 5)
+        partition.await_isr(*without, back.broker_id)
+        expect_sound(partition)
+
+
+def _expect_isr_stays(timeline: Timeline, isr: tuple[int, ...], when: str) -> None:
+    """Looked at several times, with something asked of the leader in between."""
+    for _ in range(TRIES):
+        timeline.follow(R2, timeline.confirmed[R2])
+        found = timeline.partition.state().isr
+        assert found == isr, f"{when}: the ISR is {found}, expected {isr}"
+
+
+@judges("ISR-010")
+@joined_broker()
+def test_who_is_fenced_is_not_taken_into_the_isr(timeline: Timeline) -> None:
+    """R3 goes on to fetch at the log end, fenced; it is taken as soon as it is alive again."""
+    partition, gone = timeline.partition, timeline.followers[R3]
+    partition.produce(2)
+    timeline.follow(R2, 2)
+    timeline.follow(R3, 2)
+    gone.leave()
+    without = tuple(sorted((partition.leader, timeline.followers[R2].broker_id)))
+    partition.await_isr(*without)
+    with requirement("ISR-010"):
+        for _ in range(TRIES):
+            timeline.follow(R3, 2)
+            _expect_isr_stays(timeline, without, "R3 is fenced and fetches at the log end")
+        gone.come_back()
+        await_alive(partition.broker, gone.broker_id)
+        timeline.follow(R3, 2)
+        partition.await_isr(*without, gone.broker_id)
+        expect_sound(partition)
+
+
+@judges("ISR-014")
+@joined_broker()
+def test_another_isr_is_no_other_leader_epoch(timeline: Timeline, peers: JoinedCluster) -> None:
+    """R3 goes and comes back. With a ZooKeeper the death of a broker is more than that."""
+    assert peers.kraft_world
+    partition, member = timeline.partition, timeline.followers[R3]
+    partition.produce()
+    epoch = partition.state().leader_epoch
+    with requirement("ISR-014"):
+        _leave_and_return(timeline, R3)
+        found = partition.state().leader_epoch
+        assert found == epoch, f"after the shrink the leader epoch is {found}, expected {epoch}"
+        timeline.follow(R3, 1)
+        found = partition.await_isr(*partition.replicas).leader_epoch
+        assert found == epoch, f"after the expansion it is {found}, expected {epoch}"
+        assert member.broker_id in partition.replicas
+        expect_sound(partition)
+
+
+@judges("EPOCH-006")
+@joined_broker()
+def test_a_log_that_diverges_is_told_where(peers: JoinedCluster, broker: BrokerUnderTest) -> None:
+    """The real broker has led twice: two records of the first time, two of the second."""
+    member = peers.join()
+    partition = peers.beside(member)
+    if partition.fetch_version < FIRST_WITH_DIVERGENCE:
+        raise ApiNotAdvertised("Fetch below v12 tells no diverging epoch")
+    first = _lead_alone(partition, peers, member_leaves=member.leave)
+    partition.produce(2)
+    member.come_back()
+    await_alive(broker, member.broker_id)
+    partition.follow(member, 2)
+    partition.await_isr(*partition.replicas)
+    elect_preferred(broker, partition, member.broker_id)
+    second = _lead_alone(partition, peers, member_leaves=member.leave)
+    partition.produce(2)
+    with requirement("EPOCH-006"):
+        assert second > first, f"the leader epochs are {first} and {second}"
+        for offset in (3, 4):
+            read = partition.follow(member, offset, last_fetched_epoch=first)
+            what = f"offset {offset} after epoch {first}"
+            expect_records(read, (), what)
+            told = (read.told.diverging_epoch.epoch, read.told.diverging_epoch.end_offset)
+            assert told == (first, 2), f"{what}: the diverging epoch is {told}, not ({first}, 2)"
+        read = partition.follow(member, 2, last_fetched_epoch=first)
+        expect_records(read, (2, 3), f"offset 2 after epoch {first}")
+        found = read.told.diverging_epoch
+        assert found.epoch == -1, f"a diverging epoch {found.epoch} where nothing diverges"
+
+
+def _lead_alone(
+    partition: WatchedPartition, peers: JoinedCluster, *, member_leaves: Callable[[], None]
+) -> int:
+    """The virtual leader goes, the real broker leads; the leader epoch."""
+    member_leaves()
+    state = partition.await_isr(peers.leader)
+    peers.await_led(partition)
+    return state.leader_epoch

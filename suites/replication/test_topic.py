@@ -1,0 +1,279 @@
+"""TOPIC: which brokers get the replicas of a new topic, and how soon all of it is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+import pytest
+
+from harness.client.cluster import Cluster
+from harness.client.cluster_topics import creatable
+from harness.client.only import only
+from harness.client.partition_view import PartitionView
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    MetadataResponse,
+)
+from harness.conformance.checks import requirement
+from harness.marks import at_versions, judges
+from suites.protocol.appended import append, batch_of
+from suites.protocol.expect import expect_error
+from suites.replication.spread import ring
+
+TIMEOUT_MS = 8_000  # shorter than a test waits for an answer
+MANY_PARTITIONS = 40
+ABSENT = 1_000_000  # a broker that no cluster has
+NOT_YET_THERE = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE)
+
+
+def _create(
+    cluster: Cluster, entry: CreateTopicsRequest.CreatableTopic, version: int, at: int | None = None
+) -> int:
+    """The error code for the one topic, by the controller unless another node is named."""
+    door = cluster.at(cluster.controller() if at is None else at)
+    request = CreateTopicsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
+    return only(door.ask(request, version).topics, "topic").error_code
+
+
+def _created(
+    cluster: Cluster, version: int, partitions: int, replication_factor: int
+) -> dict[int, PartitionView]:
+    """A topic that the broker placed, as it is shown once it is there."""
+    name = cluster.unique_topic()
+    entry = CreateTopicsRequest.CreatableTopic(
+        name=name, num_partitions=partitions, replication_factor=replication_factor
+    )
+    expect_error(_create(cluster, entry, version), ErrorCode.NONE, "CreateTopics")
+    cluster.last_seen(
+        lambda: cluster.topic_by(cluster.up[0], name),
+        lambda views: len(views) == partitions and all(view.is_led for view in views.values()),
+    )
+    return cluster.topic_by(cluster.up[0], name)
+
+
+@judges("TOPIC-001")
+@at_versions("CreateTopics")
+def test_as_many_partitions_and_replicas_as_wanted(cluster: Cluster, api_version: int) -> None:
+    """Four partitions with two replicas each."""
+    with requirement("TOPIC-001"):
+        views = _created(cluster, api_version, partitions=4, replication_factor=2)
+        assert sorted(views) == [0, 1, 2, 3], f"the partitions are {sorted(views)}"
+        for index, view in views.items():
+            assert len(set(view.replicas)) == len(view.replicas) == 2, (
+                f"partition {index}: replicas {view.replicas}, wanted are 2 different ones"
+            )
+
+
+@judges("TOPIC-002")
+@at_versions("CreateTopics")
+def test_leaders_are_spread(cluster: Cluster, api_version: int) -> None:
+    """As many partitions as brokers, each with three replicas: each broker leads one."""
+    count = len(cluster.nodes)
+    with requirement("TOPIC-002"):
+        views = _created(cluster, api_version, partitions=count, replication_factor=3)
+        for index, view in views.items():
+            assert len(set(view.replicas)) == 3, f"partition {index}: replicas {view.replicas}"
+        leads = Counter(view.leader for view in views.values())
+        assert leads == Counter(cluster.nodes), f"how many each broker leads: {dict(leads)}"
+
+
+@judges("TOPIC-003")
+def test_the_first_replica_leads(cluster: Cluster) -> None:
+    """Three assignments, each with another broker in front, and not in the order of ids."""
+    one, two, three = cluster.nodes[:3]
+    assignment = [[three, one, two], [two, one, three], [one, three, two]]
+    name = cluster.unique_topic()
+    with requirement("TOPIC-003"):
+        cluster.order_topic(name, assignment, {})
+        views = cluster.last_seen(
+            lambda: cluster.topic_by(cluster.up[0], name),
+            lambda views: len(views) == 3 and all(view.is_led for view in views.values()),
+        )
+        leaders = {index: view.leader for index, view in views.items()}
+        assert leaders == {0: three, 1: two, 2: one}, f"{assignment} are led by {leaders}"
+
+
+@judges("TOPIC-005")
+@at_versions("CreateTopics")
+def test_a_manual_assignment_is_taken_over(cluster: Cluster, api_version: int) -> None:
+    """Each replica where it was wanted, in that order."""
+    one, two, three = cluster.nodes[:3]
+    assignment = [[two, one], [three, two], [one, three]]
+    name = cluster.unique_topic()
+    with requirement("TOPIC-005"):
+        code = _create(cluster, creatable(name, assignment), api_version)
+        expect_error(code, ErrorCode.NONE)
+        topic = cluster.await_created(name, len(assignment))
+        found = [cluster.replicas(topic, index) for index in range(len(assignment))]
+        assert found == assignment, f"the replicas are {found}, wanted were {assignment}"
+
+
+@judges("TOPIC-010")
+@at_versions("CreateTopics")
+def test_two_replicas_are_legal(cluster: Cluster, api_version: int) -> None:
+    """An even number, and they hold what is written."""
+    with requirement("TOPIC-010"):
+        name = cluster.unique_topic()
+        entry = CreateTopicsRequest.CreatableTopic(
+            name=name, num_partitions=1, replication_factor=2
+        )
+        expect_error(_create(cluster, entry, api_version), ErrorCode.NONE)
+        topic = cluster.await_created(name, 1)
+        assert len(set(cluster.view(topic).replicas)) == 2, "it has not two replicas"
+        door = cluster.leader_door(topic)
+        answer = door.produce(topic, batch_of(b"r"))
+        expect_error(answer.error_code, ErrorCode.NONE, "Produce, acks=all")
+
+
+def _bad(cluster: Cluster, form: str) -> list[tuple[int, list[int]]]:
+    """Partition indexes with their replicas."""
+    one, two, three = cluster.nodes[:3]
+    forms: dict[str, list[tuple[int, list[int]]]] = {
+        "unequal counts": [(0, [one, two]), (1, [three])],
+        "a broker twice": [(0, [one, one])],
+        "an unknown broker": [(0, [one, ABSENT])],
+        "no replica": [(0, [])],
+        "a gap in the partitions": [(0, [one]), (2, [two])],
+    }
+    return forms[form]
+
+
+@judges("TOPIC-012")
+@at_versions("CreateTopics")
+@pytest.mark.parametrize(
+    "form",
+    [
+        "unequal counts",
+        "a broker twice",
+        "an unknown broker",
+        "no replica",
+        "a gap in the partitions",
+    ],
+)
+def test_bad_assignments_are_refused(cluster: Cluster, api_version: int, form: str) -> None:
+    """Whatever is wrong with the assignment, the topic is not made."""
+    name = cluster.unique_topic()
+    entry = creatable(name, [])
+    entry.assignments = [
+        CreateTopicsRequest.CreatableReplicaAssignment(partition_index=index, broker_ids=nodes)
+        for index, nodes in _bad(cluster, form)
+    ]
+    with requirement("TOPIC-012"):
+        code = _create(cluster, entry, api_version)
+        expect_error(code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, form)
+
+
+@judges("TOPIC-022")
+@at_versions("CreateTopics")
+def test_any_broker_takes_changes_or_says_who_does(cluster: Cluster, api_version: int) -> None:
+    """A topic asked of each broker: it is made, or NOT_CONTROLLER is said and it is not."""
+    names = {node: cluster.unique_topic() for node in cluster.nodes}
+    later = cluster.unique_topic()
+    with requirement("TOPIC-022"):
+        codes = {
+            node: _create(cluster, creatable(name, [[node]]), api_version, at=node)
+            for node, name in names.items()
+        }
+        for node, code in codes.items():
+            if code != ErrorCode.NOT_CONTROLLER:
+                expect_error(code, ErrorCode.NONE, f"broker {node}")
+        assert ErrorCode.NONE in codes.values(), "no broker takes the change"
+        cluster.order_topic(later, [[cluster.nodes[0]]], {})
+        cluster.await_created(later, 1)
+        for node, code in codes.items():
+            there = bool(cluster.topic_by(cluster.nodes[0], names[node]))
+            expected = code == ErrorCode.NONE
+            assert there == expected, (
+                f"broker {node} answered {ErrorCode.describe(code)}; the topic is there: {there}"
+            )
+
+
+@judges("TOPIC-023")
+@at_versions("CreateTopics")
+def test_a_created_topic_is_soon_written(cluster: Cluster, api_version: int) -> None:
+    """At each broker that is named leader, for a partition of its own."""
+    name, assignment = cluster.unique_topic(), ring(cluster)
+    code = _create(cluster, creatable(name, assignment), api_version)
+    with requirement("TOPIC-023"):
+        expect_error(code, ErrorCode.NONE, "CreateTopics")
+        for partition in range(len(assignment)):
+            code = cluster.last_seen(
+                partial(_produced, cluster, name, partition), lambda code: code == ErrorCode.NONE
+            )
+            expect_error(code, ErrorCode.NONE, f"partition {partition}")
+
+
+def _produced(cluster: Cluster, name: str, partition: int) -> int:
+    """What the leader that Metadata names answers; unknown while it names none."""
+    views = cluster.topic_by(cluster.up[0], name)
+    if partition not in views or views[partition].leader not in cluster.nodes:
+        return int(ErrorCode.LEADER_NOT_AVAILABLE)
+    door = cluster.at(views[partition].leader)
+    return door.produce(cluster.named(name), batch_of(b"r"), partition=partition).error_code
+
+
+@judges("TOPIC-026")
+@at_versions("CreatePartitions")
+@pytest.mark.parametrize(
+    "form", ["too few", "too many", "other replication", "a broker twice", "an unknown broker"]
+)
+def test_bad_assignments_of_new_partitions_are_refused(
+    cluster: Cluster, api_version: int, form: str
+) -> None:
+    """Two partitions are to be added to one with two replicas; it stays as it was."""
+    one, two, three = cluster.nodes[:3]
+    forms: dict[str, Sequence[list[int]]] = {
+        "too few": [[one, two]],
+        "too many": [[one, two], [two, three], [three, one]],
+        "other replication": [[one, two], [two]],
+        "a broker twice": [[one, two], [two, two]],
+        "an unknown broker": [[one, two], [two, ABSENT]],
+    }
+    topic = cluster.create_topic([[one, two]])
+    entry = CreatePartitionsRequest.CreatePartitionsTopic(
+        name=topic.name,
+        count=3,
+        assignments=[
+            CreatePartitionsRequest.CreatePartitionsAssignment(broker_ids=nodes)
+            for nodes in forms[form]
+        ],
+    )
+    request = CreatePartitionsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
+    door = cluster.at(cluster.controller())
+    with requirement("TOPIC-026"):
+        code = only(door.ask(request, api_version).results, "topic").error_code
+        expect_error(code, ErrorCode.INVALID_REPLICA_ASSIGNMENT, form)
+        append(cluster.leader_door(topic), topic, batch_of(b"r"))
+        assert len(cluster.topic_by(one, topic.name)) == 1, "partitions were added"
+
+
+@judges("TOPIC-035")
+@at_versions("CreateTopics")
+def test_a_topic_is_seen_whole_or_not_at_all(cluster: Cluster, api_version: int) -> None:
+    """Every broker is asked again and again while a topic of many partitions is made."""
+    name = cluster.unique_topic()
+    assignment = [list(nodes) for nodes in ring(cluster)] * MANY_PARTITIONS
+    request = CreateTopicsRequest(topics=[creatable(name, assignment)], timeout_ms=TIMEOUT_MS)
+    creator = cluster.at(cluster.controller()).connect()
+    creator.send(request, api_version)
+    with requirement("TOPIC-035"):
+        cluster.await_that(
+            lambda: [_seen_whole(cluster, node, name, len(assignment)) for node in cluster.nodes],
+            all,
+            f"all brokers show {name}",
+        )
+
+
+def _seen_whole(cluster: Cluster, node: int, name: str, partitions: int) -> bool:
+    """Whether the broker shows the topic, which it has to show with all its partitions."""
+    shown: MetadataResponse = cluster.at(node).metadata([name])
+    topic = only(shown.topics, "topic")
+    if topic.error_code in NOT_YET_THERE and not topic.partitions:
+        return False
+    found = len(topic.partitions)
+    assert found == partitions, f"broker {node} shows {found} of {partitions} partitions"
+    return True

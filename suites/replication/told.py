@@ -1,0 +1,47 @@
+"""What one broker tells of brokers and of a topic, at one version of Metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.client.cluster import Cluster
+from harness.client.connection import Address
+from harness.client.only import only
+from harness.client.partition_view import PartitionView
+from harness.client.requests import Topic
+
+Shown = dict[int, tuple[int, frozenset[int], frozenset[int]]]
+"""By partition: its leader, its replicas (their order is META-012's), its ISR."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """``brokers``: where each is; ``partitions``: by index."""
+
+    brokers: dict[int, Address]
+    partitions: dict[int, PartitionView]
+
+    @classmethod
+    def expected(cls, assignment: Sequence[Sequence[int]]) -> Told:
+        """Of a topic whose partitions have these replicas, all in sync, the first its leader."""
+        views = [PartitionView(nodes[0], tuple(nodes), tuple(nodes)) for nodes in assignment]
+        return cls({}, dict(enumerate(views)))
+
+    @property
+    def shown(self) -> Shown:
+        """What can be compared."""
+        return {
+            index: (view.leader, frozenset(view.replicas), frozenset(view.isr))
+            for index, view in self.partitions.items()
+        }
+
+
+def told_by(cluster: Cluster, node: int, topic: Topic, version: int) -> Told:
+    """Read strictly, as what is judged."""
+    answer = cluster.at(node).metadata([topic.name], version)
+    partitions = only(answer.topics, "topic").partitions
+    return Told(
+        {each.node_id: (each.host, each.port) for each in answer.brokers},
+        {each.partition_index: PartitionView.of(each) for each in partitions},
+    )

@@ -1,0 +1,148 @@
+"""A producer that goes on while brokers come and go, and what became of its records.
+
+Every value is sent once: what is not answered may be there or not. So the history has no copies
+that a retry would make, and a checker can tell what was lost.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.cluster import Cluster
+from harness.client.errors import BrokerMisbehaved, PreparationFailed
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.error_details import error_details
+from harness.histories.checker import check
+from harness.histories.history import Action, Operation, Outcome
+from harness.histories.judgement import Verdict
+from suites.protocol.appended import batch_of
+from suites.protocol.fetching import records_of
+
+PAUSE_S = 0.01
+NOT_WRITTEN = {ErrorCode.NOT_ENOUGH_REPLICAS}
+"""Answers after which the record is surely not there. A leader that is deposed while it waits for
+its followers says NOT_LEADER_OR_FOLLOWER of what it has written."""
+
+
+@dataclass(slots=True)
+class Workload:
+    """``codes``: how often each error was answered; ``history``: as the checker reads it."""
+
+    cluster: Cluster
+    topic: Topic
+    history: list[Operation] = field(default_factory=list)
+    codes: Counter[int] = field(default_factory=Counter)
+    _stopped: threading.Event = field(default_factory=threading.Event)
+    _failed: list[BaseException] = field(default_factory=list)
+    _sent: int = 0
+
+    @property
+    def acknowledged(self) -> int:
+        """How many records so far."""
+        return sum(1 for one in list(self.history) if one.outcome is Outcome.OK)
+
+    def await_more(self, count: int = 20) -> None:
+        """Until so many more records are acknowledged."""
+        wanted = self.acknowledged + count
+        self.cluster.await_that(
+            lambda: self.acknowledged, lambda seen: seen >= wanted, f"{count} more acknowledged"
+        )
+
+    def run(self, doors: dict[int, BrokerUnderTest]) -> None:
+        """In a thread of its own, until it is told to stop."""
+        try:
+            while not self._stopped.is_set():
+                self._send_one(doors)
+                time.sleep(PAUSE_S)
+        except Exception as failed:  # told in the test's thread  # noqa: BLE001
+            self._failed.append(failed)
+
+    def _send_one(self, doors: dict[int, BrokerUnderTest]) -> None:
+        leader = self._leader(doors)
+        if leader is None:
+            return
+        self._sent += 1
+        value = f"{self._sent}"
+        self._note(Outcome.INVOKE, value)
+        try:
+            answer = doors[leader].produce(self.topic, batch_of(value.encode()), acks=-1)
+        except BrokerMisbehaved as failed:
+            self._note(Outcome.INFO, value, detail=f"{type(failed).__name__}")
+            return
+        self.codes[answer.error_code] += 1
+        if answer.error_code == ErrorCode.NONE:
+            self._note(Outcome.OK, value, offset=answer.base_offset)
+        else:
+            surely = answer.error_code in NOT_WRITTEN
+            outcome = Outcome.FAIL if surely else Outcome.INFO
+            self._note(outcome, value, detail=ErrorCode.describe(answer.error_code))
+
+    def _leader(self, doors: dict[int, BrokerUnderTest]) -> int | None:
+        """As the first broker that answers tells."""
+        for door in doors.values():
+            with suppress(BrokerMisbehaved):
+                for topic in door.metadata([self.topic.name]).topics:
+                    for partition in topic.partitions:
+                        if partition.leader_id in doors:
+                            return partition.leader_id
+        return None
+
+    def _note(self, outcome: Outcome, value: str, offset: int = -1, detail: str = "") -> None:
+        self.history.append(Operation("producer", outcome, Action.SEND, 0, offset, value, detail))
+
+    def stop(self, thread: threading.Thread) -> None:
+        """Until the last record is answered. Raises what the thread met that nobody expected."""
+        self._stopped.set()
+        thread.join()
+        if self._failed:
+            raise self._failed[0]
+
+    # -- afterwards ------------------------------------------------------------------------------
+
+    def expect_nothing_lost(self) -> None:
+        """All that was acknowledged is there, once and in order, at the offset that was told."""
+        judged = check([*self.history, *self._final_read()])
+        found = "; ".join(map(str, judged.findings))
+        assert judged.verdict is not Verdict.INVALID, found
+        if judged.verdict is Verdict.UNKNOWN:
+            raise PreparationFailed(f"the workload proves nothing: {judged.why}")
+
+    def _final_read(self) -> Iterator[Operation]:
+        door = self.cluster.leader_door(self.topic)
+        end, offset = door.end_offset(self.topic), 0
+        while offset < end:
+            for at, value in records_of(door.fetch(self.topic, offset)):
+                if at >= offset:
+                    text = (value or b"").decode()
+                    yield Operation("reader", Outcome.OK, Action.FINAL_READ, 0, at, text)
+                    offset = at + 1
+        yield Operation("reader", Outcome.OK, Action.FINAL_READ, 0)
+
+    def expect_retriable(self) -> None:
+        """No answer told the producer to give up."""
+        for code, count in self.codes.items():
+            details = error_details().get(code)
+            assert code == ErrorCode.NONE or (details is not None and details.retriable), (
+                f"{count} records were answered with {ErrorCode.describe(code)}"
+            )
+
+
+@contextmanager
+def under_load(cluster: Cluster, topic: Topic) -> Iterator[Workload]:
+    """A producer with acks=all to partition 0 while the block runs; it ends with the block."""
+    workload = Workload(cluster, topic)
+    doors = cluster.own_doors()
+    thread = threading.Thread(target=workload.run, args=(doors,))
+    thread.start()
+    try:
+        workload.await_more(1)
+        yield workload
+    finally:
+        workload.stop(thread)

@@ -1,0 +1,131 @@
+"""A cluster as a test sees it: who leads by whose word, what is waited for, what is healed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.client.cluster import Cluster
+from harness.client.errors import ConnectionClosed, ResponseTimeout
+from harness.client.requests import Topic
+from harness.codec.messages import ListOffsetsResponse, MetadataResponse
+from harness.codec.versions import VersionRange
+
+TOPIC = Topic("t")
+QUICK_MS = 100
+
+
+class Door:
+    """One broker's word; ``fails``: so many questions are answered by a closed connection."""
+
+    def __init__(self, leader: int, isr: list[int], number: int = 0) -> None:
+        self.leader, self.isr, self.number, self.fails = leader, isr, number, 0
+
+    def scaled_ms(self, base_ms: float) -> float:
+        return base_ms
+
+    def version(self, api_name: str) -> int:
+        return 1
+
+    def advertised(self, api_name: str) -> VersionRange:
+        return VersionRange(0, 1)
+
+    def unique_topic(self) -> str:
+        return f"name-{self.number}"
+
+    def metadata(self, names: list[str] | None) -> MetadataResponse:
+        if self.fails:
+            self.fails -= 1
+            raise ConnectionClosed("gone")
+        entry = MetadataResponse.MetadataResponsePartition(
+            partition_index=0, leader_id=self.leader, replica_nodes=[1, 2], isr_nodes=self.isr
+        )
+        topic = MetadataResponse.MetadataResponseTopic(name="t", partitions=[entry])
+        brokers = [MetadataResponse.MetadataResponseBroker(node_id=node) for node in (1, 2)]
+        return MetadataResponse(brokers=brokers, topics=[] if names == [] else [topic])
+
+    def list_offset(self, topic: Topic, timestamp: int, *, partition: int) -> object:
+        return ListOffsetsResponse.ListOffsetsPartitionResponse(error_code=0)
+
+
+class Nodes:
+    """What was done to which node."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, int]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda node: self.done.append((name, node))
+
+
+def cluster_of(*doors: Door) -> Cluster:
+    made = dict(enumerate(doors, start=1))
+
+    def open_door(node: int, number: int) -> Any:
+        made[node].number = number
+        return made[node]
+
+    return Cluster(list(made), open_door)
+
+
+def test_the_leader_is_who_all_name() -> None:
+    cluster = cluster_of(Door(2, [1, 2]), Door(2, [1, 2]))
+    assert cluster.leader(TOPIC) == 2
+    assert cluster.await_leader(TOPIC, among=[2]) == 2
+
+
+def test_a_broker_that_fails_is_asked_again() -> None:
+    first = Door(1, [1, 2])
+    cluster = cluster_of(first, Door(1, [1, 2]))
+    first.fails = 2
+    assert cluster.leader(TOPIC) == 1
+
+
+def test_a_wait_says_what_was_seen_last() -> None:
+    cluster = cluster_of(Door(1, [1]), Door(1, [1]))
+    with pytest.raises(ResponseTimeout, match=r"the ISR is whole; last seen: \{1\}"):
+        cluster.await_that(
+            lambda: cluster.isr(TOPIC), lambda isr: isr == {1, 2}, "the ISR is whole", QUICK_MS
+        )
+    seen = cluster.last_seen(lambda: cluster.isr(TOPIC), lambda isr: isr == {1, 2}, QUICK_MS)
+    assert seen == {1}
+
+
+def test_a_cluster_that_never_answers() -> None:
+    silent = Door(1, [1])
+    silent.fails = 10_000
+    cluster = cluster_of(silent)
+    with pytest.raises(ResponseTimeout, match="ConnectionClosed: gone"):
+        cluster.last_seen(lambda: cluster.isr(TOPIC), bool, QUICK_MS)
+
+
+def test_what_is_done_to_nodes_is_undone() -> None:
+    cluster = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    nodes = Nodes()
+    cluster.control = nodes
+    cluster.kill(1)
+    cluster.pause(2)
+    assert cluster.up == []
+    cluster.heal()
+    assert cluster.up == [1, 2]
+    assert nodes.done == [
+        ("kill_node", 1),
+        ("pause_node", 2),
+        ("resume_node", 2),
+        ("restart_node", 1),
+    ]
+
+
+def test_a_node_that_came_back_has_another_door_and_other_names() -> None:
+    cluster = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    cluster.control = Nodes()
+    before = cluster.unique_topic()
+    cluster.stop(1)
+    cluster.restart(1)
+    assert cluster.unique_topic() != before
+
+
+def test_nothing_is_done_to_nodes_that_others_ask() -> None:
+    with pytest.raises(RuntimeError, match="private_cluster"):
+        cluster_of(Door(1, [1])).kill(1)

@@ -1,0 +1,173 @@
+"""Defects of areas BROK and SHUT: a controller that treats its brokers wrongly."""
+
+from __future__ import annotations
+
+import uuid
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    AllocateProducerIdsResponse,
+    AssignReplicasToDirsResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    MetadataResponse,
+)
+from harness.codec.structs import Message
+from harness.proxies import SeenRequest
+from tests.defects.edited_request import with_body
+from tests.defects.replicas import Answered, Replicas, taken_for, told_to_others, told_to_replicas
+
+CAUGHT_UP = 1 << 62
+LOST = uuid.UUID(int=1)
+
+
+def _turn(answer: Message, code: ErrorCode, into: ErrorCode = ErrorCode.NONE) -> None:
+    if isinstance(answer, BrokerRegistrationResponse) and answer.error_code == code:
+        answer.error_code = into
+
+
+@told_to_others("BROK-001", r"another cluster id: error is NONE")
+def brokers_of_other_clusters_are_welcome(_: Replicas, asked: Message, answer: Message) -> None:
+    """The cluster id of a registration is not looked at."""
+    _turn(answer, ErrorCode.INCONSISTENT_CLUSTER_ID)
+
+
+@told_to_others("BROK-002", r"another incarnation: error is NONE")
+def a_second_broker_takes_the_id(_: Replicas, asked: Message, answer: Message) -> None:
+    """Who registers last is the broker."""
+    _turn(answer, ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+
+
+@told_to_others("BROK-003", r"the broker epoch is (\d+), that of the incarnation before \1")
+def an_id_keeps_its_epoch(done: Replicas, asked: Message, answer: Message) -> None:
+    """A broker epoch belongs to an id, not to an incarnation."""
+    if not isinstance(asked, BrokerRegistrationRequest):
+        return
+    assert isinstance(answer, BrokerRegistrationResponse)
+    if answer.error_code == ErrorCode.NONE:
+        answer.broker_epoch = done.epochs.setdefault(asked.broker_id, answer.broker_epoch)
+
+
+@told_to_others("BROK-006", r"epoch (\d+), the registration's is \d+: error is NONE")
+def an_epoch_to_come_is_good(done: Replicas, asked: Message, answer: Message) -> None:
+    """Only a lower broker epoch is stale."""
+    if isinstance(answer, BrokerRegistrationResponse):
+        assert isinstance(asked, BrokerRegistrationRequest)
+        done.epochs[asked.broker_id] = answer.broker_epoch
+    if isinstance(asked, BrokerHeartbeatRequest):
+        assert isinstance(answer, BrokerHeartbeatResponse)
+        if asked.broker_epoch > done.epochs.get(asked.broker_id, asked.broker_epoch):
+            answer.error_code = ErrorCode.NONE
+
+
+@taken_for("BROK-007", r"unfenced at offset 1 of the metadata log")
+def whoever_reads_is_caught_up(_: Replicas, seen: SeenRequest) -> bytes | None:
+    """A broker that has read a part of the metadata log counts as having read all."""
+    message = seen.message
+    if not isinstance(message, BrokerHeartbeatRequest) or message.current_metadata_offset != 1:
+        return seen.payload
+    message.current_metadata_offset = CAUGHT_UP
+    return with_body(seen, message)
+
+
+@told_to_others("BROK-008", r"the late heartbeat is answered as to one that is not fenced")
+def a_late_heartbeat_is_forgiven(done: Replicas, asked: Message, answer: Message) -> None:
+    """Who was alive once is told that it still is."""
+    if not isinstance(asked, BrokerHeartbeatRequest):
+        return
+    assert isinstance(answer, BrokerHeartbeatResponse)
+    if asked.broker_id in done.epochs and not (asked.want_fence or asked.current_metadata_offset):
+        answer.is_fenced = False
+    if not answer.is_fenced and not asked.want_fence:
+        done.epochs[asked.broker_id] = asked.broker_epoch
+
+
+@told_to_others("BROK-009", r"want_fence is answered as to one that is not fenced")
+def nobody_is_fenced_by_its_own_wish(_: Replicas, asked: Message, answer: Message) -> None:
+    """A broker that wants to be fenced hears that it is not."""
+    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_fence:
+        assert isinstance(answer, BrokerHeartbeatResponse)
+        answer.is_fenced = False
+
+
+@told_to_others("BROK-010", r"the reserved 0+-.*1: error is NONE")
+def a_lost_directory_is_a_directory(_: Replicas, asked: Message, answer: Message) -> None:
+    """One of the ids that mean no directory is taken for one."""
+    if isinstance(asked, BrokerRegistrationRequest) and asked.log_dirs == [LOST]:
+        _turn(answer, ErrorCode.INVALID_REGISTRATION)
+
+
+@told_to_others("BROK-011", r"an old metadata.version: error is NONE")
+def features_are_not_compared(_: Replicas, asked: Message, answer: Message) -> None:
+    """A broker that is too old for the cluster is taken."""
+    _turn(answer, ErrorCode.UNSUPPORTED_VERSION)
+
+
+@told_to_replicas("BROK-012", r"broker epoch \d+: error is NONE")
+def an_old_broker_epoch_may_fetch(_: Replicas, data: Answered) -> None:
+    """The broker epoch of a fetch is not compared."""
+    if data.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        data.error_code = ErrorCode.NONE
+
+
+@told_to_others("BROK-015", r"the blocks overlap")
+def every_block_is_the_first(done: Replicas, _: Message, answer: Message) -> None:
+    """The block that was given out first is given out again."""
+    if isinstance(answer, AllocateProducerIdsResponse) and answer.error_code == ErrorCode.NONE:
+        answer.producer_id_start = done.epochs.setdefault(-1, answer.producer_id_start)
+
+
+@told_to_others("BROK-016", r"error is NONE \(0\), expected NOT_LEADER_OR_FOLLOWER")
+def any_replica_is_taken(_: Replicas, asked: Message, answer: Message) -> None:
+    """A replica of another broker's is told to be recorded."""
+    if not isinstance(answer, AssignReplicasToDirsResponse):
+        return
+    for directory in answer.directories:
+        for topic in directory.topics:
+            for partition in topic.partitions:
+                if partition.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                    partition.error_code = ErrorCode.NONE
+
+
+@told_to_others("SHUT-004", r"it may shut down at once, and leads a partition")
+def a_leader_may_go_at_once(done: Replicas, asked: Message, answer: Message) -> None:
+    """Who leads the newest topic may shut down before another leads it."""
+    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_shut_down:
+        assert isinstance(answer, BrokerHeartbeatResponse)
+        if asked.broker_id == done.replicas[0]:
+            answer.should_shut_down = True
+
+
+@told_to_others("SHUT-005", r"the ISR is \(1, \d+\)")
+def who_shuts_down_is_in_the_isr_again(done: Replicas, asked: Message, answer: Message) -> None:
+    """A follower that fetches at the log end is shown in the ISR, whatever it wants to do."""
+    if isinstance(asked, BrokerHeartbeatRequest) and asked.want_shut_down:
+        done.timed_out = True
+    if not isinstance(answer, MetadataResponse) or not done.timed_out:
+        return
+    member = done.replicas[1]
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            is_newest = partition.replica_nodes == done.replicas
+            if is_newest and len(done.r2) > 1 and member not in partition.isr_nodes:
+                partition.isr_nodes = [*partition.isr_nodes, member]
+
+
+DEFECTS = [
+    brokers_of_other_clusters_are_welcome,
+    a_second_broker_takes_the_id,
+    an_id_keeps_its_epoch,
+    an_epoch_to_come_is_good,
+    whoever_reads_is_caught_up,
+    a_late_heartbeat_is_forgiven,
+    nobody_is_fenced_by_its_own_wish,
+    a_lost_directory_is_a_directory,
+    features_are_not_compared,
+    an_old_broker_epoch_may_fetch,
+    every_block_is_the_first,
+    any_replica_is_taken,
+    a_leader_may_go_at_once,
+    who_shuts_down_is_in_the_isr_again,
+]

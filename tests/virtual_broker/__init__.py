@@ -1,0 +1,1 @@
+"""Judges of the virtual broker."""

@@ -97,7 +97,7 @@ def read_for(asked: FetchAsked, leader: Broker, now: TimeMs) -> FetchAnswered | 
     )
     limits = FetchLimits(0, asked.max_bytes, asked.follower.id, asked.epoch)
     cluster = leader.state.cluster
-    (reading,) = readings = read_partitions(cluster, [wanted], limits)
+    (reading,) = readings = read_partitions(cluster, [wanted], limits, now)
     note_follower(cluster, [wanted], readings, limits, now)
     log = leader.partition.log
     return FetchAnswered(asked, reading, log.start_offset, log.end_offset)

@@ -138,7 +138,7 @@ def test_the_last_leader_is_elected_when_nobody_else_is_left() -> None:
 
 @pytest.mark.parametrize(
     ("last_known", "alive", "keeps"),
-    [((3,), (1,), True), ((2, 3), (3,), True), ((3,), (3,), False)],
+    [((3,), (1,), True), ((2, 3), (2, 3), True), ((3,), (3,), False)],
     ids=["not there", "more than one", "none kept"],
 )
 def test_the_last_leader_is_not_elected(

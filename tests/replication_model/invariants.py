@@ -6,6 +6,8 @@ or a tail was lost, records may be lost: only what holds even then is looked at 
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from harness.codec.messages import PartitionChangeRecord
 from harness.ids import BrokerId, Offset
 from harness.reference_broker.state.partition import Partition
@@ -18,6 +20,9 @@ from tests.replication_model.broker import Broker
 from tests.replication_model.world import World
 
 
+_NO_END = Offset(2**63)
+
+
 class Broken(AssertionError):
     """An invariant does not hold."""
 
@@ -26,6 +31,10 @@ def hold(is_true: bool, what: str) -> None:
     """Raises Broken where it is not."""
     if not is_true:
         raise Broken(what)
+
+
+def _last_offset(batch: StoredBatch) -> Offset:
+    return batch.last_offset
 
 
 class Invariants:
@@ -38,6 +47,7 @@ class Invariants:
         self._leader_of: dict[int, BrokerId] = {}
         self._watermarks: dict[tuple[int, int], Offset] = {}
         self._seen: dict[int, tuple[int, Offset, Offset]] = {}
+        self._epochs: dict[tuple[int, int], int] = {}
         self._decided = world.controller.registered
         self._read = len(world.controller.written)
 
@@ -100,6 +110,9 @@ class Invariants:
         self._seen[broker.id] = broker.epoch, watermark, end
         if epoch == broker.epoch and not self.may_lose:
             hold(end >= had, f"{name}: truncated to {end}, below its high watermark {had}")
+        known = self._epochs.get((broker.id, broker.epoch), -1)
+        self._epochs[broker.id, broker.epoch] = partition.leader_epoch
+        hold(partition.leader_epoch >= known, f"{name}: leader epoch {known} was known")
         if partition.leading is not None:
             self._leader(broker, partition)
         if not self.may_lose:
@@ -121,9 +134,14 @@ class Invariants:
         end = self.committed[-1].last_offset + 1 if self.committed else 0
         if watermark > end:
             self.committed += partition.log.between(Offset(end), watermark)
-        below = partition.log.between(Offset(0), watermark)
-        agrees = below == self.committed[: len(below)]
+        start = partition.log.start_offset
+        agrees = partition.log.between(start, watermark) == self._committed(start, watermark)
         hold(agrees, f"broker {broker.id} has other records below its high watermark")
+
+    def _committed(self, begin: Offset, end: Offset = _NO_END) -> list[StoredBatch]:
+        """What lies between these offsets, the first batch whole."""
+        first = bisect_left(self.committed, begin, key=_last_offset)
+        return self.committed[first : bisect_left(self.committed, end, key=_last_offset)]
 
     def _true_leader(self) -> None:
         """The leader that the controller has named, whether it knows that already or not."""
@@ -132,10 +150,12 @@ class Invariants:
             return
         leader = world.broker(registered.leader)
         if not self.may_lose:
-            has = leader.batches
-            kept = has[: len(self.committed)] == self.committed
+            has, start = leader.batches, leader.log.start_offset
+            committed = self._committed(start)
+            kept = has[: len(committed)] == committed
             hold(kept, f"leader {leader.id} lacks what was committed: {registered}")
-            lost = [each for each in world.acknowledged if each not in has]
+            due = (each for each in world.acknowledged if each.last_offset >= start)
+            lost = [each for each in due if each not in has]
             hold(not lost, f"leader {leader.id} lacks what was acknowledged: {registered}")
         partition = leader.partition
         leading = None if partition is None else partition.leading

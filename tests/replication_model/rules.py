@@ -55,6 +55,18 @@ def produce_all(world: World, one: int, other: int) -> bool:
     return True
 
 
+def delete_records(world: World, one: int, other: int) -> bool:
+    """A client deletes some of what is committed; the log may start within a batch then."""
+    leader = _leader(world, one)
+    if leader is None or leader.partition is None:
+        return False
+    start, end = leader.partition.log.start_offset, leader.partition.high_watermark
+    if start == end:
+        return False
+    leader.partition.delete_records(start + 1 + other % (end - start))
+    return True
+
+
 def _next_fetch(world: World, one: int, size: int) -> FetchAsked | None:
     """Of a follower that waits for no answer from that leader."""
     asked = [fetch_of(each, _SIZES[size % len(_SIZES)]) for each in world.alive]
@@ -252,6 +264,7 @@ def cancel(world: World, _one: int, _other: int) -> bool:
 RULES: dict[str, tuple[Rule, int]] = {
     "produce": (produce, 6),
     "produce_all": (produce_all, 8),
+    "delete_records": (delete_records, 1),
     "fetch": (fetch, 18),
     "send_fetch": (send_fetch, 6),
     "check_lag": (check_lag, 8),

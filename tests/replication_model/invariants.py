@@ -19,7 +19,6 @@ from harness.reference_broker.state.partition_registration import (
 from tests.replication_model.broker import Broker
 from tests.replication_model.world import World
 
-
 _NO_END = Offset(2**63)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId, Offset, TimeMs
-from harness.reference_broker.cluster import isr_proposals
+from harness.ids import BrokerId, Offset
+from harness.reference_broker.handlers import api_56_alter_partition
 from harness.reference_broker.state import following
 from harness.reference_broker.state.controller import isr_changes
 from harness.reference_broker.state.leading import Leading
@@ -73,9 +73,6 @@ def truncates_to_watermark(patch: pytest.MonkeyPatch) -> None:
 def stale_epoch_accepted(patch: pytest.MonkeyPatch) -> None:
     """A leader answers followers of another epoch, and the controller leaders of one."""
     patch.setattr(Partition, "epoch_problem", lambda *_: ErrorCode.NONE)
-    patch.setattr(isr_changes, "problem_with", lambda *_: ErrorCode.NONE)
-    from harness.reference_broker.handlers import api_56_alter_partition
-
     patch.setattr(api_56_alter_partition, "problem_with", lambda *_: ErrorCode.NONE)
 
 
@@ -99,16 +96,20 @@ def empty_epoch_stays(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(following, "truncate", wrong)
 
 
-def late_answer_counts(patch: pytest.MonkeyPatch) -> None:
-    """An answer to a proposal counts, although the metadata has told more since."""
-    right = isr_proposals.settled
+def news_end_a_proposal(patch: pytest.MonkeyPatch) -> None:
+    """Metadata that only says what an answer has said makes a leader forget what it proposed."""
+    right = Leading.registered
 
-    def wrong(partition: Partition, result: Any, now: TimeMs) -> bool:
-        if partition.leading is not None:
-            partition.leading.partition_epoch = -1
-        return right(partition, result, now)
+    def wrong(self: Leading, *given: Any, **named: Any) -> None:
+        right(self, *given, **named)
+        self.proposed = None
 
-    patch.setattr(network, "settled", wrong)
+    patch.setattr(Leading, "registered", wrong)
+
+
+def batches_are_not_begun_anew(patch: pytest.MonkeyPatch) -> None:
+    """A follower whose log begins within a batch cannot take that."""
+    patch.setattr(following, "_make_room", lambda *_: None)
 
 
 DEFECTS: tuple[Plant, ...] = (
@@ -121,4 +122,6 @@ DEFECTS: tuple[Plant, ...] = (
     stale_epoch_accepted,
     answered_early,
     empty_epoch_stays,
+    news_end_a_proposal,
+    batches_are_not_begun_anew,
 )

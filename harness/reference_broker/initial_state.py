@@ -61,6 +61,7 @@ def member_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> Bro
     """Of a broker in a cluster, which knows nothing yet; clients come to `at`."""
     state = _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True))
     state.is_member = True
+    state.cluster.host.has_begun = False
     return state
 
 

@@ -30,6 +30,7 @@ from harness.targets.target import (
 from harness.virtual_broker.door import KraftDoor
 
 CONTROLLER_ID = 100
+CLIENT_LISTENER, INTERNAL = "PLAINTEXT", "INTERNAL"
 HOST = "127.0.0.1"
 STOP_TIMEOUT_MS = 30_000
 REPLICATION, MIN_IN_SYNC = 3, 2
@@ -42,6 +43,8 @@ SETTINGS = {
     "replica.lag.time.max.ms": "2000",
 }
 """As clusters of `kafka:` have them: what is slow or gone is noticed within seconds."""
+_OF_ZOOKEEPER = "zookeeper."
+"""Settings of clusters that have one; this one has not, whatever is said of it."""
 _LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 
 
@@ -88,7 +91,8 @@ class ReferenceCluster(Target):
         super().__init__(log_dir)
         self.release = version("kafka-conformance")
         self.brokers, self.like = brokers, like
-        self.settings = dict(settings or {})
+        given = settings or {}
+        self.settings = {k: v for k, v in given.items() if not k.startswith(_OF_ZOOKEEPER)}
         words = [f"set.{name}={value}" for name, value in self.settings.items()]
         liked = [f"like={like}"] if like else []
         self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *words])
@@ -96,6 +100,18 @@ class ReferenceCluster(Target):
         self._cluster_id = ""
         self._controller: _Node | None = None
         self._nodes: dict[int, _Node] = {}
+        self._ended_by_us: set[int] = set()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the first broker, None when it is not started."""
+        return next((node.child.pid for node in self._nodes.values()), None)
+
+    def describe_failure(self) -> str | None:
+        for node in self._nodes.values():
+            if not node.child.is_alive():
+                return self._said(node.child, node.log_path)
+        return None
 
     # -- start and end ---------------------------------------------------------------------------
 
@@ -105,9 +121,11 @@ class ReferenceCluster(Target):
         return next((node.log_path for node in self._nodes.values()), None)
 
     def is_alive(self) -> bool:
+        """Whether a broker runs, and none has ended but what we ended."""
         if self._controller is None or not self._controller.child.is_alive():
             return False
-        return any(node.child.is_alive() for node in self._nodes.values())
+        ended = {broker for broker, node in self._nodes.items() if not node.child.is_alive()}
+        return ended <= self._ended_by_us and len(ended) < len(self._nodes)
 
     def start(self) -> list[Address]:
         if self.is_alive():
@@ -131,8 +149,8 @@ class ReferenceCluster(Target):
             self._nodes[broker] = self._announced(launched, deadline)
         for node in self._nodes.values():
             self._await_answer(node, deadline)
-        listener = "PLAINTEXT" if self.brokers == 1 else "INTERNAL"
-        self.peer_door = KraftDoor(self._controller.address, self._cluster_id, listener)
+        listeners = (CLIENT_LISTENER,) if self.brokers == 1 else (INTERNAL, CLIENT_LISTENER)
+        self.peer_door = KraftDoor(self._controller.address, self._cluster_id, *listeners)
         self.nodes = list(self._nodes)
         self.addresses = [node.address for node in self._nodes.values()]
 
@@ -174,10 +192,13 @@ class ReferenceCluster(Target):
 
     def _check(self, child: ChildProcess, log_path: Path) -> None:
         if not child.is_alive():
-            raise TargetStartError(
-                f"{self.spec}: a node ended with {child.exit_code}; "
-                f"its log, {log_path}, ends with\n{child.tail()}"
-            )
+            raise TargetStartError(self._said(child, log_path))
+
+    def _said(self, child: ChildProcess, log_path: Path) -> str:
+        return (
+            f"{self.spec}: a node ended with exit code {child.exit_code()}; its log, {log_path}, "
+            f"ends with\n{child.tail()}"
+        )
 
     def _await_answer(self, node: _Node, deadline: Deadline) -> None:
         wait_until_ready(
@@ -190,6 +211,7 @@ class ReferenceCluster(Target):
     def _end(self) -> None:
         """Kill and clear away; whatever was left undone at a failed start too."""
         nodes, self._nodes = self._nodes, {}
+        self._ended_by_us.clear()
         controller, self._controller = self._controller, None
         for node in (*nodes.values(), *([controller] if controller else [])):
             node.child.kill()
@@ -205,10 +227,14 @@ class ReferenceCluster(Target):
         return self._node(node).child.is_alive()
 
     def stop_node(self, node: int) -> None:
-        self._node(node).child.terminate(STOP_TIMEOUT_MS)
+        child = self._node(node).child
+        self._ended_by_us.add(node)
+        child.terminate(STOP_TIMEOUT_MS)
 
     def kill_node(self, node: int) -> None:
-        self._node(node).child.kill()
+        child = self._node(node).child
+        self._ended_by_us.add(node)
+        child.kill()
 
     def pause_node(self, node: int) -> None:
         child = self._node(node).child
@@ -226,6 +252,7 @@ class ReferenceCluster(Target):
         launched = self._launch(node, self._joining(), before.address.port)
         self._nodes[node] = self._announced(launched, deadline)
         self._await_answer(self._nodes[node], deadline)
+        self._ended_by_us.discard(node)
 
     def logs(self, node: int) -> str:
         return self._node(node).child.log_text()

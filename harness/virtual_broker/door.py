@@ -16,11 +16,19 @@ class KraftDoor:
         controller: where its controller listens for brokers.
         cluster_id: as brokers of it name it.
         listener: ``inter.broker.listener.name``, under which a broker must be reachable.
+        client_listener: the one for clients, where that is another; they are told of brokers
+            that have it. Empty where there is one for all.
     """
 
     controller: Address
     cluster_id: str
     listener: str
+    client_listener: str = ""
+
+    @property
+    def listeners(self) -> tuple[str, ...]:
+        """All that a broker has to have."""
+        return tuple(filter(None, (self.listener, self.client_listener)))
 
 
 @dataclass(frozen=True, slots=True)

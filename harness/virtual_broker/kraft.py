@@ -126,8 +126,9 @@ class KraftMember:
             incarnation_id=self.incarnation_id,
             listeners=[
                 BrokerRegistrationRequest.Listener(
-                    name=door.listener, host=host, port=port, security_protocol=PLAINTEXT
+                    name=name, host=host, port=port, security_protocol=PLAINTEXT
                 )
+                for name in door.listeners
             ],
             features=self.controller.features(version),
             rack=None,

@@ -18,6 +18,7 @@ from harness.targets.external import ExternalBroker
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import DownloadError
 from harness.targets.reference import ReferenceBroker
+from harness.targets.reference_cluster import ReferenceCluster
 from harness.targets.target import Target
 from tests.targets.containers import images
 from tests.targets.containers.images import docker_target
@@ -43,6 +44,10 @@ def kafka_cluster(log_dir: Path) -> Target:
 
 def reference(log_dir: Path) -> Target:
     return ReferenceBroker(log_dir=log_dir)
+
+
+def reference_cluster(log_dir: Path) -> Target:
+    return ReferenceCluster(3, log_dir=log_dir)
 
 
 def stand_in(log_dir: Path, settings: Mapping[str, str] | None = None) -> Target:

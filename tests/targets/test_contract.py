@@ -48,6 +48,12 @@ class TestReference(TargetContract):
         kinds.need_reference()
 
 
+class TestReferenceCluster(TargetContract):
+    """Three brokers and a controller, a process each."""
+
+    name = "reference_cluster"
+
+
 class TestStandIn(TargetContract):
     name = "stand_in"
 

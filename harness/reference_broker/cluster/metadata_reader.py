@@ -14,7 +14,7 @@ from harness.codec.messages import FetchRequest, FetchResponse
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.node import Node, now_ms
-from harness.reference_broker.state.metadata_image import apply_records
+from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.metadata_log import METADATA_TOPIC_ID, decoded
 
 _LOG = logging.getLogger(__name__)
@@ -70,6 +70,9 @@ class MetadataReader:
             self._offset = end
             self._member.metadata_offset = end - 1
             self._node.state.cluster.host.broker_epoch = self._member.epoch
-        self._node.carry_out([])
+        state = self._node.state
         if self._offset >= part.high_watermark:
+            if not state.cluster.host.has_begun:
+                begin_replicas(state, now_ms())
             self._caught_up()
+        self._node.carry_out([])

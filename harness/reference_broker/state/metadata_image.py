@@ -23,11 +23,19 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.topic import Topic
 
 _CONFIG = "ConfigRecord"
+_OF_BROKERS = frozenset(
+    {"RegisterBrokerRecord", "UnregisterBrokerRecord", "BrokerRegistrationChangeRecord"}
+)
 
 
 def apply_records(state: BrokerState, records: Sequence[Message], now: TimeMs) -> None:
-    """Do what they say, in order; what has to be done outside is left in `state.effects`."""
-    for name, group in groupby(records, key=lambda record: type(record).__name__):
+    """Do what they say, all at once; what has to be done outside is left in `state.effects`.
+
+    What is said of brokers comes first: a leader that learns of a smaller ISR knows by then who is
+    fenced, as class BrokerMetadataPublisher has it.
+    """
+    in_order = sorted(records, key=lambda record: type(record).__name__ not in _OF_BROKERS)
+    for name, group in groupby(in_order, key=lambda record: type(record).__name__):
         if name == _CONFIG:
             _apply_configs(state, list(group))  # type: ignore[arg-type]
             continue
@@ -35,6 +43,14 @@ def apply_records(state: BrokerState, records: Sequence[Message], now: TimeMs) -
         for record in group:
             if apply is not None:
                 apply(state, record, now)
+
+
+def begin_replicas(state: BrokerState, now: TimeMs) -> None:
+    """All metadata was read: from now on the broker leads and follows what it says."""
+    state.cluster.host.has_begun = True
+    for topic in list(state.cluster.topics()):
+        for partition in topic.partitions:
+            _register(state, topic, partition, partition.registration, now)
 
 
 def _topic(state: BrokerState, record: messages.TopicRecord, _now: TimeMs) -> None:

@@ -45,6 +45,7 @@ class FoundOffset:
     leader_epoch: LeaderEpoch
 
 
+_NO_EPOCH = LeaderEpoch(-1)
 NOTHING_FOUND = FoundOffset(Offset(-1), -1, LeaderEpoch(-1))
 
 
@@ -59,7 +60,8 @@ def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
     if timestamp == LATEST:
         return FoundOffset(partition.high_watermark, -1, epoch)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
-        return FoundOffset(log.start_offset, -1, epoch)
+        written_in = partition.epochs.epoch_at(log.start_offset)
+        return FoundOffset(log.start_offset, -1, _NO_EPOCH if written_in is None else written_in)
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return NOTHING_FOUND  # nothing is tiered here
     if timestamp == MAX_TIMESTAMP:

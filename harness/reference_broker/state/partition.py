@@ -115,6 +115,8 @@ class Partition:
         Source: makeLeader, makeFollower.
         """
         self.registration = registration
+        if not self.host.has_begun:
+            return []
         is_new_epoch = registration.leader_epoch > self.leader_epoch
         self.leader_epoch = registration.leader_epoch
         if registration.leader == self.host.own:

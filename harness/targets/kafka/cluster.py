@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.targets.kafka.broker_config import NodeConfig, new_cluster_id
+from harness.targets.kafka.broker_config import CLIENT, NodeConfig, new_cluster_id
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.node import KafkaNode
@@ -112,7 +112,12 @@ class KafkaCluster:
             return ZooKeeperDoor(self.zookeeper.address)
         first = next(iter(self.brokers.values())).config
         assert self._cluster_id is not None, "KRaft has a cluster id"
-        return KraftDoor(first.quorum.address, self._cluster_id, first.inter_broker_listener)
+        return KraftDoor(
+            first.quorum.address,
+            self._cluster_id,
+            first.inter_broker_listener,
+            "" if first.internal is None else CLIENT,
+        )
 
     def end_for_archives(self) -> None:
         """A normal end of those that then leave a class archive."""

@@ -13,7 +13,7 @@ from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import Endpoint
-from harness.reference_broker.state.metadata_image import apply_records
+from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.metadata_log import METADATA_TOPIC_ID, decoded, encoded
 from harness.reference_broker.state.metadata_records import (
     config_records,
@@ -45,7 +45,9 @@ def written(made: MadeController) -> bytes:
 
 def member(number: int = 1) -> BrokerState:
     settings = BrokerSettings.of({"node.id": str(number)})
-    return member_state(settings, Endpoint("localhost", 9), CLUSTER_ID)
+    state = member_state(settings, Endpoint("localhost", 9), CLUSTER_ID)
+    begin_replicas(state, NOW)
+    return state
 
 
 def told(state: BrokerState, *records: Message) -> None:
@@ -141,6 +143,19 @@ def test_a_partition_changes_at_each_broker(number: int, leads: bool) -> None:
     assert partition.registration == OF.changed(change)
     assert (partition.leading is not None) is leads
     assert partition.is_here is (number < 3)
+
+
+def test_what_is_read_before_a_broker_begins_is_history() -> None:
+    settings = BrokerSettings.of({"node.id": "1"})
+    state = member_state(settings, Endpoint("localhost", 9), CLUSTER_ID)
+    told(state, *topic_records("t", TOPIC_ID, {}, [OF]))
+    lost = messages.PartitionChangeRecord(topic_id=TOPIC_ID, partition_id=0, leader=2)
+    partition = partition_at(state)
+    assert (partition.leading, partition.epochs.entries) == (None, ())
+    told(state, lost)
+    begin_replicas(state, NOW)
+    assert (partition.leading, partition.epochs.entries) == (None, ())
+    assert partition.leader_epoch == OF.leader_epoch + 1
 
 
 def test_what_is_not_known_is_left_alone() -> None:

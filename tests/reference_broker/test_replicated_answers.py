@@ -21,7 +21,7 @@ from harness.reference_broker.handlers.outcome import (
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import Endpoint
-from harness.reference_broker.state.metadata_image import apply_records
+from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.metadata_records import topic_records
 from harness.reference_broker.state.partition import Partition
 from tests.reference_broker.made_controller import CHANCE, TOPIC_ID, broker, registered
@@ -37,6 +37,7 @@ class Led:
     def __init__(self, *isr: int, minimum: int = 2, **changes: Any) -> None:
         settings = BrokerSettings.of({"node.id": "1"})
         self.state = member_state(settings, Endpoint("localhost", 9), "c" * 22)
+        begin_replicas(self.state, NOW)
         for number in (1, 2, 3):
             self.state.brokers.put(broker(number))
         of = registered([1, 2, 3], isr, **changes)

@@ -20,7 +20,7 @@ from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import CLIENT_LISTENER, Endpoint
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
-from harness.reference_broker.state.metadata_image import apply_records
+from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
 from tests.replication_model.controller import CLUSTER_ID, TOPIC_ID, Controller
@@ -82,6 +82,7 @@ class Broker:
         self.read = 0
         self.read_metadata(controller, len(controller.written), now)
         self._load()
+        begin_replicas(self.state, now)
         return True
 
     def _registration(self, incarnation: UUID) -> BrokerRegistrationRequest:
@@ -104,7 +105,6 @@ class Broker:
         partition = self.partition
         if partition is None:
             return
-        assert partition.leading is None  # it is fenced
         disk = self.disk
         partition.log, partition.epochs = disk.log, disk.epochs
         partition.high_watermark = min(disk.high_watermark, disk.log.end_offset)

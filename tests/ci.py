@@ -41,7 +41,7 @@ LANES = 2
 not answer in time."""
 IN_ORDER = (
     *("lint", "types", "tests", "suites", "others", "kafka", "containers", "releases", "defects"),
-    *(KFAKE, "clients", "fuzz", "groups", "differential"),
+    *(KFAKE, "clients", "fuzz", "groups", "replication", "differential"),
 )
 """How they begin: what others need comes first, and beside what works much stands what waits much.
 The report comes behind all."""
@@ -109,6 +109,7 @@ PARTS: dict[str, list[list[str]]] = {
         ["python", "-m", "tests.group_model", "--target", "reference", "--target", "kafka:4.4.0",
          "--examples", "10", "--steps", "12"],
     ],
+    "replication": [["python", "-m", "tests.replication_model", "--steps", "100000"]],
     "defects": [
         ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects",
          "--jobs", "4"],

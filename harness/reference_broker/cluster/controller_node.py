@@ -86,7 +86,9 @@ class ControllerNode:
                     offset = end - len(records) + index
                     role.registered_at[BrokerId(record.broker_id)] = offset
         for broker in state.brokers.all():
-            role.sessions.begin(broker.broker_id, now_ms(), is_fenced=broker.is_fenced)
+            own, fenced_now = broker.broker_id, broker.is_fenced
+            role.sessions.begin(own, is_fenced=fenced_now, is_same=False)
+            role.sessions.touch(own, now_ms(), is_fenced=fenced_now, metadata_offset=-1)
         state.take_effects()
 
     def _upkeep(self, node: Node, role: ControllerRole) -> Iterator[Upkeep]:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
-from harness.ids import BrokerId, PartitionIndex
+from harness.ids import BrokerId, PartitionIndex, TimeMs
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.effects import PartitionGrew
@@ -88,7 +88,7 @@ class IsrProposals:
     def _request(self, asked: dict[_Key, _Proposed]) -> AlterPartitionRequest:
         topics: dict[UUID, list[_Asked]] = {}
         for (topic_id, _), (partition, _) in asked.items():
-            topics.setdefault(topic_id, []).append(_proposal(partition, self._member.epoch))
+            topics.setdefault(topic_id, []).append(proposal(partition, self._member.epoch))
         return AlterPartitionRequest(
             broker_id=self._member.broker_id,
             broker_epoch=self._member.epoch,
@@ -115,13 +115,14 @@ class IsrProposals:
             if partition.leading is None or partition.leading.proposed != proposed:
                 continue  # the metadata has told of another state meanwhile
             result = told.get(key)
-            if result is None or not _settled(partition, result):
+            if result is None or not settled(partition, result, now_ms()):
                 again.append(key)
         self._node.carry_out([PartitionGrew(*key) for key in asked])
         return again
 
 
-def _proposal(partition: Partition, own_epoch: int) -> _Asked:
+def proposal(partition: Partition, own_epoch: int) -> AlterPartitionRequest.PartitionData:
+    """What its leader asks the controller for."""
     leading = partition.leading
     assert leading is not None
     assert leading.proposed is not None
@@ -137,15 +138,17 @@ def _proposal(partition: Partition, own_epoch: int) -> _Asked:
     )
 
 
-def _settled(partition: Partition, result: AlterPartitionResponse.PartitionData) -> bool:
-    """Whether nothing has to be proposed again."""
+def settled(
+    partition: Partition, result: AlterPartitionResponse.PartitionData, now: TimeMs
+) -> bool:
+    """Take over an answer to what is proposed still; whether nothing has to be proposed again."""
     leading, error = partition.leading, ErrorCode(result.error_code)
     assert leading is not None
     if error is ErrorCode.NONE:
         is_ours = result.leader_epoch == leading.epoch
         if is_ours and result.partition_epoch >= leading.partition_epoch:
             leading.committed(frozenset(ids_of(result.isr)), result.partition_epoch)
-            partition.advance(now_ms())
+            partition.advance(now)
         return True
     if error in _BACK_TO_COMMITTED:
         leading.proposed = None

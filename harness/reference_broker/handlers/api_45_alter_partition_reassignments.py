@@ -16,11 +16,7 @@ from harness.codec.messages import (
     AlterPartitionReassignmentsResponse,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.controller.reassignment import (
-    cancelled,
-    check_factor,
-    reassigned,
-)
+from harness.reference_broker.state.controller.reassignment import cancelled, reassigned
 from harness.reference_broker.state.creation_refused import CreationRefused
 
 API_KEY = 45
@@ -76,9 +72,7 @@ def _problem(
         if wanted.replicas is None:
             change = cancelled(state, topic, partition)
         else:
-            if keeps_factor:
-                check_factor(partition, wanted.replicas)
-            change = reassigned(state, topic, partition, wanted.replicas)
+            change = reassigned(state, topic, partition, wanted.replicas, keeps_factor=keeps_factor)
     except CreationRefused as refusal:
         return refusal.error, refusal.message
     if change is not None:

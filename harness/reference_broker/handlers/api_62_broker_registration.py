@@ -29,7 +29,7 @@ def handle(request: BrokerRegistrationRequest, context: RequestContext) -> Answe
     """Register, and tell the broker epoch."""
     role, state, now = context.role, context.state, context.now()
     assert role is not None
-    offset = role.log.end_offset
+    offset, existing = role.log.end_offset, state.brokers.get(request.broker_id)
     try:
         records = registration_records(state, role, request, offset, now)
     except ControllerRefused as refused:
@@ -39,5 +39,6 @@ def handle(request: BrokerRegistrationRequest, context: RequestContext) -> Answe
     state.change_metadata(records, now)
     own = BrokerId(request.broker_id)
     role.registered_at[own] = role.log.end_offset - 1
-    role.sessions.begin(own, now, is_fenced=register.fenced)
+    is_same = existing is not None and existing.incarnation_id == request.incarnation_id
+    role.sessions.begin(own, is_fenced=register.fenced, is_same=is_same)
     return Answer(BrokerRegistrationResponse(broker_epoch=register.broker_epoch))

@@ -19,6 +19,7 @@ from harness.reference_broker.state.partition_log import StoredBatch
 
 _ALREADY_CHECKED_BYTES = 2**31 - 1
 _UNDEFINED = -1
+_BEGIN = Offset(0)
 
 
 class FetchPosition(NamedTuple):
@@ -51,7 +52,12 @@ def append_fetched(
     for batch in stored_batches(records):
         if batch.last_offset < partition.log.end_offset:
             continue
-        partition.epochs.assign(batch.leader_epoch, batch.base_offset)
+        if batch.base_offset < partition.log.end_offset:
+            _make_room(partition, batch.base_offset, now)
+        if batch.leader_epoch >= 0:
+            partition.epochs.assign(batch.leader_epoch, batch.base_offset)
+        else:
+            partition.epochs.truncate_from(_BEGIN)  # the old formats know none
         partition.log.append(batch)
         partition.segments.note(batch, partition.config, now)
         if magic_of(batch.data) == 2:
@@ -61,6 +67,17 @@ def append_fetched(
     if start < leader_start <= partition.high_watermark:
         partition.start_at(Offset(leader_start))
     return [PartitionGrew(partition.topic_id, partition.index)]
+
+
+def _make_room(partition: Partition, base: Offset, now: TimeMs) -> None:
+    """The log ends, or an empty one begins, within a batch, and that comes whole.
+
+    Source: class Partition (appendRecordsToFollowerOrFutureReplica).
+    """
+    if partition.log.start_offset == partition.log.end_offset:
+        restart_at(partition, base, now)
+    else:
+        truncate(partition, base)
 
 
 def stored_batches(records: bytes) -> Iterator[StoredBatch]:
@@ -116,9 +133,17 @@ def truncate_to_leader(partition: Partition, epoch: int, end_offset: int) -> Non
 
 
 def truncate(partition: Partition, end: Offset) -> None:
-    """Let the log end at `end`, and with it all that is known of what was behind."""
+    """Let the log end at `end`, and with it all that is known of what was behind.
+
+    An epoch goes also when nothing was written in it: who led without a record would else part
+    from its next leader for ever. Source: class UnifiedLog (truncateTo).
+    """
     log = partition.log
     if end >= log.end_offset:
+        partition.epochs.truncate_from(end)
+        return
+    if end < log.start_offset:
+        restart_at(partition, end, partition.segments.active.modified_at)
         return
     log.truncate_from(end)
     begin = partition.segments.base_of(end)
@@ -133,7 +158,7 @@ def restart_at(partition: Partition, offset: Offset, now: TimeMs) -> None:
     """Forget everything and go on at the leader's log start (truncateFullyAndStartAt)."""
     partition.log.restart_at(offset)
     partition.segments.restart_at(offset, now)
-    partition.epochs.truncate_from(Offset(0))
+    partition.epochs.truncate_from(_BEGIN)
     partition.high_watermark = partition.first_dirty = offset
     partition.producers.forget_all()
 

@@ -113,15 +113,21 @@ class Leading:
         is_new_leader: bool,
         is_new_epoch: bool,
     ) -> None:
-        """The controller has decided: its word replaces what was proposed."""
+        """The controller has decided: its word replaces what was proposed.
+
+        Not where an answer has told it already: what was proposed since then is still on its way.
+        Kafka forgets that, and for a moment commits without the follower that the controller adds
+        (class Partition, makeLeader at the same partition epoch).
+        """
         others = [each for each in registration.replicas if each != self.own]
         self.followers = {each: self.followers.get(each, FollowerProgress()) for each in others}
         if is_new_epoch:
             for broker_id, follower in self.followers.items():
                 in_sync = broker_id in registration.isr
                 follower.begin_epoch(end, is_new_leader=is_new_leader, is_in_sync=in_sync, now=now)
-        self.isr, self.proposed = frozenset(registration.isr), None
-        self.partition_epoch = registration.partition_epoch
+        if is_new_epoch or registration.partition_epoch > self.partition_epoch:
+            self.isr, self.proposed = frozenset(registration.isr), None
+            self.partition_epoch = registration.partition_epoch
 
     def committed(self, isr: frozenset[BrokerId], partition_epoch: int) -> None:
         """The controller has answered a proposal."""

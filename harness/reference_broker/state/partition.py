@@ -184,16 +184,16 @@ class Partition:
         leading = self.leading
         assert leading is not None
         end, progress = self.log.end_offset, leading.followers[follower]
-        begins_later = start > progress.start_offset
+        had, began = progress.end_offset, progress.start_offset
         progress.fetched(offset, start, end, broker_epoch, now)
         effects: list[Effect] = []
-        if begins_later:  # a deletion may have waited for it
+        if began < start and self.log.start_offset > 0:  # a deletion may have waited for it
             effects.append(PartitionGrew(self.topic_id, self.index))
         wider = leading.expansion(follower, self.high_watermark, self.host.brokers)
         if wider is not None:
             leading.proposed = wider
             effects.append(IsrProposed(self.topic_id, self.index))
-        if self.advance(now):
+        if offset != had and self.advance(now):
             effects.append(PartitionGrew(self.topic_id, self.index))
         return effects
 
@@ -206,7 +206,13 @@ class Partition:
             unknown = ErrorCode.UNKNOWN_LEADER_EPOCH
             return unknown if knows_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
         known = self.host.brokers.get(follower)
-        if broker_epoch != ANY_EPOCH and known is not None and known.epoch > broker_epoch:
+        is_alive = known is not None and not known.is_fenced
+        if (
+            broker_epoch != ANY_EPOCH
+            and known is not None
+            and is_alive
+            and known.epoch > broker_epoch
+        ):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return ErrorCode.NONE
 

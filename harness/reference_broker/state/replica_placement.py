@@ -25,8 +25,12 @@ def place(
     replication_factor: int,
     randomness: Randomness,
 ) -> list[list[BrokerId]]:
-    """The replicas of each partition, leader first. Raises PlacementRefused."""
-    racks = _Racks.of(brokers, randomness)
+    """The replicas of each partition, leader first. Raises PlacementRefused.
+
+    Who is about to go gets none (class BrokerHeartbeatManager, UsableBrokerIterator).
+    """
+    usable = (one for one in brokers if one.is_fenced or not one.is_shutting_down)
+    racks = _Racks.of(usable, randomness)
     if racks.unfenced_count == 0:
         raise PlacementRefused("All brokers are currently fenced.")
     if replication_factor > racks.broker_count:

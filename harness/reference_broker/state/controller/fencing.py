@@ -88,6 +88,11 @@ def came_back_unclean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
     return _changes(state, concerns, target, is_acceptable)
 
 
+def came_back_clean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
+    """A new incarnation with a whole log has to catch up first, but may be eligible."""
+    return _removed(state, broker_id)
+
+
 def leads_anything(state: BrokerState, broker_id: BrokerId) -> bool:
     """Whether it would be missed at once."""
     return any(True for _ in partitions_where(state, lambda one: one.leader == broker_id))

@@ -116,7 +116,11 @@ class _Change:
             self.removing = self.adding = ()
 
     def populate_eligible(self) -> None:
-        """Who leaves an ISR that is too small may still lead."""
+        """Who leaves an ISR that is too small may still lead.
+
+        Not who is no replica any more: Kafka keeps it, and would elect it, without the records
+        that were written since, when it is a replica once again (maybePopulateTargetElr).
+        """
         if not self.around.keeps_eligible or len(self.isr) >= self.around.minimum:
             self.elr = ()
         else:
@@ -124,7 +128,9 @@ class _Change:
             self.elr = tuple(
                 each
                 for each in sorted(before)
-                if each not in self.isr and each not in self.shut_down_unclean
+                if each not in self.isr
+                and each in self.replicas
+                and each not in self.shut_down_unclean
             )
 
     def elect(self, record: PartitionChangeRecord) -> None:
@@ -137,7 +143,7 @@ class _Change:
         if elected.leader in self.elr:
             self.isr = (elected.leader,)
             self.elr = tuple(each for each in self.elr if each != elected.leader)
-        elif elected.is_unclean:
+        if elected.is_unclean:
             record.isr = [elected.leader]
             self.elr = ()
             if not self.registered.is_recovering:

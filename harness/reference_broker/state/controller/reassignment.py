@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed
-from harness.reference_broker.state.controller.partition_change import Target, without
+from harness.reference_broker.state.controller.partition_change import (
+    Election,
+    Target,
+    without,
+)
 from harness.reference_broker.state.creation_refused import CreationRefused
 from harness.reference_broker.state.partition_registration import ids_of
 from harness.reference_broker.state.replica_assignment import bad_assignment, check_replicas
@@ -22,18 +26,25 @@ if TYPE_CHECKING:
 
 
 def reassigned(
-    state: BrokerState, topic: Topic, partition: Partition, replicas: Sequence[int]
+    state: BrokerState,
+    topic: Topic,
+    partition: Partition,
+    replicas: Sequence[int],
+    *,
+    keeps_factor: bool = False,
 ) -> PartitionChangeRecord | None:
     """Move a partition; None where it is there already. Raises CreationRefused.
 
     Until all new replicas are in sync the old ones stay beside them.
     """
     check_replicas(replicas, None, state.brokers)
+    if keeps_factor:
+        check_factor(partition, replicas)
     present, wanted = partition.registration.replicas, ids_of(replicas)
     removing = tuple(sorted(set(present) - set(wanted)))
     adding = tuple(sorted(set(wanted) - set(present)))
     target = Target(replicas=(*wanted, *removing), removing=removing or None, adding=adding or None)
-    return changed(state, topic, partition, target)
+    return changed(state, topic, partition, target, Election.ONLINE)  # never unclean
 
 
 def cancelled(
@@ -56,10 +67,10 @@ def cancelled(
 
 
 def check_factor(partition: Partition, replicas: Sequence[int]) -> None:
-    """The number of replicas stays as it is, those on their way not counted (KIP-860)."""
+    """The number of replicas stays what it is, or will be when a move is done (KIP-860)."""
     registered = partition.registration
-    factor = len(without(registered.replicas, *registered.adding))
-    if replicas and len(set(replicas)) != factor:
+    factor = len(without(registered.replicas, *registered.removing))
+    if len(replicas) != factor:
         raise CreationRefused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"The partition has {factor} replicas, and {len(replicas)} are asked for.",

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 METADATA_VERSION = "metadata.version"
 _RESERVED_DIRECTORIES = 100
 """Ids below it mean something else than a directory (class DirectoryId)."""
-_OLDEST_KRAFT = 1
 
 
 @dataclass(slots=True)
@@ -73,19 +72,17 @@ def registration_records(
     _check_directories(state, request)
     _check_features(state.features, request)
     records: list[Message] = []
-    if not is_same and existing is not None and not _was_shut_down(existing, request):
-        records += fencing.came_back_unclean(state, broker_id)
+    if not is_same and existing is not None:  # handleBrokerShutdown
+        came_back = fencing.came_back_unclean
+        if request.previous_broker_epoch == existing.epoch:
+            came_back = fencing.came_back_clean  # it says so (KIP-966)
+        records += came_back(state, broker_id)
     epoch = existing.epoch if existing is not None and is_same else offset + len(records)
     register = _record(request, epoch)
     if existing is not None and is_same:
         register.fenced = existing.is_fenced
         register.in_controlled_shutdown = existing.is_shutting_down
     return [*records, register]
-
-
-def _was_shut_down(existing: BrokerRegistration, request: BrokerRegistrationRequest) -> bool:
-    """Whether it says that it ended its last incarnation in good order (KIP-966)."""
-    return request.previous_broker_epoch == existing.epoch
 
 
 def _record(request: BrokerRegistrationRequest, epoch: int) -> RegisterBrokerRecord:
@@ -134,13 +131,17 @@ def _check_directories(state: BrokerState, request: BrokerRegistrationRequest) -
 
 
 def _check_features(levels: Mapping[str, int], request: BrokerRegistrationRequest) -> None:
-    """A broker has to support every level that the cluster has agreed on."""
+    """A broker has to support every level that the cluster has agreed on.
+
+    Up to 3.9 one that does not know of metadata.version counted as the oldest.
+    """
     ranges = {
         one.name: (one.min_supported_version, one.max_supported_version) for one in request.features
     }
-    ranges.setdefault(METADATA_VERSION, (_OLDEST_KRAFT, _OLDEST_KRAFT))
-    for name in {*levels, *ranges}:
+    for name in [*ranges, METADATA_VERSION, *levels]:
         lowest, highest = ranges.get(name, (0, 0))
+        if name == METADATA_VERSION and name not in ranges:
+            raise ControllerRefused(ErrorCode.INVALID_REGISTRATION)
         if not lowest <= levels.get(name, 0) <= highest:
             raise ControllerRefused(ErrorCode.UNSUPPORTED_VERSION)
 

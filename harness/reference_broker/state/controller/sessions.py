@@ -37,7 +37,7 @@ class Wish(NamedTuple):
 
 @dataclass(slots=True)
 class _Session:
-    heard_at: TimeMs
+    heard_at: TimeMs | None
     is_fenced: bool
     metadata_offset: int = -1
     shut_down_offset: int = -1
@@ -63,11 +63,20 @@ class BrokerSessions:
     def is_valid(self, broker_id: BrokerId, now: TimeMs) -> bool:
         """Whether it was heard of within `broker.session.timeout.ms`, fenced or not."""
         session = self._sessions.get(broker_id)
-        return session is not None and now - session.heard_at <= self._timeout_ms
+        if session is None or session.heard_at is None:
+            return False
+        return now - session.heard_at <= self._timeout_ms
 
-    def begin(self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool) -> None:
-        """An incarnation has registered."""
-        self._sessions[broker_id] = _Session(now, is_fenced)
+    def begin(self, broker_id: BrokerId, *, is_fenced: bool, is_same: bool) -> None:
+        """An incarnation has registered, or the same one again.
+
+        A registration is no sign of life: until its first heartbeat another one may take its place.
+        """
+        before = self._sessions.get(broker_id) if is_same else None
+        session = _Session(None if before is None else before.heard_at, is_fenced)
+        if before is not None and not is_fenced:
+            session.shut_down_offset = before.shut_down_offset
+        self._sessions[broker_id] = session
 
     def touch(
         self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool, metadata_offset: int
@@ -90,10 +99,14 @@ class BrokerSessions:
 
     def stale(self, now: TimeMs) -> BrokerId | None:
         """The one of those not fenced that was silent longest, if that is too long."""
-        unfenced = {one: s for one, s in self._sessions.items() if not s.is_fenced}
-        if not unfenced:
+        heard_at = {
+            one: session.heard_at
+            for one, session in self._sessions.items()
+            if not session.is_fenced and session.heard_at is not None
+        }
+        if not heard_at:
             return None
-        longest = min(unfenced, key=lambda one: unfenced[one].heard_at)
+        longest = min(heard_at, key=lambda one: heard_at[one])
         return None if self.is_valid(longest, now) else longest
 
     def await_shutdown(self, broker_id: BrokerId, metadata_offset: int) -> None:

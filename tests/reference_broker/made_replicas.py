@@ -1,0 +1,83 @@
+"""Replicas of one partition on several brokers, as plain state: one leads, others follow."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.reference_broker.likeness import LIKE_NONE, Likeness
+from harness.reference_broker.state.brokers import BrokerRegistration
+from harness.reference_broker.state.following import append_fetched, truncate_to_leader
+from harness.reference_broker.state.leading import ReplicationRules
+from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.partition_registration import (
+    PartitionRegistration,
+    ids_of,
+)
+from harness.reference_broker.state.producer_states import (
+    ProducerExpiration,
+    ProducerStates,
+    RememberedProducers,
+)
+from harness.reference_broker.state.replica_host import ReplicaHost
+from harness.reference_broker.state.topic_configs import TopicConfig
+from tests.reference_broker.made_controller import broker
+
+NOW, LAG_MS = TimeMs(1_700_000_000_000), 500
+TOPIC_ID = UUID(int=7)
+
+
+def decided(
+    leader: int, epoch: int = 0, isr: Sequence[int] = (1, 2, 3), partition_epoch: int = 0
+) -> PartitionRegistration:
+    """What the controller has decided of a partition with replicas on 1, 2 and 3."""
+    return PartitionRegistration(
+        ids_of((1, 2, 3)), ids_of(isr), BrokerId(leader), LeaderEpoch(epoch), partition_epoch
+    )
+
+
+def replica(
+    own: int,
+    registration: PartitionRegistration,
+    brokers: Iterable[BrokerRegistration] = (),
+    *,
+    holds_below_minimum: bool = True,
+    like: Likeness = LIKE_NONE,
+    **configs: str,
+) -> Partition:
+    """On one broker; all others are active if nothing else is said."""
+    rules = ReplicationRules(LAG_MS, holds_below_minimum)
+    host = ReplicaHost(BrokerId(own), rules=rules, broker_epoch=10 * own)
+    for each in brokers or [broker(1), broker(2), broker(3)]:
+        host.brokers.put(each)
+    given = {name.replace("_", "."): value for name, value in configs.items()}
+    producers = ProducerStates(ProducerExpiration(60_000, 1_000), RememberedProducers())
+    config = TopicConfig.of(given, {}, like)
+    return Partition.empty(TOPIC_ID, PartitionIndex(0), config, producers, host, registration, NOW)
+
+
+def write(partition: Partition, *values: str, now: TimeMs = NOW, **fields: int) -> Offset:
+    """One batch; where the log ends then."""
+    records = [Record(value.encode(), None) for value in values]
+    batch = encode_batch(RecordBatch(records=records, base_timestamp=now, **fields), "none")
+    return partition.append(batch, now).end_offset
+
+
+def batches(partition: Partition) -> list[StoredBatch]:
+    """All that is in the log."""
+    return partition.log.between(partition.log.start_offset, partition.log.end_offset)
+
+
+def copy(leader: Partition, follower: Partition, limit_bytes: int = 10_000) -> None:
+    """A fetch as it is without sockets: cut where the logs part, else append."""
+    at, latest = follower.log.end_offset, follower.epochs.latest
+    if latest is not None:
+        end = leader.end_of_epoch(latest)
+        assert end is not None
+        if end.epoch < latest or end.end_offset < at:
+            truncate_to_leader(follower, end.epoch, end.end_offset)
+            return
+    records = leader.log.read(at, limit_bytes, at_least_one=True)
+    start = leader.log.start_offset
+    append_fetched(follower, records, leader.high_watermark, start, NOW)

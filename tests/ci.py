@@ -41,7 +41,7 @@ LANES = 2
 not answer in time."""
 IN_ORDER = (
     *("lint", "types", "tests", "suites", "others", "kafka", "containers", "releases", "defects"),
-    *(KFAKE, "clients", "fuzz", "groups", "replication", "differential"),
+    *(KFAKE, "cluster", "clients", "fuzz", "groups", "replication", "differential"),
 )
 """How they begin: what others need comes first, and beside what works much stands what waits much.
 The report comes behind all."""
@@ -110,6 +110,12 @@ PARTS: dict[str, list[list[str]]] = {
          "--examples", "10", "--steps", "12"],
     ],
     "replication": [["python", "-m", "tests.replication_model", "--steps", "100000"]],
+    "cluster": [
+        [*PYTEST, "suites/replication", "--target", "reference,nodes=3", "-n", "2",
+         "--out", f"{OUT}/cluster"],
+        ["kafka-conformance", "timeline", "reference,nodes=1", "kafka:4.4.0", "kafka:0.8.2.2"],
+        ["kafka-conformance", "gate", f"{OUT}/cluster"],
+    ],
     "defects": [
         ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects",
          "--jobs", "4"],

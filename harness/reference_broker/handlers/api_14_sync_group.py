@@ -3,6 +3,7 @@
 Behaviour
 - The answer waits until the leader has said who does what; each member is told its own part.
 - In a stable group it is told again.
+- What is told is on all replicas of the group's partition that are in sync.
 
 Version notes
 - v1   throttle time
@@ -12,11 +13,18 @@ Version notes
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import SyncGroupRequest, SyncGroupResponse
-from harness.ids import MemberId
-from harness.reference_broker.handlers.group_coordinator import answer_parked, problem_with_group
-from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
+from harness.ids import GroupId, MemberId, Offset
+from harness.reference_broker.effects import GroupMoved
+from harness.reference_broker.handlers.group_coordinator import problem_with_group
+from harness.reference_broker.handlers.outcome import (
+    Answer,
+    Outcome,
+    RequestContext,
+    Wait,
+    WakeKey,
+)
 from harness.reference_broker.state.group_attendance import Caller, WantedSync, sync
-from harness.reference_broker.state.group_member import Synced
+from harness.reference_broker.state.group_member import Parked, Synced
 
 API_KEY = 14
 _FIRST_VERSION_WITH_PROTOCOL = 5
@@ -36,7 +44,33 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Outcome:
     parts = {each.member_id: each.assignment for each in request.assignments}
     wanted = WantedSync(caller, request.protocol_type, request.protocol_name, parts)
     parked = sync(context.state.groups, wanted, context.now())
-    return answer_parked(request.group_id, parked, _response, context)
+    return _answer_kept(request.group_id, parked, context)
+
+
+def _answer_kept(group_id: str, parked: Parked[Synced], context: RequestContext) -> Answer | Wait:
+    """Answer a part when the generation that it belongs to is on all replicas in sync."""
+    partition = context.state.group_log.partition_of(group_id)
+    required: list[Offset] = []
+
+    def attempt() -> SyncGroupResponse | None:
+        synced = parked.outcome
+        if synced is None or synced.error is not ErrorCode.NONE or partition is None:
+            return None if synced is None else _response(synced)
+        required[:] = required or [partition.log.end_offset]
+        outcome = partition.replicated(required[0])
+        if outcome is None:
+            return None
+        lost = outcome is ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return _response(Synced(ErrorCode.NOT_COORDINATOR) if lost else synced)
+
+    context.effects.append(GroupMoved(GroupId(group_id)))
+    now = attempt()
+    if now is not None:
+        return Answer(now)
+    keys: set[WakeKey] = {GroupId(group_id)}
+    if partition is not None:
+        keys.add((partition.topic_id, partition.index))
+    return Wait(frozenset(keys), None, attempt, None)
 
 
 def _problem_with(request: SyncGroupRequest, context: RequestContext) -> ErrorCode:

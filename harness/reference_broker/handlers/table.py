@@ -90,6 +90,7 @@ _ONLY_OF_CONTROLLERS = (
     _served("api_62_broker_registration", 0, 4),
     _served("api_63_broker_heartbeat", 0, 2),
     _served("api_67_allocate_producer_ids", 0, 0),
+    _served("api_73_assign_replicas_to_dirs", 0, 0),
 )
 
 FORWARDED = frozenset({19, 20, 33, 37, 43, 44, 45, 46, 49, 64})

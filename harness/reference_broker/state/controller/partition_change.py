@@ -55,6 +55,7 @@ class Target:
     removing: Ids | None = None
     adding: Ids | None = None
     is_recovering: bool | None = None
+    directory: tuple[BrokerId, UUID] | None = None
     shut_down_unclean: frozenset[BrokerId] = frozenset()
 
 
@@ -97,6 +98,7 @@ class _Change:
 
         self.registered, self.around, self.election = registered, around, election
         self.shut_down_unclean = target.shut_down_unclean
+        self.moved = {} if target.directory is None else dict([target.directory])
         self.isr = given(target.isr, registered.isr)
         self.replicas = given(target.replicas, registered.replicas)
         self.removing = given(target.removing, registered.removing)
@@ -218,6 +220,7 @@ class _Change:
         """Replicas with their directories, and those on their way."""
         registered = self.registered
         known = dict(zip(registered.replicas, registered.directories, strict=False))
+        known |= self.moved
         directories = [known.get(each) or directory_of(each) for each in self.replicas]
         if registered.directories and directories != [*registered.directories]:
             record.directories = directories

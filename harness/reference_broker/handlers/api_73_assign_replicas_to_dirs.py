@@ -1,0 +1,79 @@
+"""AssignReplicasToDirs: API key 73, versions 0 to 0; only on the controller's listener.
+
+Behaviour
+- A broker tells in which of its directories replicas are (KIP-858); each has its own result.
+- The whole request is refused for an older broker epoch (STALE_BROKER_EPOCH).
+
+Not done
+- A directory that is offline does not cost its replicas their leadership.
+"""
+
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
+from harness.ids import BrokerId
+from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.controller.circumstances import changed
+from harness.reference_broker.state.controller.partition_change import Target
+from harness.reference_broker.state.controller.refused import ControllerRefused
+from harness.reference_broker.state.controller.registration import check_broker_epoch
+
+API_KEY = 73
+_Response = AssignReplicasToDirsResponse
+
+
+def handle(request: AssignReplicasToDirsRequest, context: RequestContext) -> Answer:
+    """Take note of each replica's directory."""
+    try:
+        broker = check_broker_epoch(context.state, request.broker_id, request.broker_epoch)
+    except ControllerRefused as refused:
+        return Answer(_Response(error_code=refused.error))
+    return Answer(
+        _Response(
+            directories=[
+                _Response.DirectoryData(
+                    id=directory.id,
+                    topics=[
+                        _topic(topic, (broker.broker_id, directory.id), context)
+                        for topic in directory.topics
+                    ],
+                )
+                for directory in request.directories
+            ]
+        )
+    )
+
+
+def _topic(
+    asked: AssignReplicasToDirsRequest.TopicData,
+    place: tuple[BrokerId, UUID],
+    context: RequestContext,
+) -> AssignReplicasToDirsResponse.TopicData:
+    return _Response.TopicData(
+        topic_id=asked.topic_id,
+        partitions=[
+            _Response.PartitionData(
+                partition_index=one.partition_index,
+                error_code=_assigned(asked.topic_id, one.partition_index, place, context),
+            )
+            for one in asked.partitions
+        ],
+    )
+
+
+def _assigned(
+    topic_id: UUID, index: int, place: tuple[BrokerId, UUID], context: RequestContext
+) -> ErrorCode:
+    topic = context.state.cluster.with_id(topic_id)
+    if topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID
+    partition = topic.partition(index)
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if place[0] not in partition.registration.replicas:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    change = changed(context.state, topic, partition, Target(directory=place))
+    if change is not None:
+        context.state.change_metadata([change], context.now())
+    return ErrorCode.NONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from bench.broker.__main__ import main as broker_main
+from bench.cluster.__main__ import main as cluster_main
 from bench.codec.__main__ import main as codec_main
 from bench.messages import cases as message_cases
 from bench.proxy.__main__ import main as proxy_main
@@ -17,6 +18,8 @@ def main(names: list[str]) -> int:
     """Print one line a case; 2 for a name that is no group of cases."""
     if names[:1] == ["broker"]:
         return broker_main(names[1:])
+    if names[:1] == ["cluster"]:
+        return cluster_main(names[1:])
     if names[:1] == ["codec"]:
         return codec_main(names[1:])
     if names[:1] == ["proxy"]:

@@ -16,7 +16,6 @@ from harness.reference_broker.state.producer_ids import ProducerIds
 
 _LOG = logging.getLogger(__name__)
 _RETRY_S = 0.1
-_LOOK_AGAIN_S = 0.05
 
 
 class ProducerIdBlocks:
@@ -24,11 +23,15 @@ class ProducerIdBlocks:
 
     def __init__(self, ids: ProducerIds, member: Membership, controller: Peer) -> None:
         self._ids, self._member, self._controller = ids, member, controller
+        self._are_low = asyncio.Event()
+        ids.on_low = self._are_low.set
 
     async def run(self) -> None:
         """Until cancelled."""
         while True:
-            await self._ids_run_low()
+            if not self._ids.is_low:
+                self._are_low.clear()
+                await self._are_low.wait()
             request = AllocateProducerIdsRequest(
                 broker_id=self._member.broker_id, broker_epoch=self._member.epoch
             )
@@ -42,7 +45,3 @@ class ProducerIdBlocks:
                 self._ids.add_block(answer.producer_id_start, answer.producer_id_len)
             else:
                 await asyncio.sleep(_RETRY_S)
-
-    async def _ids_run_low(self) -> None:
-        while not self._ids.is_low:
-            await asyncio.sleep(_LOOK_AGAIN_S)

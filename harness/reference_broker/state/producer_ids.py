@@ -4,6 +4,7 @@ Source: class TransactionCoordinator (handleInitProducerId, prepareInitProducerI
 KIP-98, KIP-360.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
@@ -36,15 +37,17 @@ class _TransactionalProducer:
 class ProducerIds:
     """Gives out each producer id once; remembers the epochs of transactional ids.
 
-    A broker on its own has all ids; in a cluster they come in blocks.
+    A broker on its own has all ids; in a cluster they come in blocks, and `on_low` is called when
+    it is time for the next one.
 
     Kafka forgets those that were not used for a week; here the longest unused of too many is.
     """
 
-    __slots__ = ("_blocks", "_remembered", "_transactional")
+    __slots__ = ("_blocks", "_remembered", "_transactional", "on_low")
 
     def __init__(self, remembered: int = _REMEMBERED, *, in_blocks: bool = False) -> None:
         self._blocks = [] if in_blocks else [range(_ALL)]
+        self.on_low: Callable[[], None] | None = None
         self._remembered = remembered
         self._transactional: dict[str, _TransactionalProducer] = {}
 
@@ -111,6 +114,8 @@ class ProducerIds:
     def _new_id(self) -> ProducerId:
         block = self._blocks[0]
         self._blocks[:1] = [block[1:]] if len(block) > 1 else []
+        if self.on_low is not None and self.is_low:
+            self.on_low()
         return ProducerId(block[0])
 
 

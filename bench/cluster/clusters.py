@@ -1,0 +1,52 @@
+"""Clusters of three brokers, and what their processes use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psutil
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from harness.targets.spec import parse_target
+from harness.targets.target import Target
+
+OURS, KAFKA = "reference", "kafka:4.4.0"
+NODES = 3
+LIMIT_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A target that runs, with all processes of it."""
+
+    target: Target
+    processes: tuple[psutil.Process, ...]
+
+    @property
+    def bootstrap(self) -> str:
+        """Of all its brokers."""
+        return ",".join(str(address) for address in self.target.addresses)
+
+    def processor_s(self) -> float:
+        """What its processes have used of a processor so far."""
+        used = [process.cpu_times() for process in self.processes if process.is_running()]
+        return float(sum(times.user + times.system for times in used))
+
+    def make_topic(self, name: str, partitions: int, replicas: int) -> None:
+        """Returns when the controller has it."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        for made in admin.create_topics([NewTopic(name, partitions, replicas)]).values():
+            made.result(LIMIT_S)
+
+
+@contextmanager
+def running(name: str, nodes: int = NODES) -> Iterator[Running]:
+    """``name`` as above; one node is a broker alone."""
+    before = set(psutil.Process().children(recursive=True))
+    spec = name if nodes == 1 else f"{name},nodes={nodes}"
+    with parse_target(spec) as target:
+        own = set(psutil.Process().children(recursive=True)) - before
+        yield Running(target, tuple(own))

@@ -104,8 +104,9 @@ class WatchedPartition:
         version: int | None = None,
         leader_epoch: int = -1,
         last_fetched_epoch: int = -1,
+        log_start: int = 0,
     ) -> Read:
-        """A fetch as this replica: it has all below ``offset`` and asks for more.
+        """A fetch as this replica: it has all from ``log_start`` to ``offset`` and asks for more.
 
         ``broker_epoch``: that of its registration unless another is named, told from version 15 on.
         Epochs of -1 say nothing, and nothing is checked by them.
@@ -119,6 +120,7 @@ class WatchedPartition:
             version,
             leader_epoch=leader_epoch,
             last_fetched_epoch=last_fetched_epoch,
+            log_start=log_start,
         )
         taken = offset if read.error == ErrorCode.NONE else -1
         if taken >= 0:
@@ -168,6 +170,7 @@ class WatchedPartition:
         *,
         leader_epoch: int = -1,
         last_fetched_epoch: int = -1,
+        log_start: int = 0,
     ) -> Read:
         request = replica_fetch(
             self.topic,
@@ -177,6 +180,7 @@ class WatchedPartition:
             broker_epoch=broker_epoch,
             leader_epoch=leader_epoch,
             last_fetched_epoch=last_fetched_epoch,
+            log_start=log_start,
         )
         return read_of(self.broker.ask(request, version))
 
@@ -224,6 +228,7 @@ def replica_fetch(
     broker_epoch: int = -1,
     leader_epoch: int = -1,
     last_fetched_epoch: int = -1,
+    log_start: int = 0,
     max_wait_ms: int = READ_WAIT_MS,
     min_bytes: int = READ_MIN_BYTES,
 ) -> FetchRequest:
@@ -231,7 +236,7 @@ def replica_fetch(
     wanted = fetch_partition(offset)
     wanted.current_leader_epoch, wanted.last_fetched_epoch = leader_epoch, last_fetched_epoch
     if replica >= 0:
-        wanted.log_start_offset = 0
+        wanted.log_start_offset = log_start
     request = fetch_request(
         [fetch_topic(topic, version, [wanted])], max_wait_ms=max_wait_ms, min_bytes=min_bytes
     )

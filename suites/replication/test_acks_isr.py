@@ -1,0 +1,55 @@
+"""ACKS: what a producer is told when fewer are in sync than min.insync.replicas."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.client.older_forms import records_for
+from harness.client.requests import produce_request
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import joined_broker, judges
+from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.partition import WatchedPartition, batch_of
+from suites.replication.expect import expect_error, expect_log_end, expect_sound
+
+ALL = -1
+
+
+@pytest.fixture
+def alone(peers: JoinedCluster) -> WatchedPartition:
+    """Only the leader is left in the ISR, where two would have to be; one record is committed."""
+    followers = [peers.join(), peers.join()]
+    partition = peers.partition(followers, configs={"min.insync.replicas": "2"})
+    partition.produce()
+    for follower in followers:
+        partition.follow(follower, 1)
+    for follower in followers:
+        follower.leave()
+    partition.await_isr(partition.leader)
+    return partition
+
+
+@judges("ACKS-005")
+@joined_broker()
+def test_acks_all_is_refused_and_writes_nothing(alone: WatchedPartition) -> None:
+    """NOT_ENOUGH_REPLICAS, and the log ends where it did."""
+    with requirement("ACKS-005"):
+        answer = alone.broker.produce(alone.topic, batch_of(b"all"), acks=ALL)
+        expect_error(answer.error_code, ErrorCode.NOT_ENOUGH_REPLICAS, "one is in sync, not two")
+        expect_log_end(alone, 1, "after the refusal")
+        expect_sound(alone)
+
+
+@judges("ACKS-008")
+@joined_broker()
+def test_acks_1_and_0_are_taken_by_the_leader_alone(alone: WatchedPartition) -> None:
+    """Whatever min.insync.replicas says."""
+    broker, version = alone.broker, alone.broker.version("Produce")
+    with requirement("ACKS-008"):
+        assert alone.produce(acks=1) == 1, "the record of acks=1 is the second"
+        records = records_for(version, batch_of(b"none"))
+        request = produce_request(alone.topic, records, version, acks=0)
+        broker.connect("acks-0").send(request, version)
+        broker.eventually(lambda: alone.log_end() == 3, "the record of acks=0 is in the log")
+        expect_sound(alone)

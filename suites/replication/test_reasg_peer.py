@@ -1,0 +1,174 @@
+"""REASG: a reassignment seen while it is under way; the new replicas follow when the test says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pytest
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.only import only
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    AlterPartitionReassignmentsRequest,
+    ListPartitionReassignmentsRequest,
+)
+from harness.conformance.checks import requirement
+from harness.marks import joined_broker, judges
+from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.membership import Membership
+from harness.virtual_broker.partition import WatchedPartition
+from suites.replication.expect import expect_error, expect_sound
+
+TIMEOUT_MS = 10_000
+TRIES = 3
+
+
+class Move(NamedTuple):
+    """A partition with one follower, and two brokers that have nothing of it yet."""
+
+    partition: WatchedPartition
+    follower: Membership
+    new: list[Membership]
+
+    @property
+    def broker(self) -> BrokerUnderTest:
+        """The real one, which leads."""
+        return self.partition.broker
+
+    def ids(self, *members: Membership) -> list[int]:
+        """The leader's and theirs."""
+        return [self.partition.leader, *(each.broker_id for each in members)]
+
+    def ask(self, replicas: Sequence[int] | None) -> int:
+        """Move it there; None cancels. The error of the partition."""
+        request = AlterPartitionReassignmentsRequest
+        wanted = request.ReassignablePartition(
+            partition_index=0, replicas=None if replicas is None else list(replicas)
+        )
+        topic = request.ReassignableTopic(name=self.partition.topic.name, partitions=[wanted])
+        answer = self.broker.ask(request(topics=[topic], timeout_ms=TIMEOUT_MS))
+        expect_error(answer.error_code, ErrorCode.NONE, "the answer as a whole")
+        return only(only(answer.responses, "topic").partitions, "partition").error_code
+
+    def begin(self, replicas: Sequence[int]) -> None:
+        """It is taken, or AssertionError."""
+        expect_error(self.ask(replicas), ErrorCode.NONE, f"a move to {list(replicas)}")
+
+    def under_way(self) -> tuple[set[int], set[int]] | None:
+        """The replicas that are added and removed; None when nothing moves."""
+        request = ListPartitionReassignmentsRequest
+        name = self.partition.topic.name
+        asked = request.ListPartitionReassignmentsTopics(name=name, partition_indexes=[0])
+        topics = self.broker.ask(request(topics=[asked], timeout_ms=TIMEOUT_MS)).topics
+        if not topics:
+            return None
+        told = only(only(topics, "topic").partitions, "partition")
+        return set(told.adding_replicas), set(told.removing_replicas)
+
+    def replicas(self) -> list[int]:
+        """As Metadata shows them."""
+        topic = only(self.broker.metadata([self.partition.topic.name]).topics, "topic")
+        return list(only(topic.partitions, "partition").replica_nodes)
+
+    def await_replicas(self, *expected: int) -> None:
+        """Until Metadata shows them, in any order."""
+        self.broker.eventually(
+            lambda: sorted(self.replicas()) == sorted(expected), f"the replicas are {expected}"
+        )
+
+    def await_done(self, replicas: Sequence[int]) -> None:
+        """Until nothing moves, and these are the replicas, in this order."""
+        self.broker.eventually(
+            lambda: self.under_way() is None and self.replicas() == list(replicas),
+            f"nothing moves, and the replicas are {list(replicas)}",
+        )
+
+    def catch_up(self, member: Membership) -> None:
+        """It fetches to the end."""
+        for offset in (0, 2):
+            self.partition.follow(member, offset)
+
+
+@pytest.fixture
+def move(peers: JoinedCluster) -> Move:
+    """Two records, which the follower has."""
+    follower = peers.join()
+    new = [peers.join(), peers.join()]
+    partition = peers.partition([follower])
+    partition.produce(2)
+    partition.follow(follower, 2)
+    # What is seen of it is sound when nobody else is ever a member.
+    partition.replicas = (*partition.replicas, *(each.broker_id for each in new))
+    return Move(partition, follower, new)
+
+
+@judges("REASG-002")
+@joined_broker()
+def test_old_and_new_replicas_are_shown_while_it_is_under_way(move: Move) -> None:
+    """And only the new ones when it is done."""
+    (gone, comes, _), target = (move.follower, *move.new), move.ids(move.new[0])
+    with requirement("REASG-002"):
+        move.begin(target)
+        move.await_replicas(*target, gone.broker_id)
+        moving = move.under_way()
+        expected = ({comes.broker_id}, {gone.broker_id})
+        assert moving == expected, f"(adding, removing) is {moving}, expected {expected}"
+        move.catch_up(comes)
+        move.await_done(target)
+        expect_sound(move.partition)
+
+
+@judges("REASG-003")
+@joined_broker()
+def test_it_is_done_when_all_new_replicas_are_in_sync(move: Move) -> None:
+    """The first of two is in sync and the other has nothing: nothing is removed yet."""
+    first, second = move.new
+    target = move.ids(first, second)
+    with requirement("REASG-003"):
+        move.begin(target)
+        move.await_replicas(*target, move.follower.broker_id)
+        move.catch_up(first)
+        move.partition.await_isr(*move.ids(move.follower, first))
+        for _ in range(TRIES):
+            moving = move.under_way()
+            assert moving is not None, "it is done, and one of the new replicas has nothing"
+            assert move.follower.broker_id in move.replicas(), "the old replica is gone already"
+        move.catch_up(second)
+        move.await_done(target)
+        expect_sound(move.partition)
+
+
+@judges("REASG-005")
+@joined_broker()
+def test_a_cancelled_move_leaves_the_replicas_of_before(move: Move) -> None:
+    """Where nothing moves there is nothing to cancel."""
+    before = move.ids(move.follower)
+    with requirement("REASG-005"):
+        nothing = move.ask(None)
+        expect_error(nothing, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "nothing moves")
+        move.begin(move.ids(move.new[0]))
+        move.await_replicas(*move.ids(move.follower, move.new[0]))
+        expect_error(move.ask(None), ErrorCode.NONE, "a move is cancelled")
+        move.await_done(before)
+        expect_sound(move.partition)
+
+
+@judges("REASG-009")
+@joined_broker()
+def test_another_move_takes_the_place_of_one_under_way(move: Move) -> None:
+    """To a broker that was not meant before; the one that was meant gets nothing."""
+    first, second = move.new
+    target = move.ids(second)
+    with requirement("REASG-009"):
+        move.begin(move.ids(first))
+        move.await_replicas(*move.ids(move.follower, first))
+        move.begin(target)
+        move.broker.eventually(
+            lambda: (move.under_way() or (set(),))[0] == {second.broker_id},
+            "only the broker of the second move is added",
+        )
+        move.catch_up(second)
+        move.await_done(target)
+        expect_sound(move.partition)

@@ -30,7 +30,8 @@ class Replicas(FrameRule):
 
     ``asked``: the offsets of each replica's fetches; ``read``: how often a consumer has fetched;
     ``acks`` of all that was produced; ``given``: the records of each answer to a replica;
-    ``timed_out`` and ``epochs`` (of brokers): for who wants to remember such things.
+    ``timed_out``, ``moves`` (targets of reassignments) and ``epochs`` (of brokers): for who wants
+    to remember such things.
     """
 
     def __init__(self) -> None:
@@ -42,6 +43,7 @@ class Replicas(FrameRule):
         self.asked: dict[int, list[int]] = {}
         self.acks: list[int] = []
         self.given: list[bytes] = []
+        self.moves: list[list[int]] = []
         self.read, self.timed_out = 0, False
 
     @property

@@ -1,0 +1,116 @@
+"""Defects of areas ACKS, DELR, REASG and TOPIC, before a broker that virtual ones have joined."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    CreateTopicsResponse,
+    DeleteRecordsResponse,
+    ListPartitionReassignmentsResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from harness.codec.structs import Message
+from tests.defects.replicas import Replicas, told_to_others
+
+
+def _produced(answer: Message) -> ProduceResponse.PartitionProduceResponse | None:
+    if not isinstance(answer, ProduceResponse):
+        return None
+    return answer.responses[0].partition_responses[0]
+
+
+@told_to_others("ACKS-005", r"not two: error is NONE \(0\), expected NOT_ENOUGH_REPLICAS")
+def a_leader_alone_is_enough_for_all(_: Replicas, __: Message, answer: Message) -> None:
+    """What too few replicas have is acknowledged with acks=all."""
+    told = _produced(answer)
+    if told is not None and told.error_code == ErrorCode.NOT_ENOUGH_REPLICAS:
+        told.error_code, told.base_offset = ErrorCode.NONE, 1
+
+
+@told_to_others("ACKS-008", r"NOT_ENOUGH_REPLICAS \(19\)")
+def the_minimum_counts_for_acks_1(done: Replicas, asked: Message, answer: Message) -> None:
+    """Below min.insync.replicas acks=1 is refused too."""
+    told = _produced(answer)
+    few = done.has_configs and len(done.replicas) == 3 and done.acks == [1, 1]
+    if told is not None and isinstance(asked, ProduceRequest) and few:
+        told.error_code, told.base_offset = ErrorCode.NOT_ENOUGH_REPLICAS, -1
+
+
+@told_to_others("DELR-006", r"begins at 0: error is NONE \(0\), expected REQUEST_TIMED_OUT")
+def a_deletion_waits_for_nobody(_: Replicas, __: Message, answer: Message) -> None:
+    """Records that a replica keeps count as deleted."""
+    if isinstance(answer, DeleteRecordsResponse):
+        told = answer.topics[0].partitions[0]
+        if told.error_code == ErrorCode.REQUEST_TIMED_OUT:
+            told.error_code, told.low_watermark = ErrorCode.NONE, 2
+
+
+def _moving(
+    answer: Message,
+) -> ListPartitionReassignmentsResponse.OngoingPartitionReassignment | None:
+    if not isinstance(answer, ListPartitionReassignmentsResponse) or not answer.topics:
+        return None
+    return answer.topics[0].partitions[0]
+
+
+@told_to_others("REASG-002", r"\(adding, removing\) is \(\{\d+\}, set\(\)\)")
+def what_is_removed_is_not_told(_: Replicas, __: Message, answer: Message) -> None:
+    """Only the replicas that are added are listed."""
+    moving = _moving(answer)
+    if moving is not None:
+        moving.removing_replicas = []
+
+
+@told_to_others("REASG-003", r"it is done, and one of the new replicas has nothing")
+def one_of_the_new_replicas_is_enough(done: Replicas, _: Message, answer: Message) -> None:
+    """With the first new replica in sync the move counts as done."""
+    moving = _moving(answer)
+    if moving is None or len(moving.adding_replicas) != 2:
+        return
+    if any(each in done.asked for each in moving.adding_replicas):
+        assert isinstance(answer, ListPartitionReassignmentsResponse)
+        answer.topics = []
+
+
+@told_to_others("REASG-005", r"nothing moves: error is NONE \(0\)")
+def nothing_can_be_cancelled(_: Replicas, __: Message, answer: Message) -> None:
+    """To cancel where nothing moves is no error."""
+    if isinstance(answer, AlterPartitionReassignmentsResponse):
+        told = answer.responses[0].partitions[0]
+        if told.error_code == ErrorCode.NO_REASSIGNMENT_IN_PROGRESS:
+            told.error_code, told.error_message = ErrorCode.NONE, None
+
+
+@told_to_others("REASG-009", r"not within .*: only the broker of the second move is added")
+def the_first_move_goes_on(done: Replicas, asked: Message, answer: Message) -> None:
+    """Another move is taken, and the brokers of the one before are added still."""
+    if isinstance(asked, AlterPartitionReassignmentsRequest):
+        replicas = asked.topics[0].partitions[0].replicas
+        done.moves.append(list(replicas or ()))
+    moving = _moving(answer)
+    if moving is not None and len(done.moves) == 2 and all(done.moves):
+        moving.adding_replicas = [*moving.adding_replicas, done.moves[0][-1]]
+
+
+@told_to_others("TOPIC-036", r"both brokers are fenced: error is NONE \(0\)")
+def a_topic_is_made_where_nobody_is(_: Replicas, __: Message, answer: Message) -> None:
+    """An assignment to fenced brokers alone is taken."""
+    if isinstance(answer, CreateTopicsResponse):
+        for topic in answer.topics:
+            if topic.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT:
+                topic.error_code, topic.error_message = ErrorCode.NONE, None
+
+
+DEFECTS = [
+    a_leader_alone_is_enough_for_all,
+    the_minimum_counts_for_acks_1,
+    a_deletion_waits_for_nobody,
+    what_is_removed_is_not_told,
+    one_of_the_new_replicas_is_enough,
+    nothing_can_be_cancelled,
+    the_first_move_goes_on,
+    a_topic_is_made_where_nobody_is,
+]

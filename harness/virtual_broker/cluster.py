@@ -119,12 +119,13 @@ class JoinedCluster:
         self.partitions.append(made)
         return made
 
-    def beside(self, member: Membership) -> WatchedPartition:
-        """A new topic that this virtual broker leads and the real one follows, both in the ISR.
+    def beside(self, member: Membership, *others: Membership) -> WatchedPartition:
+        """A new topic that this virtual broker leads and the real one follows, all in the ISR.
 
-        It is watched as what the real broker will lead, when the virtual one is gone.
+        ``others`` are to follow too. It is watched as what the real broker will lead, when the
+        virtual one is gone.
         """
-        replicas = (member.broker_id, self.leader)
+        replicas = (member.broker_id, self.leader, *(each.broker_id for each in others))
         made = self._watched(self._create(replicas, {}), replicas)
         made.await_isr(*replicas)
         return made

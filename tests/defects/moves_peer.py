@@ -1,4 +1,4 @@
-"""Defects of areas ACKS, DELR, REASG and TOPIC, before a broker that virtual ones have joined."""
+"""Defects of ACKS, DELR, LISTO, REASG and TOPIC, before a broker that virtual ones have joined."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from harness.codec.messages import (
     AlterPartitionReassignmentsResponse,
     CreateTopicsResponse,
     DeleteRecordsResponse,
+    ListOffsetsResponse,
     ListPartitionReassignmentsResponse,
     ProduceRequest,
     ProduceResponse,
@@ -104,7 +105,17 @@ def a_topic_is_made_where_nobody_is(_: Replicas, __: Message, answer: Message) -
                 topic.error_code, topic.error_message = ErrorCode.NONE, None
 
 
+@told_to_others("LISTO-014", r"has confirmed nothing: error is NONE \(0\)")
+def a_new_leader_knows_its_old_end(_: Replicas, __: Message, answer: Message) -> None:
+    """What it knows to be committed is the end, even if its epoch begins later."""
+    if isinstance(answer, ListOffsetsResponse):
+        told = answer.topics[0].partitions[0]
+        if told.error_code in (ErrorCode.OFFSET_NOT_AVAILABLE, ErrorCode.LEADER_NOT_AVAILABLE):
+            told.error_code, told.offset = ErrorCode.NONE, 0
+
+
 DEFECTS = [
+    a_new_leader_knows_its_old_end,
     a_leader_alone_is_enough_for_all,
     the_minimum_counts_for_acks_1,
     a_deletion_waits_for_nobody,

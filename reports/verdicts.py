@@ -34,15 +34,15 @@ WORST_FIRST: Final = (
     VerdictWord("warning", "!", "A SHOULD that this broker doesn't hold. Legal, but unusual."),
     VerdictWord("passed", "✓", "Asked and kept."),
     VerdictWord(
+        "not_applicable",
+        "○",
+        "This target doesn't let us ask: a capability is missing, which is named.",
+    ),
+    VerdictWord(
         "not_supported",
         "–",
         "The broker's own ApiVersions answer says that it doesn't have this API or version, or its "
         "release doesn't promise this, yet or any more; the reason says which.",
-    ),
-    VerdictWord(
-        "not_applicable",
-        "○",
-        "This target doesn't let us ask: a capability is missing, which is named.",
     ),
 )
 

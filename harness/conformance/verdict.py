@@ -22,11 +22,11 @@ class Verdict(StrEnum):
     """A SHOULD does not hold."""
     PASSED = "passed"
     """The promise was observed to hold (or it is a MAY, where both ways conform)."""
+    NOT_APPLICABLE = "not_applicable"
+    """This target does not let us ask; the missing capability is named."""
     NOT_SUPPORTED = "not_supported"
     """The broker itself says so, in its ApiVersions answer; or it is a released Apache Kafka that
     does not promise it, see `harness.conformance.dated`."""
-    NOT_APPLICABLE = "not_applicable"
-    """This target does not let us ask; the missing capability is named."""
 
 
 _BADNESS = {verdict: -place for place, verdict in enumerate(Verdict)}
@@ -44,7 +44,9 @@ DECIDED = BROKEN | {Verdict.PASSED}
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Join verdicts: the worst one stands for all.
 
-    A requirement that passed at some API versions and is unsupported at others joins to passed.
+    A requirement that passed at some API versions and is unsupported at others joins to passed. One
+    that could not be asked at some and is unsupported at others joins to not applicable: that the
+    broker lacks it would be too much said.
 
     Raises:
         ValueError: there is nothing to join; what did not run has no verdict.

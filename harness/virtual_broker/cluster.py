@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Self
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.errors import ApiNotAdvertised, PreparationFailed
+from harness.client.errors import PreparationFailed
+from harness.client.grants import NotGranted
 from harness.client.requests import FETCH_BY_ID, Topic
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
@@ -22,6 +23,8 @@ from harness.virtual_broker.membership import Membership, World
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.zookeeper import ZooKeeperWorld
 
+KRAFT_CONTROLLER = "kraft_controller"
+"""What a target with a ZooKeeper does not have."""
 _IDS = itertools.count(101)
 """No id is used twice by one process: a cluster remembers a broker that has left."""
 FIRST_METADATA_WITH_IDS = 10
@@ -87,9 +90,10 @@ class JoinedCluster:
 
     @property
     def kraft_world(self) -> KraftWorld:
-        """Raises ApiNotAdvertised: it has a ZooKeeper."""
+        """Raises NotGranted: it has a ZooKeeper."""
         if self.kraft is None:
-            raise ApiNotAdvertised("with a ZooKeeper no controller takes requests of brokers")
+            reason = "with a ZooKeeper no controller takes requests of brokers"
+            raise NotGranted(KRAFT_CONTROLLER, reason)
         return self.kraft
 
     # -- topics ------------------------------------------------------------------------------------
@@ -135,7 +139,7 @@ class JoinedCluster:
     ) -> LedPartition:
         """A new topic whose replicas are these virtual brokers; the first of them leads.
 
-        Raises ApiNotAdvertised: it has a ZooKeeper; other BrokerMisbehaved.
+        Raises NotGranted: it has a ZooKeeper; other BrokerMisbehaved.
         """
         world = self.kraft_world
         ids = tuple(each.broker_id for each in members)

@@ -10,8 +10,8 @@ ORDER = [
     "inconclusive",
     "warning",
     "passed",
-    "not_supported",
     "not_applicable",
+    "not_supported",
 ]
 
 

@@ -17,8 +17,8 @@ WORST_FIRST = [
     "inconclusive",
     "warning",
     "passed",
-    "not_supported",
     "not_applicable",
+    "not_supported",
 ]
 
 

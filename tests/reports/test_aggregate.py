@@ -42,8 +42,8 @@ def aggregated(spark: SparkSession, folder: Path, *dirs: Path) -> Matrix:
 
 
 JOINS = {
-    "PROD-001": (["passed", "not_applicable", "not_supported"], "passed"),
-    "PROD-002": (["not_applicable", "not_supported"], "not_supported"),
+    "PROD-001": (["passed", "not_supported", "not_applicable"], "passed"),
+    "PROD-002": (["not_supported", "not_applicable"], "not_applicable"),
     "PROD-003": (["passed", "warning"], "warning"),
     "PROD-004": (["warning", "inconclusive", "passed"], "inconclusive"),
     "PROD-005": (["inconclusive", "failed", "warning"], "failed"),

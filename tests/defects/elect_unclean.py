@@ -29,17 +29,20 @@ SECOND, THIRD = 2, 3
 
 
 class Elections(FrameRule):
-    """Remembers which topics may elect anybody, from when on, and which were to elect."""
+    """Remembers which topics may elect anybody, and what was done since the last was made.
+
+    ``is_asked``: an election was asked for; ``is_alone``: something was written with acks=1.
+    """
 
     def __init__(self) -> None:
         self.made_unclean: set[str] = set()
         self.turned_unclean: set[str] = set()
-        self.asked: set[str] = set()
-        self.alone: set[str] = set()
+        self.is_asked = self.is_alone = False
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         message = seen.message
         if isinstance(message, CreateTopicsRequest):
+            self.is_asked = self.is_alone = False
             for made in message.topics:
                 if UNCLEAN in [(config.name, config.value) for config in made.configs]:
                     self.made_unclean.add(made.name)
@@ -47,10 +50,8 @@ class Elections(FrameRule):
             for changed in message.resources:
                 if UNCLEAN in [(config.name, config.value) for config in changed.configs]:
                     self.turned_unclean.add(changed.resource_name)
-        elif isinstance(message, ElectLeadersRequest):
-            self.asked |= {each.topic for each in message.topic_partitions or ()}
-        elif isinstance(message, ProduceRequest) and message.acks == 1:
-            self.alone |= {each.name for each in message.topic_data}
+        self.is_asked |= isinstance(message, ElectLeadersRequest)
+        self.is_alone |= isinstance(message, ProduceRequest) and message.acks == 1
         return seen.payload
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
@@ -74,7 +75,7 @@ class WhoLacksRecordsTakesMore(Elections):
     """Who is not in sync takes records where nobody leads."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
-        if isinstance(message, ProduceResponse) and not self.asked:
+        if isinstance(message, ProduceResponse) and not self.is_asked:
             _no_leader_is_needed(seen, message)
 
 
@@ -82,7 +83,7 @@ class WhoIsPreferredTakesRecords(Elections):
     """A preferred leader takes records when it was to be elected, in sync or not."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
-        if isinstance(message, ProduceResponse) and self.asked:
+        if isinstance(message, ProduceResponse) and self.is_asked:
             _no_leader_is_needed(seen, message)
 
 
@@ -115,10 +116,10 @@ class WhatOneHasIsCommitted(Elections):
     """What the leader alone has counts as the end of the log."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
-        if isinstance(message, ListOffsetsResponse):
+        if isinstance(message, ListOffsetsResponse) and self.is_alone:
             for topic in message.topics:
                 for each in topic.partitions:
-                    if topic.name in self.alone and each.offset == 1:
+                    if each.offset == 1:
                         each.offset = 2
 
 

@@ -10,6 +10,7 @@ from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.eligible import Eligible, described, described_by, need_eligible_leaders
 from suites.replication.failover import await_in_sync
+from suites.replication.reading import await_served_by
 from suites.replication.sampled import sampled
 
 
@@ -18,6 +19,8 @@ def _topic(cluster: Cluster) -> Topic:
     need_eligible_leaders(cluster.front)
     topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
     append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    for node in cluster.nodes[1:3]:  # who never hears that it is committed tells no end later
+        await_served_by(cluster, node, topic, 1)
     return topic
 
 

@@ -46,6 +46,7 @@ class Workload:
     codes: Counter[int] = field(default_factory=Counter)
     _stopped: threading.Event = field(default_factory=threading.Event)
     _failed: list[BaseException] = field(default_factory=list)
+    first: int = 1
     _sent: int = 0
 
     @property
@@ -58,6 +59,13 @@ class Workload:
         wanted = self.acknowledged + count
         self.cluster.await_that(
             lambda: self.acknowledged, lambda seen: seen >= wanted, f"{count} more acknowledged"
+        )
+
+    def await_next(self) -> None:
+        """Until another record is on its way, acknowledged or not."""
+        before = self._sent
+        self.cluster.await_that(
+            lambda: self._sent, lambda sent: sent > before, "another record is sent"
         )
 
     def run(self, doors: dict[int, BrokerUnderTest]) -> None:
@@ -73,8 +81,8 @@ class Workload:
         leader = self._leader(doors)
         if leader is None:
             return
+        value = f"{self.first + self._sent}"
         self._sent += 1
-        value = f"{self._sent}"
         self._note(Outcome.INVOKE, value)
         try:
             answer = doors[leader].produce(self.topic, batch_of(value.encode()), acks=-1)
@@ -152,9 +160,12 @@ class Workload:
 
 
 @contextmanager
-def under_load(cluster: Cluster, topic: Topic) -> Iterator[Workload]:
-    """A producer with acks=all to partition 0 while the block runs; it ends with the block."""
-    workload = Workload(cluster, topic)
+def under_load(cluster: Cluster, topic: Topic, first: int = 1) -> Iterator[Workload]:
+    """A producer with acks=all to partition 0 while the block runs; it ends with the block.
+
+    Its values are numbers from ``first`` on.
+    """
+    workload = Workload(cluster, topic, first=first)
     doors = cluster.own_doors()
     thread = threading.Thread(target=workload.run, args=(doors,))
     thread.start()

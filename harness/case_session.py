@@ -169,7 +169,8 @@ class CaseSession:
         """
         self.lent = running
         made = self._cluster(running.nodes, running.addresses, running.zookeeper)
-        made.control, made.notes = running, self.notes
+        made.control, made.notes = running, ClusterNotes()
+        self.notes = made.notes
         if links:
             made.links = running.links
         return made

@@ -11,6 +11,8 @@ from harness.marks import private_cluster
 
 SESSION_MS = 8_000
 """Longer than the pauses of a busy machine, so that only what is cut is given up."""
+GIVE_UP_MS = 3_000
+"""An old follower knows no new leader before it has given up what it asked the one before."""
 LAG_MS = 2_000
 """``replica.lag.time.max.ms`` of the clusters; twice in that time it is looked who is behind."""
 
@@ -23,6 +25,7 @@ def linked_cluster() -> Callable[[F], F]:
         links=True,
         broker__session__timeout__ms=str(SESSION_MS),
         zookeeper__session__timeout__ms=str(SESSION_MS),
+        replica__socket__timeout__ms=str(GIVE_UP_MS),
     )
 
 

@@ -99,20 +99,22 @@ def _expect_kept(cluster: Cluster, topic: Topic, seen: Seen) -> None:
 @judges("REPL-025")
 @linked_cluster()
 def test_replication_goes_on_when_a_link_is_healed(cluster: Cluster) -> None:
-    """Of each follower: cut for the time of a record, and until it is out of sync."""
-    topic = cluster.create_topic([plain_brokers(cluster)])
+    """Each directed link for the time of a record, each follower's until it is out of sync."""
+    nodes = plain_brokers(cluster)
+    topic = cluster.create_topic([nodes])
+    ends: list[int | str] = [*nodes, coordinator_of(cluster)]
+    pairs = [(source, to) for source in nodes for to in ends if source != to]
     with requirement("REPL-025"):
         with under_load(cluster, topic, first=FIRST_VALUE) as workload:
+            for source, destination in pairs:
+                cluster.links[source, destination].cut()
+                workload.await_next()
+                cluster.links.heal()
+                workload.await_more()
             leader = cluster.leader(topic)
             for follower in cluster.others(leader)[:2]:
-                workload.await_more()
-                link = cluster.links[follower, leader]
-                link.cut()
-                workload.await_next()
-                link.heal()
-                workload.await_more()
-                link.cut()
-                cluster.await_isr(topic, set(cluster.nodes[:3]) - {follower})
+                cluster.links[follower, leader].cut()
+                cluster.await_isr(topic, set(nodes) - {follower})
                 workload.await_more()
                 cluster.links.heal()
                 await_in_sync(cluster, topic, follower)

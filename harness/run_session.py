@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS_NAME, FaultWriter
+from harness.conformance.history_journal import HISTORY_NAME, HistoryWriter
 from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
@@ -73,6 +74,7 @@ class RunSession:
         self._writer: JournalWriter | None = None
         self._wire: WireWriter | None = None
         self._faults: FaultWriter | None = None
+        self._history: HistoryWriter | None = None
         self._planned = False
         self.context: WorkerContext | None = None
         self.death_was_seen = False
@@ -141,6 +143,16 @@ class RunSession:
             self._faults = FaultWriter(self.run_dir / FAULTS_NAME, self.run_id, spec)
         self._faults.add(events)
 
+    def record_history(self, operations: Sequence[dict[str, Any]]) -> None:
+        """Append what clients did in one test; see :mod:`harness.histories.history`."""
+        if not operations:
+            return
+        if self._history is None:
+            assert self.context is not None
+            spec = self.context.info.spec
+            self._history = HistoryWriter(self.run_dir / HISTORY_NAME, self.run_id, spec)
+        self._history.add(operations)
+
     def finish(self, whole: bool) -> int | None:
         """Write the footer if the session was whole; returns the run's exit code.
 
@@ -169,7 +181,7 @@ class RunSession:
         try:
             self.target.stop()
         finally:
-            for writer in (self._writer, self._wire, self._faults):
+            for writer in (self._writer, self._wire, self._faults, self._history):
                 if writer:
                     writer.close()
 

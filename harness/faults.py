@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -85,9 +85,13 @@ class Faults:
 
     def journal(self) -> list[dict[str, Any]]:
         """What was done, in order, as JSON can hold it; of very much the last, which is said."""
-        lost = self._told - len(self.events)
-        # Through JSON: workers can hand on nothing else, such as the enum of Direction.
-        said = [json.loads(json.dumps(event.to_json())) for event in self.events]
-        if lost:
-            said.insert(0, {"at_ms": 0.0, "what": "lost", "detail": {"events": lost}})
-        return said
+        return plain(self.events, self._told - len(self.events))
+
+
+def plain(events: Iterable[Event], lost: int) -> list[dict[str, Any]]:
+    """Events as JSON can hold them, behind a word of those that were too many to keep."""
+    # Through JSON: workers can hand on nothing else, such as the enum of Direction.
+    said = [json.loads(json.dumps(event.to_json())) for event in events]
+    if lost:
+        said.insert(0, {"at_ms": 0.0, "what": "lost", "detail": {"events": lost}})
+    return said

@@ -10,11 +10,15 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.proxies import FrameRule, RunningRelay
+from harness.proxies.event import Listener
 from harness.proxies.frame_rule import FrameRuleInterceptor
+from harness.proxies.links import Links
+from harness.proxies.proxy import Proxy
 from harness.targets.address import parse_address
 from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
@@ -23,6 +27,7 @@ from harness.targets.spec import parse_target
 from harness.targets.target import (
     BROKER_CONFIG,
     JOIN_AS_BROKER,
+    LINKS,
     OWN_BROKER,
     SAFETY_CLASSES,
     Address,
@@ -84,12 +89,19 @@ class PrivateClusterBehindProxies(Target):
     """A cluster of a test's own, each broker reached only through a proxy with the one rule."""
 
     def __init__(
-        self, like: Target, settings: Mapping[str, str], nodes: int, rule: FrameRule
+        self,
+        like: Target,
+        settings: Mapping[str, str],
+        nodes: int,
+        rule: FrameRule,
+        **links: Any,
     ) -> None:
+        """``links``: as ``start_another`` takes it."""
         super().__init__(like.log_dir)
         self.spec, self.release = like.spec, like.release
         self.implementation, self.capabilities = like.implementation, like.capabilities
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
+        self._with_links = links
         self._cluster: Target | None = None
         self._open = ExitStack()
 
@@ -100,13 +112,16 @@ class PrivateClusterBehindProxies(Target):
     def start(self) -> list[Address]:
         """The proxies' addresses."""
         with ExitStack() as opening:
-            self._cluster = self._like.start_another(self._settings, nodes=self._count)
+            self._cluster = self._like.start_another(
+                self._settings, nodes=self._count, **self._with_links
+            )
             opening.callback(self._cluster.stop)
             interceptor = FrameRuleInterceptor(self._rule)
             behind = opening.enter_context(proxied(self._cluster, interceptor=interceptor))
             self._open = opening.pop_all()
         self.addresses, self.nodes = list(behind.addresses), list(self._cluster.nodes)
         self.zookeeper = self._cluster.zookeeper
+        self.controller_node = self._cluster.controller_node
         return self.addresses
 
     def is_alive(self) -> bool:
@@ -120,6 +135,11 @@ class PrivateClusterBehindProxies(Target):
     def _running(self) -> Target:
         assert self._cluster is not None, "not started"
         return self._cluster
+
+    @property
+    def links(self) -> Links[Proxy]:
+        """Those of the cluster; the proxies with the rule stand before them."""
+        return self._running.links
 
     def stop_node(self, node: int) -> None:
         self._running.stop_node(node)
@@ -158,7 +178,7 @@ class SharedAndPrivate(Shared):
 
     def __init__(self, addresses: list[Address], private: Target, defect_name: str) -> None:
         super().__init__(addresses)
-        self.capabilities |= private.capabilities & {JOIN_AS_BROKER}
+        self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS}
         self._private, self._defect_name = private, defect_name
 
     def _another(self, settings: dict[str, str]) -> Target:
@@ -167,6 +187,14 @@ class SharedAndPrivate(Shared):
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:
         rule = rule_named(self._defect_name)
         return PrivateClusterBehindProxies(self._private, settings, nodes, rule)
+
+    def _another_linked(
+        self, settings: dict[str, str], nodes: int, tell: Listener | None
+    ) -> Target:
+        rule = rule_named(self._defect_name)
+        return PrivateClusterBehindProxies(
+            self._private, settings, nodes, rule, links=True, tell=tell
+        )
 
 
 @pytest.hookimpl

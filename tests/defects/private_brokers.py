@@ -18,7 +18,7 @@ from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.targets.address import parse_address
 from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
-from harness.targets.proxied import proxied
+from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.spec import parse_target
 from harness.targets.target import (
     BROKER_CONFIG,
@@ -81,7 +81,10 @@ class PrivateBehindRelay(Target):
 
 
 class PrivateClusterBehindProxies(Target):
-    """A cluster of a test's own, each broker reached only through a proxy with the one rule."""
+    """A cluster of a test's own, each broker reached only through a proxy with the one rule.
+
+    Where a broker is gone nobody listens: its proxy is closed when it has ended.
+    """
 
     def __init__(
         self, like: Target, settings: Mapping[str, str], nodes: int, rule: FrameRule
@@ -91,6 +94,7 @@ class PrivateClusterBehindProxies(Target):
         self.implementation, self.capabilities = like.implementation, like.capabilities
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
         self._cluster: Target | None = None
+        self._behind: ProxiedTarget | None = None
         self._open = ExitStack()
 
     @property
@@ -104,7 +108,7 @@ class PrivateClusterBehindProxies(Target):
             opening.callback(self._cluster.stop)
             interceptor = FrameRuleInterceptor(self._rule)
             behind = opening.enter_context(proxied(self._cluster, interceptor=interceptor))
-            self._open = opening.pop_all()
+            self._behind, self._open = behind, opening.pop_all()
         self.addresses, self.nodes = list(behind.addresses), list(self._cluster.nodes)
         self.zookeeper = self._cluster.zookeeper
         return self.addresses
@@ -121,11 +125,17 @@ class PrivateClusterBehindProxies(Target):
         assert self._cluster is not None, "not started"
         return self._cluster
 
+    def _close_proxy(self, node: int) -> None:
+        assert self._behind is not None, "not started"
+        self._behind.refuse(node)
+
     def stop_node(self, node: int) -> None:
         self._running.stop_node(node)
+        self._close_proxy(node)
 
     def kill_node(self, node: int) -> None:
         self._running.kill_node(node)
+        self._close_proxy(node)
 
     def pause_node(self, node: int) -> None:
         self._running.pause_node(node)
@@ -135,6 +145,8 @@ class PrivateClusterBehindProxies(Target):
 
     def restart_node(self, node: int) -> None:
         self._running.restart_node(node)
+        assert self._behind is not None, "not started"
+        self._behind.net.wait_for(self._behind.proxy_of(node).enable())
 
 
 class Shared(ExternalBroker):

@@ -10,13 +10,20 @@ from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.eligible import Eligible, described, need_eligible_leaders
 from suites.replication.failover import await_in_sync
+from suites.replication.reading import await_served_by
 
 
 def _topic(cluster: Cluster) -> Topic:
-    """On two brokers that both have to be in sync; the third is asked."""
+    """On two brokers that both have to be in sync; the third is asked.
+
+    Both know that the record is committed: whoever leads alone commits nothing, and one that did
+    not know it would tell no end of its log.
+    """
     need_eligible_leaders(cluster.front)
     topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
     append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    for node in cluster.nodes[1:3]:
+        await_served_by(cluster, node, topic, 1)
     return topic
 
 

@@ -18,9 +18,15 @@ from harness.client.errors import BrokerMisbehaved
 from harness.client.placeholder_versions import placeholder_of
 from harness.client.wire_coverage import WireCount, WireCoverage
 from harness.cluster_notes import ClusterNotes
+from harness.cluster_watch import ClusterWatch, both
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.checks import begin_case, finish_case, with_evidence
+from harness.conformance.checks import (
+    begin_case,
+    broken_meanwhile,
+    finish_case,
+    with_evidence,
+)
 from harness.conformance.dated import APACHE_KAFKA, by_date
 from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupported
 from harness.conformance.record import CheckRecord
@@ -84,6 +90,7 @@ class CaseSession:
     lent: Target | None = None
     faults: Faults | None = None
     notes: ClusterNotes = field(default_factory=ClusterNotes)
+    watch: ClusterWatch = field(default_factory=ClusterWatch)
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
@@ -186,7 +193,9 @@ class CaseSession:
         at = dict(zip(nodes, addresses, strict=True))
 
         def open_door(node: int, number: int) -> BrokerUnderTest:
-            return self._door([at[node]], zookeeper, own=own, number=number)
+            door = self._door([at[node]], zookeeper, own=own, number=number)
+            door.observer = both(self.wire.see, self.watch.at(node, f"{number}"))
+            return door
 
         registry = None if zookeeper is None else ZookeeperTopics(zookeeper)
         return Cluster(nodes, open_door, registry=registry)
@@ -272,6 +281,8 @@ class CaseSession:
         self.died = asked and not self.shared_broker().is_alive()
         if error is None and self.died:
             error = BrokerMisbehaved("the broker no longer answers after this test")
+        for name, told in self.watch.broken().items():
+            broken_meanwhile(name, told)
         records = finish_case(error)
         if self.died:
             records = [_with_death(record) for record in records]

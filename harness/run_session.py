@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS_NAME, FaultWriter
-from harness.conformance.history_lines import HISTORY_NAME, HistoryWriter
+from harness.conformance.history_journal import HISTORY_NAME, HistoryWriter
 from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize

@@ -28,8 +28,13 @@ class Eligible:
 
 def described(cluster: Cluster, topic: Topic) -> Eligible:
     """Partition 0, by any broker that is up. Raises ApiNotAdvertised."""
+    return described_by(cluster.front, topic)
+
+
+def described_by(door: BrokerUnderTest, topic: Topic) -> Eligible:
+    """The same by this broker."""
     entry = DescribeTopicPartitionsRequest.TopicRequest(name=topic.name)
-    answer = cluster.front.ask(DescribeTopicPartitionsRequest(topics=[entry]))
+    answer = door.ask(DescribeTopicPartitionsRequest(topics=[entry]))
     told = only(only(answer.topics, "topic").partitions, "partition")
     return Eligible(
         told.leader_id,

@@ -11,9 +11,19 @@ from harness.conformance.checks import requirement
 from harness.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import WatchedPartition, batch_of
-from suites.replication.expect import expect_error, expect_log_end, expect_sound
+from suites.replication.expect import (
+    expect_error,
+    expect_log_end,
+    expect_records,
+    expect_sound,
+)
+from suites.replication.pending_produce import PendingProduce
 
 ALL = -1
+LEARNS_MS = 5_000
+HELD_SINCE = 16
+"""Who serves this version of Fetch commits nothing below min.insync.replicas (KAFKA-15583)."""
+WAIT_MS = 4_000
 
 
 @pytest.fixture
@@ -33,12 +43,24 @@ def alone(peers: JoinedCluster) -> WatchedPartition:
 @judges("ACKS-005")
 @joined_broker()
 def test_acks_all_is_refused_and_writes_nothing(alone: WatchedPartition) -> None:
-    """NOT_ENOUGH_REPLICAS, and the log ends where it did."""
+    """NOT_ENOUGH_REPLICAS, and the log ends where it did.
+
+    The cluster knows of a smaller ISR a moment before the leader does: until then it appends.
+    """
     with requirement("ACKS-005"):
-        answer = alone.broker.produce(alone.topic, batch_of(b"all"), acks=ALL)
-        expect_error(answer.error_code, ErrorCode.NOT_ENOUGH_REPLICAS, "one is in sync, not two")
-        expect_log_end(alone, 1, "after the refusal")
+        code = alone.broker.last_seen(
+            lambda: _all(alone), lambda told: told == ErrorCode.NOT_ENOUGH_REPLICAS, LEARNS_MS
+        )
+        expect_error(code, ErrorCode.NOT_ENOUGH_REPLICAS, "one is in sync, not two")
+        end = alone.log_end()
+        expect_error(_all(alone), ErrorCode.NOT_ENOUGH_REPLICAS, "one is in sync, not two")
+        expect_log_end(alone, end, "after the refusal")
         expect_sound(alone)
+
+
+def _all(partition: WatchedPartition) -> int:
+    """What a produce with acks=all is answered."""
+    return partition.broker.produce(partition.topic, batch_of(b"all"), acks=ALL).error_code
 
 
 @judges("ACKS-008")
@@ -53,3 +75,24 @@ def test_acks_1_and_0_are_taken_by_the_leader_alone(alone: WatchedPartition) -> 
         broker.connect("acks-0").send(request, version)
         broker.eventually(lambda: alone.log_end() == 3, "the record of acks=0 is in the log")
         expect_sound(alone)
+
+
+@judges("ACKS-006")
+@joined_broker()
+def test_the_isr_shrinks_while_acks_all_waits(peers: JoinedCluster) -> None:
+    """The leader alone is left; its record was not enough in time, and stays."""
+    one, two = peers.join(), peers.join()
+    partition = peers.partition([one, two], configs={"min.insync.replicas": "2"})
+    holds = HELD_SINCE in peers.broker.advertised("Fetch")
+    expected = ErrorCode.REQUEST_TIMED_OUT if holds else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    pending = PendingProduce(partition, timeout_ms=WAIT_MS)
+    with requirement("ACKS-006"):
+        for member in (one, two):
+            member.leave()
+        partition.await_isr(partition.leader)
+        if not holds:
+            partition.follow(one, 0)  # before 0.9 a smaller ISR is not enough to wake who waits
+        expect_error(pending.answer().error_code, expected, "one is left, two were needed")
+        expect_log_end(partition, 1, "after the answer")
+        expect_records(partition.follow(one, 0), (0,), "who follows")
+        expect_sound(partition)

@@ -22,7 +22,7 @@ from harness.proxies.proxy import Proxy
 from harness.targets.address import parse_address
 from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
-from harness.targets.proxied import proxied
+from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.spec import parse_target
 from harness.targets.target import (
     BROKER_CONFIG,
@@ -86,7 +86,10 @@ class PrivateBehindRelay(Target):
 
 
 class PrivateClusterBehindProxies(Target):
-    """A cluster of a test's own, each broker reached only through a proxy with the one rule."""
+    """A cluster of a test's own, each broker reached only through a proxy with the one rule.
+
+    Where a broker is gone nobody listens: its proxy is closed when it has ended.
+    """
 
     def __init__(
         self,
@@ -103,6 +106,7 @@ class PrivateClusterBehindProxies(Target):
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
         self._with_links = links
         self._cluster: Target | None = None
+        self._behind: ProxiedTarget | None = None
         self._open = ExitStack()
 
     @property
@@ -118,7 +122,7 @@ class PrivateClusterBehindProxies(Target):
             opening.callback(self._cluster.stop)
             interceptor = FrameRuleInterceptor(self._rule)
             behind = opening.enter_context(proxied(self._cluster, interceptor=interceptor))
-            self._open = opening.pop_all()
+            self._behind, self._open = behind, opening.pop_all()
         self.addresses, self.nodes = list(behind.addresses), list(self._cluster.nodes)
         self.zookeeper = self._cluster.zookeeper
         self.controller_node = self._cluster.controller_node
@@ -141,11 +145,19 @@ class PrivateClusterBehindProxies(Target):
         """Those of the cluster; the proxies with the rule stand before them."""
         return self._running.links
 
+    def _close_proxy(self, node: int) -> None:
+        """A controller has none."""
+        assert self._behind is not None, "not started"
+        if node in self.nodes:
+            self._behind.refuse(node)
+
     def stop_node(self, node: int) -> None:
         self._running.stop_node(node)
+        self._close_proxy(node)
 
     def kill_node(self, node: int) -> None:
         self._running.kill_node(node)
+        self._close_proxy(node)
 
     def pause_node(self, node: int) -> None:
         self._running.pause_node(node)
@@ -155,6 +167,9 @@ class PrivateClusterBehindProxies(Target):
 
     def restart_node(self, node: int) -> None:
         self._running.restart_node(node)
+        assert self._behind is not None, "not started"
+        if node in self.nodes:
+            self._behind.net.wait_for(self._behind.proxy_of(node).enable())
 
 
 class Shared(ExternalBroker):

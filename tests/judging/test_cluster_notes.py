@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.cluster_notes import ClusterNotes
 from harness.conformance.fault_journal import FAULTS_NAME, read_fault_journal
-from harness.conformance.history_lines import HISTORY_NAME
+from harness.conformance.history_journal import HISTORY_NAME
 from harness.histories.history import Action, Operation, Outcome
 from harness.proxies.event import Event
 from tests.judging.conftest import SmallSuite

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from harness.client.cluster import NOBODY, Cluster
-from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import judges, private_cluster
@@ -14,12 +13,12 @@ from suites.protocol.config_admin import BROKER, values_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import values_of as values_in
 from suites.replication.failover import await_in_sync, bring_back, lose_leader
+from suites.replication.lagging import NO_UNCLEAN, ON_BOTH, ON_LAST, left_behind
 from suites.replication.reassigning import elect
 from suites.replication.served import checked, served
 
 SESSION_CONFIG = "broker.session.timeout.ms"
 SHORT_DELAY_MS = 10_000
-ONE_IS_ENOUGH = {"min.insync.replicas": "1", "unclean.leader.election.enable": "false"}
 LOOK_S = 2.0  # how long nobody must be elected
 
 
@@ -71,24 +70,11 @@ def test_the_first_that_is_alive_and_in_sync_leads(cluster: Cluster) -> None:
             assert found == expected, f"partition {partition} is led by {found}, not {expected}"
 
 
-def _last_in_sync(cluster: Cluster) -> tuple[Topic, int, int]:
-    """A topic on two brokers: the one killed first lacks a record; then the other was killed."""
-    one, two = cluster.nodes[1:3]
-    topic = cluster.create_topic([[one, two]], ONE_IS_ENOUGH)
-    append(cluster.at(one), topic, batch_of(b"on both"))
-    cluster.kill(two)
-    cluster.await_isr(topic, [one])
-    append(cluster.at(one), topic, batch_of(b"on one"))
-    cluster.kill(one)
-    cluster.await_brokers(cluster.up)
-    return topic, one, two
-
-
 @judges("ELECT-005")
 @private_cluster()
 def test_the_last_in_sync_leads_when_it_returns(cluster: Cluster) -> None:
     """The other one is back first, and lacks a record: it has to wait."""
-    topic, last, lagging = _last_in_sync(cluster)
+    (topic,), last, lagging = left_behind(cluster, [NO_UNCLEAN])
     cluster.restart(lagging)
     cluster.await_brokers(cluster.up)
     with requirement("ELECT-005"):
@@ -96,14 +82,14 @@ def test_the_last_in_sync_leads_when_it_returns(cluster: Cluster) -> None:
         leader = cluster.leader(topic)
         assert leader == last, f"{leader} leads, the last in sync is {last}"
         values = values_in(cluster.at(leader).fetch(topic, 0))
-        assert values == [b"on both", b"on one"], f"it has {values}"
+        assert values == [ON_BOTH, ON_LAST], f"it has {values}"
 
 
 @judges("ISR-011")
 @private_cluster()
 def test_nobody_joins_an_isr_without_a_leader(cluster: Cluster) -> None:
     """While the last in sync is away, the ISR stays; when it leads, the other joins."""
-    topic, last, lagging = _last_in_sync(cluster)
+    (topic,), last, lagging = left_behind(cluster, [NO_UNCLEAN])
     with requirement("ISR-011"):
         cluster.restart(lagging)
         cluster.await_brokers(cluster.up)

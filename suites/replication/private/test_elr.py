@@ -8,15 +8,23 @@ from harness.conformance.checks import requirement
 from harness.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
-from suites.replication.eligible import Eligible, described, need_eligible_leaders
+from suites.replication.eligible import Eligible, described, described_by, need_eligible_leaders
 from suites.replication.failover import await_in_sync
+from suites.replication.reading import await_served_by
+from suites.replication.sampled import sampled
 
 
 def _topic(cluster: Cluster) -> Topic:
-    """On two brokers that both have to be in sync; the third is asked."""
+    """On two brokers that both have to be in sync; the third is asked.
+
+    Both know that the record is committed: whoever leads alone commits nothing, and one that did
+    not know it would tell no end of its log.
+    """
     need_eligible_leaders(cluster.front)
     topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
     append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    for node in cluster.nodes[1:3]:  # who never hears that it is committed tells no end later
+        await_served_by(cluster, node, topic, 1)
     return topic
 
 
@@ -88,3 +96,26 @@ def test_the_last_known_leader_may_lead_again(cluster: Cluster) -> None:
         cluster.restart(last)
         leader = cluster.leader(topic)
         assert leader == last, f"{leader} leads, the last leader was {last}"
+
+
+@judges("ELECT-018")
+@private_cluster()
+def test_who_is_eligible_is_a_replica_out_of_sync(cluster: Cluster) -> None:
+    """By every answer of every broker while both are stopped or killed, and come back."""
+    topic = _topic(cluster)
+    first, last = replicas = cluster.nodes[1:3]
+    with requirement("ELECT-018"):
+        with sampled(cluster, lambda door: [described_by(door, topic)]) as seen:
+            cluster.stop(first)
+            _await(cluster, topic, {last}, {first}, "one was stopped")
+            cluster.kill(last)
+            cluster.await_brokers(cluster.up)
+            cluster.restart(first)
+            _await(cluster, topic, {first}, {last}, "one is back")
+            cluster.restart(last)
+            await_in_sync(cluster, topic, last)
+            _await(cluster, topic, {first, last}, set(), "both are back")
+        for node, found in seen:
+            assert not found.isr & found.elr, f"by broker {node} ISR and ELR overlap: {found}"
+            everyone = found.isr | found.elr
+            assert everyone <= set(replicas), f"by broker {node} no replicas: {found}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
+from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
+from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
@@ -24,6 +27,8 @@ from suites.replication.served import checked, served
 EACH = 3  # records of an epoch
 CHANGES = 2
 ROUNDS = 3
+AHEAD = 3
+"""By so much a leader epoch may rise at once: with a ZooKeeper a smaller ISR raises it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +202,38 @@ def test_batches_keep_the_epoch_of_their_leader(cluster: Cluster) -> None:
             batches = batches_in(data.records or b"")
             found = [(batch.base_offset, batch.partition_leader_epoch) for batch in batches]
             assert found == expected, f"replica {node}: (offset, epoch) {found}, not {expected}"
+
+
+@judges("EPOCH-013")
+@private_cluster()
+def test_a_newer_epoch_is_unknown_until_it_begins(cluster: Cluster) -> None:
+    """Brokers are asked with the next leader's epoch, and that leader again when it leads."""
+    topic = cluster.create_topic()
+    versions = served(cluster.front, "Fetch", "11+")
+    append(cluster.leader_door(topic), topic, batch_of(b"r"))
+    current = epoch_of(cluster, topic)
+    to_come = range(current + 1, current + 1 + AHEAD)
+    for version in versions:
+        with checked("EPOCH-013", "Fetch", version):
+            for node, newer in product(cluster.nodes[:3], to_come):
+                data = _fetched_with(cluster.at(node), topic, version, newer)
+                what = f"broker {node}, epoch {newer} is to come"
+                expect_error(data.error_code, ErrorCode.UNKNOWN_LEADER_EPOCH, what)
+    _, now = lose_leader(cluster, topic)
+    if (newer := epoch_of(cluster, topic)) not in to_come:
+        raise PreparationFailed(f"the next leader epoch is {newer}, the last was {current}")
+    for version in versions:
+        with checked("EPOCH-013", "Fetch", version):
+            data = _fetched_with(cluster.at(now), topic, version, newer)
+            expect_error(data.error_code, ErrorCode.NONE, f"epoch {newer} has begun")
+            assert values_of(data) == [b"r"], f"it gives {values_of(data)}"
+
+
+def _fetched_with(
+    door: BrokerUnderTest, topic: Topic, version: int, current: int
+) -> FetchResponse.PartitionData:
+    """From offset 0, by who knows this leader epoch."""
+    wanted = fetch_partition(0)
+    wanted.current_leader_epoch = current
+    answer = door.ask(fetch_request([fetch_topic(topic, version, [wanted])]), version)
+    return only(only(answer.responses, "topic").partitions, "partition")

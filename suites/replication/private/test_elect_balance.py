@@ -1,0 +1,36 @@
+"""ELECT: leaders go back to who is preferred, from time to time."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.replication.failover import await_in_sync
+from suites.replication.spread import ring
+
+INTERVAL_S = 2
+SHORT_DELAY_MS = 12_000
+"""For a first look that is later than others, and the way to all brokers."""
+
+
+@judges("ELECT-014")
+@private_cluster(
+    auto__leader__rebalance__enable="true",
+    leader__imbalance__check__interval__seconds=str(INTERVAL_S),
+)
+def test_preferred_leaders_lead_again_by_themselves(cluster: Cluster) -> None:
+    """A broker was lost, and is in sync again."""
+    topic = cluster.create_topic(ring(cluster))
+    node = cluster.leader(topic)
+    others = cluster.others(node)
+    cluster.kill(node)
+    cluster.await_leader(topic, among=others)
+    cluster.restart(node)
+    await_in_sync(cluster, topic, node)
+    with requirement("ELECT-014"):
+        leader = cluster.last_seen(
+            lambda: cluster.view(topic).leader,
+            lambda leader: leader == node,
+            within_ms=INTERVAL_S * 1000 + SHORT_DELAY_MS,
+        )
+        assert leader == node, f"{leader} leads, preferred and in sync is {node}"

@@ -1,0 +1,160 @@
+"""ELECT: nobody in sync is left, and one that lacks records may lead, or may not."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.cluster import NOBODY, Cluster
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.protocol.appended import batch_of
+from suites.protocol.config_admin import TOPIC, replace_all
+from suites.protocol.expect import expect_error
+from suites.protocol.fetching import values_of
+from suites.replication.failover import await_in_sync
+from suites.replication.lagging import (
+    NO_UNCLEAN,
+    ON_BOTH,
+    ON_LAST,
+    SMALLEST,
+    UNCLEAN,
+    await_nobody,
+    lagging_is_back,
+    leaders_told,
+    left_behind,
+)
+from suites.replication.reassigning import PREFERRED, elect
+from suites.replication.reassigning import UNCLEAN as BY_FORCE
+from suites.replication.served import checked, served
+
+LOOK_S = 2.0  # how long nobody must be elected
+AFTER = b"after it"
+AT_LEADERS_ONLY = "0-10"
+"""The versions of Fetch at which no follower gives consumers anything (KIP-392)."""
+
+
+def _expect_nobody(cluster: Cluster, topic: Topic, lagging: int) -> None:
+    """For a while nobody leads, and who is there serves nothing."""
+    deadline = time.monotonic() + LOOK_S
+    while time.monotonic() < deadline:
+        leaders = leaders_told(cluster, topic)
+        assert leaders == {NOBODY}, f"{leaders} lead, in sync is nobody that is up"
+        door = cluster.at(lagging)
+        codes = {
+            "Produce": door.produce(topic, batch_of(b"no"), acks=1).error_code,
+            "Fetch": door.fetch(topic, 0, door.version("Fetch", AT_LEADERS_ONLY)).error_code,
+            "ListOffsets": door.list_offset(topic, -1).error_code,
+        }
+        for api, code in codes.items():
+            assert code != ErrorCode.NONE, f"{api} is served by {lagging}, which does not lead"
+
+
+def _expect_values(cluster: Cluster, topic: Topic, node: int, expected: list[bytes]) -> None:
+    """Read at this broker, which leads."""
+    values = values_of(cluster.at(node).fetch(topic, 0))
+    assert values == expected, f"{node} has {values}, expected {expected}"
+
+
+@judges("ELECT-004")
+@private_cluster()
+def test_by_default_who_lacks_records_does_not_lead(cluster: Cluster) -> None:
+    """One is back that is not in sync; then the one that was."""
+    (topic,), last, lagging = left_behind(cluster, [{}])
+    lagging_is_back(cluster, lagging)
+    await_nobody(cluster, topic)
+    with requirement("ELECT-004"):
+        _expect_nobody(cluster, topic, lagging)
+        cluster.restart(last)
+        leader = cluster.leader(topic)
+        assert leader == last, f"{leader} leads, in sync was {last}"
+        _expect_values(cluster, topic, last, [ON_BOTH, ON_LAST])
+
+
+@judges("ELECT-006")
+@private_cluster()
+def test_an_unclean_leader_is_alone_in_sync(cluster: Cluster) -> None:
+    """It takes records and gives what it has."""
+    (topic,), _last, lagging = left_behind(cluster, [UNCLEAN])
+    cluster.restart(lagging)
+    with requirement("ELECT-006"):
+        leader = cluster.leader(topic)
+        assert leader == lagging, f"{leader} leads, there is only {lagging}"
+        isr = cluster.isr(topic)
+        assert isr == {lagging}, f"the ISR is {isr}, {lagging} alone has what there is"
+        answer = cluster.at(lagging).produce(topic, batch_of(AFTER))
+        expect_error(answer.error_code, ErrorCode.NONE, "Produce at the unclean leader")
+        _expect_values(cluster, topic, lagging, [ON_BOTH, AFTER])
+
+
+@judges("ELECT-007")
+@private_cluster()
+def test_who_returns_cuts_what_the_unclean_leader_lacks(cluster: Cluster) -> None:
+    """It follows; then it leads, and has the same."""
+    (topic,), last, lagging = left_behind(cluster, [UNCLEAN])
+    cluster.restart(lagging)
+    cluster.await_leader(topic, among=[lagging])
+    cluster.restart(last)
+    await_in_sync(cluster, topic, last)
+    with requirement("ELECT-007"):
+        answer = cluster.leader_door(topic).produce(topic, batch_of(AFTER))
+        expect_error(answer.error_code, ErrorCode.NONE, "Produce with both in sync")
+        _expect_values(cluster, topic, cluster.leader(topic), [ON_BOTH, AFTER])
+        cluster.kill(lagging)
+        cluster.await_leader(topic, among=[last])
+        _expect_values(cluster, topic, last, [ON_BOTH, AFTER])
+
+
+@judges("ELECT-008")
+@private_cluster(unclean__leader__election__interval__ms="500")
+def test_unclean_elections_are_allowed_while_nobody_leads(cluster: Cluster) -> None:
+    """By default they are not; they are by the topic's own configs, of one topic of two."""
+    (topic, other), _last, lagging = left_behind(cluster, [{}, {}])
+    lagging_is_back(cluster, lagging)
+    await_nobody(cluster, topic)
+    with requirement("ELECT-008"):
+        resource, door = (TOPIC, topic.name), cluster.at(cluster.controller())
+        code = replace_all(door, resource, {**SMALLEST, **UNCLEAN})
+        expect_error(code, ErrorCode.NONE, "AlterConfigs")
+        cluster.await_leader(topic, among=[lagging])
+        leaders = leaders_told(cluster, other)
+        assert leaders == {NOBODY}, f"{leaders} lead the topic that was not changed"
+
+
+@judges("ELECT-012")
+@private_cluster()
+def test_an_unclean_election_that_is_asked_for(cluster: Cluster) -> None:
+    """While nobody is there, when the one that lags is back, and where it leads."""
+    versions = served(cluster.front, "ElectLeaders", "1+")
+    topics, _last, lagging = left_behind(cluster, [NO_UNCLEAN] * len(versions))
+    asked = list(zip(topics, versions, strict=True))
+
+    def elected(topic: Topic, version: int) -> int:
+        return elect(cluster, {topic.name: [0]}, version, BY_FORCE)[topic.name, 0]
+
+    for topic, version in asked:
+        with checked("ELECT-012", "ElectLeaders", version):
+            code = elected(topic, version)
+            expect_error(code, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "nobody is there")
+    lagging_is_back(cluster, lagging)
+    for topic, version in asked:
+        with checked("ELECT-012", "ElectLeaders", version):
+            expect_error(elected(topic, version), ErrorCode.NONE, "one is back that lags")
+            cluster.await_leader(topic, among=[lagging])
+            code = elected(topic, version)
+            expect_error(code, ErrorCode.ELECTION_NOT_NEEDED, "it leads")
+
+
+@judges("ELECT-013")
+@private_cluster()
+def test_a_preferred_leader_that_lags_is_not_elected(cluster: Cluster) -> None:
+    """It is there, and nobody leads; what the election is answered is ELECT-010's."""
+    versions = served(cluster.front, "ElectLeaders", "1+")
+    (topic,), _last, lagging = left_behind(cluster, [NO_UNCLEAN], preferred_lags=True)
+    lagging_is_back(cluster, lagging)
+    await_nobody(cluster, topic)
+    for version in versions:
+        with checked("ELECT-013", "ElectLeaders", version):
+            elect(cluster, {topic.name: [0]}, version, PREFERRED)
+            _expect_nobody(cluster, topic, lagging)

@@ -1,0 +1,94 @@
+"""ISR, META: what all brokers tell of ISRs while brokers are lost and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.client.cluster import Cluster, PartitionView
+from harness.client.errors import PreparationFailed
+from harness.client.requests import Topic
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.replication.failover import await_in_sync, bring_back
+from suites.replication.reassigning import ask_to_move, await_moved
+from suites.replication.sampled import sampled, views_of
+from suites.replication.spread import ring
+
+Seen = list[tuple[int, PartitionView]]
+
+
+@contextmanager
+def _seen_while(cluster: Cluster, topic: Topic) -> Iterator[Seen]:
+    """What was told while the block ran. Raises PreparationFailed when no ISR was small."""
+    with sampled(cluster, views_of(topic)) as seen:
+        yield seen
+    if len({len(view.isr) for _, view in seen}) < 2:
+        raise PreparationFailed(f"no broker told of a change: {seen}")
+
+
+def _lose_each(cluster: Cluster, topic: Topic) -> None:
+    """Each broker is killed, one behind the other; so each partition loses its leader once."""
+    for node in cluster.nodes[:3]:
+        cluster.kill(node)
+        for partition in range(3):
+            cluster.await_isr(topic, cluster.up[:2], partition)
+            cluster.await_leader(topic, partition, among=cluster.up)
+        cluster.restart(node)
+        for partition in range(3):
+            await_in_sync(cluster, topic, node, partition)
+
+
+@judges("ISR-008")
+@private_cluster()
+def test_a_leader_is_in_its_isr(cluster: Cluster) -> None:
+    """By every answer of every broker, while each partition loses each of its replicas once."""
+    topic = cluster.create_topic(ring(cluster))
+    with requirement("ISR-008"):
+        with _seen_while(cluster, topic) as seen:
+            _lose_each(cluster, topic)
+        for node, view in seen:
+            told = f"broker {node} tells of the leader {view.leader} and the ISR {view.isr}"
+            assert not view.is_led or view.leader in view.isr, told
+
+
+@judges("META-013")
+@private_cluster()
+def test_who_is_in_sync_is_a_replica(cluster: Cluster) -> None:
+    """By every answer of every broker; one is lost, then a partition moves, with KRaft."""
+    one, two, three = cluster.nodes[:3]
+    topic = cluster.create_topic([[one, two]])
+    with requirement("META-013"):
+        with _seen_while(cluster, topic) as seen:
+            cluster.kill(two)
+            cluster.await_isr(topic, [one])
+            bring_back(cluster, topic, two)
+            if cluster.registry is None:
+                ask_to_move(cluster, topic.name, {0: [two, three]}, None)
+                await_moved(cluster, topic, [two, three])
+        for node, view in seen:
+            told = f"broker {node} tells of the replicas {view.replicas} and the ISR {view.isr}"
+            assert set(view.isr) <= set(view.replicas), told
+
+
+@judges("ISR-012")
+@private_cluster()
+def test_all_brokers_tell_of_another_isr(cluster: Cluster) -> None:
+    """A follower is killed, and is in sync again."""
+    one, two, three = cluster.nodes[:3]
+    topic = cluster.create_topic([[one, two, three]])
+    with requirement("ISR-012"):
+        cluster.kill(three)
+        _expect_told(cluster, topic, {one, two})
+        cluster.restart(three)
+        _expect_told(cluster, topic, {one, two, three})
+
+
+def _expect_told(cluster: Cluster, topic: Topic, isr: set[int]) -> None:
+    """By each broker that is up, soon."""
+    everyone = dict.fromkeys(cluster.up, isr)
+    found = cluster.last_seen(
+        lambda: {node: set(cluster.view(topic, by=node).isr) for node in cluster.up},
+        lambda seen: seen == everyone,
+    )
+    assert found == everyone, f"the brokers tell of the ISRs {found}, it is {isr}"

@@ -1,0 +1,90 @@
+"""OFFS, ERR: what fails while too few replicas are in sync, and goes on when they are back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.codec.error_details import error_details
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.protocol.appended import batch_of
+from suites.protocol.committed_offsets import (
+    FIRST_IN_KAFKA,
+    ask_to_commit,
+    commit,
+    entry,
+    fetch_offsets,
+)
+from suites.protocol.expect import expect_error
+from suites.protocol.internal_topics import OFFSETS_TOPIC
+from suites.replication.coordinators import Place, await_coordinator, new_group
+from suites.replication.failover import await_in_sync
+
+BEFORE, REFUSED, AFTER = 11, 22, 33
+OFFSETS = Topic(OFFSETS_TOPIC)
+
+
+def _leave_alone(cluster: Cluster, topic: Topic, node: int) -> list[int]:
+    """Kill all others, until this one is alone in the ISR of partition 0; the others."""
+    others = cluster.others(node)
+    for other in others:
+        cluster.kill(other)
+    cluster.await_isr(topic, [node])
+    return others
+
+
+def _bring_back(cluster: Cluster, topic: Topic, nodes: list[int]) -> None:
+    for node in nodes:
+        cluster.restart(node)
+    for node in nodes:
+        await_in_sync(cluster, topic, node)
+
+
+def _commit_code(cluster: Cluster, place: Place, topic: Topic, offset: int) -> int:
+    door = cluster.at(place.node)
+    version = door.version("OffsetCommit", FIRST_IN_KAFKA)
+    codes = ask_to_commit(door, place.group, {topic: [entry(offset)]}, version)
+    return codes[topic.name, 0]
+
+
+@judges("OFFS-016")
+@private_cluster()
+def test_a_commit_that_is_not_replicated_fails(cluster: Cluster) -> None:
+    """The coordinator is left alone, and tells what was committed before."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    commit(cluster.at(place.node), place.group, {topic: [entry(BEFORE)]})
+    _leave_alone(cluster, OFFSETS, place.node)
+    with requirement("OFFS-016"):
+        code = _commit_code(cluster, place, topic, REFUSED)
+        expect_error(code, ErrorCode.COORDINATOR_NOT_AVAILABLE, "the coordinator is alone")
+        kept = fetch_offsets(cluster.at(place.node), place.group, {topic: [0]})
+        kept.expect(topic, BEFORE, where="the coordinator")
+
+
+@judges("ERR-004")
+@private_cluster()
+def test_what_is_retriable_goes_away_with_its_cause(cluster: Cluster) -> None:
+    """Too few are in sync, for records and for commits; then all are back, and asked anew."""
+    topic, place = cluster.create_topic(), new_group(cluster)
+    commit(cluster.at(place.node), place.group, {topic: [entry(BEFORE)]})
+    others = _leave_alone(cluster, topic, place.node)
+    cluster.await_leader(topic, among=[place.node])
+    asked: dict[str, Callable[[], int]] = {
+        "Produce": lambda: cluster.leader_door(topic).produce(topic, batch_of(b"r")).error_code,
+        "OffsetCommit": partial(_commit_code, cluster, place, topic, AFTER),
+    }
+    with requirement("ERR-004"):
+        for api, ask in asked.items():
+            details = error_details().get(code := ask())
+            told = f"{api} with too few in sync: {ErrorCode.describe(code)}"
+            assert details is not None, told
+            assert details.retriable, told
+        _bring_back(cluster, topic, others)
+        await_coordinator(cluster, place.group)
+        for api, ask in asked.items():
+            code = cluster.last_seen(ask, lambda code: code == ErrorCode.NONE)
+            expect_error(code, ErrorCode.NONE, f"{api} when all are back")

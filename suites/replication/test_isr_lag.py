@@ -1,0 +1,152 @@
+"""ISR: how long a follower may be behind, with followers that fetch only when the test says so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from harness.client.errors import PreparationFailed
+from harness.conformance.checks import requirement
+from harness.marks import joined_broker, judges
+from harness.virtual_broker.timeline import R2, R3, Timeline
+from suites.replication.expect import expect_sound
+
+LAG_MS = 3000
+CHECKED_ANEW = 1.5
+"""How much of the lag may pass: it is looked for every half of it."""
+SLACK_MS = 1200
+"""For the way of a smaller ISR to who is asked; well below the next look."""
+LATEST_MS = 5 * LAG_MS
+PAUSE_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at the ISR. R3 had not been caught up for a time between these two."""
+
+    is_in: bool
+    at_least_ms: float
+    at_most_ms: float
+
+
+@dataclass(slots=True)
+class Trailing:
+    """R2 has all there is again and again, while R3 does what the test says.
+
+    R3 was caught up for the last time between ``after_s`` and ``before_s``, of the monotonic clock.
+    """
+
+    timeline: Timeline
+    after_s: float = 0.0
+    before_s: float = 0.0
+
+    def begin(self) -> None:
+        """A record that both have, so that both are caught up."""
+        self.timeline.partition.produce()
+        self.timeline.follow(R2, 1)
+        self.follow(1)
+
+    def follow(self, offset: int) -> None:
+        """R3 fetches, and is caught up by that."""
+        self.after_s = time.monotonic()
+        self.timeline.follow(R3, offset)
+        self.before_s = time.monotonic()
+
+    def looks(self, r3: Callable[[int], object] = int) -> Iterator[Look]:
+        """Each after a record more, which R2 has, and what R3 does when the log ends there.
+
+        Raises AssertionError when R2, who has all, is not in the ISR or R3 is for far too long.
+        """
+        partition, followers = self.timeline.partition, self.timeline.followers
+        late_ms = 0.0
+        while late_ms < partition.broker.scaled_ms(LATEST_MS):
+            end = partition.produce() + 1
+            self.timeline.follow(R2, end)
+            r3(end)
+            at_least_ms = (time.monotonic() - self.before_s) * 1000
+            isr = partition.state().isr
+            late_ms = (time.monotonic() - self.after_s) * 1000
+            in_sync = f"R2 has all {end} records, the ISR is {isr}"
+            assert followers[R2].broker_id in isr, in_sync
+            yield Look(followers[R3].broker_id in isr, at_least_ms, late_ms)
+            time.sleep(PAUSE_S)
+        raise AssertionError(f"R3 is in the ISR, and was not caught up for {late_ms:.0f} ms")
+
+    def leave(self, r3: Callable[[int], object] = int) -> tuple[Look, Look]:
+        """The last look at which R3 was in the ISR, and the first at which it was not."""
+        before = Look(is_in=True, at_least_ms=0, at_most_ms=0)
+        for look in self.looks(r3):
+            if not look.is_in:
+                return before, look
+            before = look
+        raise AssertionError  # there is always another look
+
+
+def _expect_not_too_early(left: Look) -> None:
+    told = f"R3 has left the ISR within {left.at_most_ms:.0f} ms, the lag may be {LAG_MS} ms"
+    assert left.at_most_ms > LAG_MS, told
+
+
+@judges("ISR-002")
+@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+def test_who_fetches_no_more_leaves_the_isr(timeline: Timeline) -> None:
+    """Not before the lag has passed; who has all stays."""
+    trailing = Trailing(timeline)
+    trailing.begin()
+    with requirement("ISR-002"):
+        _, left = trailing.leave()
+        _expect_not_too_early(left)
+
+
+@judges("ISR-003")
+@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+def test_who_fetches_too_slowly_leaves_the_isr(timeline: Timeline) -> None:
+    """R3 fetches a record a time, never one that was the last when it asked before."""
+    trailing = Trailing(timeline)
+    trailing.begin()
+    timeline.partition.produce(3)
+    asked = iter(range(1, 1000))
+    with requirement("ISR-003"):
+        _, left = trailing.leave(lambda _: timeline.follow(R3, next(asked)))
+        _expect_not_too_early(left)
+        expect_sound(timeline.partition)
+
+
+@judges("ISR-004")
+@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+def test_who_has_what_was_there_at_its_last_fetch_stays(timeline: Timeline) -> None:
+    """R3 is never at the end of the log, and always where that was a moment ago."""
+    trailing, last = Trailing(timeline), 1
+    trailing.begin()
+    began_s = time.monotonic()
+
+    def trail(end: int) -> None:
+        nonlocal last
+        if (time.monotonic() - trailing.after_s) * 1000 > LAG_MS / 2:
+            raise PreparationFailed("R3 did not get to fetch often enough")
+        trailing.follow(last)
+        last = end
+
+    with requirement("ISR-004"):
+        for look in trailing.looks(trail):
+            passed_ms = (time.monotonic() - began_s) * 1000
+            told = f"R3 is one record behind, and after {passed_ms:.0f} ms not in the ISR"
+            assert look.is_in, told
+            if passed_ms > 3 * LAG_MS:
+                break
+        expect_sound(timeline.partition)
+
+
+@judges("ISR-006")
+@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+def test_a_lag_is_noticed_within_half_of_it(timeline: Timeline) -> None:
+    """R3 fetches no more."""
+    trailing = Trailing(timeline)
+    trailing.begin()
+    with requirement("ISR-006"):
+        last_in, _ = trailing.leave()
+        late_ms = last_in.at_least_ms
+        slack_ms = timeline.partition.broker.scaled_ms(SLACK_MS)
+        told = f"R3 is in the ISR, not caught up for {late_ms:.0f} ms; its lag may be {LAG_MS} ms"
+        assert late_ms <= LAG_MS * CHECKED_ANEW + slack_ms, told

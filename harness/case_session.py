@@ -17,9 +17,16 @@ from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
 from harness.client.placeholder_versions import placeholder_of
 from harness.client.wire_coverage import WireCount, WireCoverage
+from harness.cluster_notes import ClusterNotes
+from harness.cluster_watch import ClusterWatch, both
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.checks import begin_case, finish_case, with_evidence
+from harness.conformance.checks import (
+    begin_case,
+    broken_meanwhile,
+    finish_case,
+    with_evidence,
+)
 from harness.conformance.dated import APACHE_KAFKA, by_date
 from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupported
 from harness.conformance.record import CheckRecord
@@ -27,6 +34,7 @@ from harness.conformance.verdict import Verdict
 from harness.discarded_broker import UNHURRIED
 from harness.faults import Faults
 from harness.granted import grants_of
+from harness.histories.history import Operation
 from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
@@ -81,6 +89,8 @@ class CaseSession:
     private: Target | None = None
     lent: Target | None = None
     faults: Faults | None = None
+    notes: ClusterNotes = field(default_factory=ClusterNotes)
+    watch: ClusterWatch = field(default_factory=ClusterWatch)
     _shared: BrokerUnderTest | None = None  # one door a test: a second would make the same names
 
     @property
@@ -159,11 +169,17 @@ class CaseSession:
         nodes = self.broker.nodes
         return self._cluster(nodes, self.broker.addresses, self.broker.zookeeper, own=False)
 
-    def lent_cluster(self, running: Target) -> Cluster:
-        """A cluster that no other test asks meanwhile; its nodes can be harmed, and healed."""
+    def lent_cluster(self, running: Target, *, links: bool = False) -> Cluster:
+        """A cluster that no other test asks meanwhile; its nodes can be harmed, and healed.
+
+        ``links``: they can be cut too.
+        """
         self.lent = running
         made = self._cluster(running.nodes, running.addresses, running.zookeeper)
-        made.control = running
+        made.control, made.notes = running, ClusterNotes()
+        self.notes = made.notes
+        if links:
+            made.links = running.links
         return made
 
     def _cluster(
@@ -177,7 +193,9 @@ class CaseSession:
         at = dict(zip(nodes, addresses, strict=True))
 
         def open_door(node: int, number: int) -> BrokerUnderTest:
-            return self._door([at[node]], zookeeper, own=own, number=number)
+            door = self._door([at[node]], zookeeper, own=own, number=number)
+            door.observer = both(self.wire.see, self.watch.at(node, f"{number}"))
+            return door
 
         registry = None if zookeeper is None else ZookeeperTopics(zookeeper)
         return Cluster(nodes, open_door, registry=registry)
@@ -200,10 +218,24 @@ class CaseSession:
 
     def fault_events(self) -> list[dict[str, Any]]:
         """What was done on the way, as lines of the run's fault journal."""
-        if self.faults is None:
-            return []
-        about = {"case": self.case, "attempt": self.attempt}
-        return [{**about, **event} for event in self.faults.journal()]
+        return [{**self._about, **event} for event in self._journal()]
+
+    def _journal(self) -> list[dict[str, Any]]:
+        """By the fixture ``faults``, or by ``cluster``: a test has one of them."""
+        return [*(self.faults.journal() if self.faults else ()), *self.notes.journal()]
+
+    @property
+    def history(self) -> list[Operation]:
+        """What the workloads of this test saw, and what was done to the cluster meanwhile."""
+        return self.notes.history()
+
+    def history_lines(self) -> list[dict[str, Any]]:
+        """The same as lines of the run's histories."""
+        return [{**self._about, **operation.to_dict()} for operation in self.history]
+
+    @property
+    def _about(self) -> dict[str, Any]:
+        return {"case": self.case, "attempt": self.attempt}
 
     def _door(
         self,
@@ -249,6 +281,8 @@ class CaseSession:
         self.died = asked and not self.shared_broker().is_alive()
         if error is None and self.died:
             error = BrokerMisbehaved("the broker no longer answers after this test")
+        for name, told in self.watch.broken().items():
+            broken_meanwhile(name, told)
         records = finish_case(error)
         if self.died:
             records = [_with_death(record) for record in records]
@@ -301,8 +335,8 @@ class CaseSession:
         lines += ["-- test --", trace, "", "-- wire --"]
         for door in self.brokers:
             lines += [transcript.render() for transcript in door.transcripts]
-        if self.faults is not None:
-            lines += ["", "-- faults --", *map(json.dumps, self.faults.journal())]
+        if done := self._journal():
+            lines += ["", "-- faults --", *map(json.dumps, done)]
         lines += ["", "-- the broker's log, its end --", self._log_tail()]
         return lines
 

@@ -22,7 +22,7 @@ _LENT = pytest.StashKey[LentCluster]()
 def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "needs_nodes(count): the cluster has to have so many brokers",
-        "private_cluster(nodes, settings): the test may harm the nodes of its cluster",
+        "private_cluster(nodes, settings, links): the test may harm the nodes of its cluster",
     ):
         config.addinivalue_line("markers", line)
 
@@ -41,9 +41,11 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         if mark is None:
             made = case.shared_cluster()
         else:
-            nodes, settings = mark.args
-            running = lent.lend(case.broker.make_target, nodes or len(case.broker.nodes), settings)
-            made = case.lent_cluster(running)
+            nodes, settings, links = mark.args
+            nodes = nodes or len(case.broker.nodes)
+            running = lent.lend(case.broker.make_target, nodes, settings, links=links)
+            made = case.lent_cluster(running, links=links)
+            lent.listener = case.notes.hear
         yield made
     finally:
         if made is not None and mark is not None:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
 from harness.proxies.rules import Rule, RuleSet, frames, requests, responses
 from harness.proxies.running import RunningProxies
+from harness.proxies.toxics.latency import Latency
 
-__all__ = ["Faults", "FaultyPath", "frames", "requests", "responses"]
+__all__ = ["Faults", "FaultyPath", "frames", "requests", "responses", "slowed"]
 
 EVENTS_KEPT = 10_000
 
@@ -85,9 +86,29 @@ class Faults:
 
     def journal(self) -> list[dict[str, Any]]:
         """What was done, in order, as JSON can hold it; of very much the last, which is said."""
-        lost = self._told - len(self.events)
-        # Through JSON: workers can hand on nothing else, such as the enum of Direction.
-        said = [json.loads(json.dumps(event.to_json())) for event in self.events]
-        if lost:
-            said.insert(0, {"at_ms": 0.0, "what": "lost", "detail": {"events": lost}})
-        return said
+        return plain(self.events, self._told - len(self.events))
+
+
+class _Slowable(Protocol):
+    """A link, see :class:`harness.proxies.links.Link`."""
+
+    def call(self, work: Callable[[Any], Any]) -> Any: ...
+
+
+@contextmanager
+def slowed(link: _Slowable, by_ms: float) -> Iterator[None]:
+    """While the block runs, what the destination answers on this link comes so much later."""
+    named = link.call(lambda proxy: proxy.toxics.add(Latency(latency=by_ms)))
+    try:
+        yield
+    finally:
+        link.call(lambda proxy: proxy.toxics.remove(named.name))
+
+
+def plain(events: Iterable[Event], lost: int) -> list[dict[str, Any]]:
+    """Events as JSON can hold them, behind a word of those that were too many to keep."""
+    # Through JSON: workers can hand on nothing else, such as the enum of Direction.
+    said = [json.loads(json.dumps(event.to_json())) for event in events]
+    if lost:
+        said.insert(0, {"at_ms": 0.0, "what": "lost", "detail": {"events": lost}})
+    return said

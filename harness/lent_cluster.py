@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
+from harness.proxies.event import Event, Listener
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.target import Target
 
@@ -17,14 +18,29 @@ class LentCluster:
     def __init__(self) -> None:
         self._running: Target | None = None
         self._kind: object = None
+        self.listener: Listener | None = None
+        """Hears what is done to its links while it is lent, if it has any."""
 
-    def lend(self, like: Callable[[], Target], nodes: int, settings: Mapping[str, str]) -> Target:
+    def _tell(self, event: Event) -> None:
+        if self.listener is not None:
+            self.listener(event)
+
+    def lend(
+        self,
+        like: Callable[[], Target],
+        nodes: int,
+        settings: Mapping[str, str],
+        *,
+        links: bool = False,
+    ) -> Target:
         """So many nodes with these settings, all well. Raises MissingCapability, TargetError."""
-        kind = (nodes, dict(settings))
+        kind = (nodes, dict(settings), links)
         if self._kind != kind:
             self.stop()
         if self._running is None:
-            self._running = like().start_another(settings, nodes=nodes)
+            self._running = like().start_another(
+                settings, nodes=nodes, links=links, tell=self._tell if links else None
+            )
             self._kind = kind
         return self._running
 
@@ -34,6 +50,8 @@ class LentCluster:
             cluster.heal()
         except (BrokerMisbehaved, TargetError, MissingCapability):
             self.stop()
+        finally:
+            self.listener = None
 
     def stop(self) -> None:
         """Stop it; twice is fine."""

@@ -78,15 +78,16 @@ def needs_nodes(count: int) -> Callable[[F], F]:
     return pytest.mark.needs_nodes(count)
 
 
-def private_cluster(nodes: int = 0, **settings: str) -> Callable[[F], F]:
+def private_cluster(nodes: int = 0, *, links: bool = False, **settings: str) -> Callable[[F], F]:
     """The test gets a cluster that no other test asks meanwhile, and may do harm to its nodes.
 
-    ``nodes``: how many brokers it has, by default as many as the target; ``settings`` of its own
-    (dots written as ``__``). Tests with this mark stand below :data:`PRIVATE`, so that one
-    process runs them all: there is never more than one such cluster.
+    ``nodes``: how many brokers it has, by default as many as the target; ``links``: each of its
+    directed links can be cut (``cluster.links``), not_applicable where the target cannot have
+    that; ``settings`` of its own (dots written as ``__``). Tests with this mark stand below
+    :data:`PRIVATE`, so that one process runs them all: there is never more than one such cluster.
     """
     named = {key.replace("__", "."): value for key, value in settings.items()}
-    return pytest.mark.private_cluster(nodes, named)
+    return pytest.mark.private_cluster(nodes, named, links)
 
 
 def offline() -> Callable[[F], F]:

@@ -33,7 +33,7 @@ from harness.conformance.verdict import Verdict, worst
 from harness.discarded_broker import DiscardedBroker, joined_broker
 from harness.faults import Faults
 from harness.run_options import add_options
-from harness.run_session import DATA_NAME, RunSession, WorkerContext, new_run_id, write_plan
+from harness.run_session import DATA_NAME, RunSession, Told, WorkerContext, new_run_id, write_plan
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
@@ -52,10 +52,7 @@ _JOINED = pytest.StashKey[DiscardedBroker]()
 _LENDERS = {"discarded_broker": _DISCARDED, "joined_broker": _JOINED}
 _PRIVATE = ("own_broker", *_LENDERS)
 _WORKER_INPUT = "kafka_conformance"
-_RECORDS = "kafka_conformance_records"
-_WIRE = "kafka_conformance_wire"
 _DIED = "kafka_conformance_died"
-_FAULTS = "kafka_conformance_faults"
 _BROKER = pytest.StashKey[SharedBroker]()
 _TOLD = pytest.StashKey[WireTelling]()
 _LAST = pytest.StashKey[bool]()
@@ -185,9 +182,7 @@ class _Recording:
         self.run = run
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.run.record(getattr(report, _RECORDS, []))
-        self.run.record_wire(getattr(report, _WIRE, []))
-        self.run.record_faults(getattr(report, _FAULTS, []))
+        self.run.take(report)
         self.run.death_was_seen |= getattr(report, _DIED, False)
 
 
@@ -371,13 +366,14 @@ def pytest_runtest_makereport(
     case = item.stash.get(CASE, None)
     if case is not None and call.when == "teardown":
         told = item.config.stash[_TOLD].due(last=item.stash.get(_LAST, True))
-        setattr(report, _WIRE, [list(count) for count in told])
+        setattr(report, Told.WIRE.value, [list(count) for count in told])
     if case is None or not (call.when == "call" or (call.when == "setup" and error)):
         return report
     records = case.finish(error, lambda: report.longreprtext)
     setattr(report, _DIED, case.died)
-    setattr(report, _FAULTS, case.fault_events())
-    setattr(report, _RECORDS, [record.to_json() for record in records])
+    setattr(report, Told.FAULTS.value, case.fault_events())
+    setattr(report, Told.HISTORY.value, case.history_lines())
+    setattr(report, Told.RECORDS.value, [record.to_json() for record in records])
     _translate(report, item, records)
     if report.failed:
         report.sections.append(("repeat this case", case.repeat_command()))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import Enum
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULTS_NAME, FaultWriter
+from harness.conformance.history_journal import HISTORY_NAME, HistoryWriter
 from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
@@ -73,6 +75,7 @@ class RunSession:
         self._writer: JournalWriter | None = None
         self._wire: WireWriter | None = None
         self._faults: FaultWriter | None = None
+        self._histories: HistoryWriter | None = None
         self._planned = False
         self.context: WorkerContext | None = None
         self.death_was_seen = False
@@ -141,6 +144,21 @@ class RunSession:
             self._faults = FaultWriter(self.run_dir / FAULTS_NAME, self.run_id, spec)
         self._faults.add(events)
 
+    def record_history(self, operations: Sequence[dict[str, Any]]) -> None:
+        """Append what the workloads of one test saw; see :mod:`harness.cluster_notes`."""
+        if not operations:
+            return
+        if self._histories is None:
+            assert self.context is not None
+            spec = self.context.info.spec
+            self._histories = HistoryWriter(self.run_dir / HISTORY_NAME, self.run_id, spec)
+        self._histories.add(operations)
+
+    def take(self, report: object) -> None:
+        """All that a test's report carries."""
+        for told, record in _TAKEN.items():
+            record(self, getattr(report, told.value, []))
+
     def finish(self, whole: bool) -> int | None:
         """Write the footer if the session was whole; returns the run's exit code.
 
@@ -169,9 +187,27 @@ class RunSession:
         try:
             self.target.stop()
         finally:
-            for writer in (self._writer, self._wire, self._faults):
+            for writer in (self._writer, self._wire, self._faults, self._histories):
                 if writer:
                     writer.close()
+
+
+class Told(Enum):
+    """What a test's report carries to the controller; the value is its name there."""
+
+    RECORDS = "kafka_conformance_records"
+    WIRE = "kafka_conformance_wire"
+    FAULTS = "kafka_conformance_faults"
+    HISTORY = "kafka_conformance_history"
+
+
+_TAKEN: dict[Told, Callable[[RunSession, Any], None]] = {
+    Told.RECORDS: RunSession.record,
+    Told.WIRE: RunSession.record_wire,
+    Told.FAULTS: RunSession.record_faults,
+    Told.HISTORY: RunSession.record_history,
+}
+"""Who takes what of it."""
 
 
 def write_plan(context: WorkerContext, worker: str, cases: Sequence[PlannedCase]) -> None:

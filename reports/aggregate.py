@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .beside import FAULTS, WIRE, BesideDataset, defect_tables
+from .beside import FAULTS, HISTORIES, WIRE, BesideDataset, defect_tables
 from .dataset import Dataset
 from .errors import ReportError
 from .given import Wording, given_views
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 SQL_FOLDER: Final = Path(__file__).parent / "sql"
 # In this order: each may name the tables before it.
-TABLES: Final = ("runs", "requirements", "areas", "api_versions", "wire", "faults", "defects")
+TABLES: Final = (
+    *("runs", "requirements", "areas", "api_versions"),
+    *("wire", "faults", "histories", "defects"),
+)
 
 
 def aggregate(
@@ -36,7 +39,7 @@ def aggregate(
     Raises ReportError when Spark can't read the files, when a verdict is not one of the seven, or
     when what lies beside the results has another form.
     """
-    views = {"wire_seen": WIRE, "fault_events": FAULTS}
+    views = {"wire_seen": WIRE, "fault_events": FAULTS, "operations": HISTORIES}
     files = {view: beside.files(datasets) for view, beside in views.items()}
     tables = defect_tables(datasets)
     with spark_problems(datasets), given_views(spark, folder, datasets, wording, tables):

@@ -24,6 +24,7 @@ SCRIPTS: Final = (
     "requirements_view.js",
     "other_views.js",
     "timeline.js",
+    "lanes.js",
     "panel.js",
     "page.js",
 )

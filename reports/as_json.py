@@ -10,12 +10,13 @@ from typing import Any, Final
 from .api_matrix import ApiVersion
 from .defect_matrix import DefectRow
 from .fault_timelines import Timeline
+from .histories import History
 from .matrix import Matrix, Part, Row
 from .wire_matrix import Seen
 
 SCHEMA_FILE: Final = Path(__file__).parent / "matrix.schema.json"
 # Rises with every change that a reader can see.
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 
 def matrix_json(matrix: Matrix) -> str:
@@ -32,6 +33,7 @@ def matrix_json(matrix: Matrix) -> str:
         "wire": [_seen(seen) for seen in matrix.wire],
         "wire_missing": list(matrix.wire_missing),
         "faults": [_timeline(one) for one in matrix.faults],
+        "histories": [_history(one) for one in matrix.histories],
         "defects": [_defect(row) for row in matrix.defects],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -96,6 +98,13 @@ def _seen(seen: Seen) -> dict[str, Any]:
 def _timeline(one: Timeline) -> dict[str, Any]:
     events = [{k: v for k, v in asdict(event).items() if v is not None} for event in one.events]
     return {**asdict(one), "events": events}
+
+
+def _history(one: History) -> dict[str, Any]:
+    """Its counts and faults; all operations stand in the Parquet beside the results."""
+    said = {name: value for name, value in asdict(one).items() if name not in ("every", "spans")}
+    faults = [{"at_ms": span.began_ms, "what": span.detail or ""} for span in one.faults]
+    return {**said, "faults": faults}
 
 
 def _defect(row: DefectRow) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What may lie beside the results: coverage seen on the wire, faults, and defect tables.
+"""What may lie beside the results: coverage seen on the wire, faults, histories, defect tables.
 
 None must be there; what is there must be of the form that docs/results.md publishes.
 """
@@ -133,6 +133,27 @@ FAULTS: Final = BesideDataset(
         ("direction", "string"),
         ("frame", "int32"),
         ("rule", "string"),
+        ("detail", "string"),
+    ),
+)
+HISTORIES: Final = BesideDataset(
+    "histories",
+    "the history of clients",
+    b"kafka_conformance.history_schema_version",
+    "1",
+    (
+        ("run", "string"),
+        ("target", "string"),
+        ("case", "string"),
+        ("attempt", "int32"),
+        ("ordinal", "int32"),
+        ("at_ms", "double"),
+        ("process", "string"),
+        ("outcome", "string"),
+        ("action", "string"),
+        ("partition", "int32"),
+        ("offset", "int64"),
+        ("value", "string"),
         ("detail", "string"),
     ),
 )

@@ -41,6 +41,7 @@ class ReportPaths:
     api_versions: Path
     wire: Path
     faults: Path
+    histories: Path
     defects: Path
     json: Path
     markdown: Path
@@ -96,6 +97,7 @@ def _paths(out: Path, matrix: Matrix) -> ReportPaths:
         api_versions=out / "api_versions.parquet",
         wire=out / "wire.parquet",
         faults=out / "faults.parquet",
+        histories=out / "histories.parquet",
         defects=out / "defects.parquet",
         json=out / "matrix.json",
         markdown=out / "matrix.md",

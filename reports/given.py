@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .arrow import pa, pq
-from .beside import FAULTS, WIRE, BesideDataset
+from .beside import FAULTS, HISTORIES, WIRE, BesideDataset
 from .dataset import Dataset
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     ),
     "no_wire": _nothing(WIRE),
     "no_faults": _nothing(FAULTS),
+    "no_histories": _nothing(HISTORIES),
 }
 
 
@@ -124,4 +125,5 @@ def _rows(
         ],
         "no_wire": [],
         "no_faults": [],
+        "no_histories": [],
     }

@@ -12,6 +12,7 @@ from .arrow import pq
 from .dataset import ResultFile
 from .defect_matrix import DefectRow, defect_rows
 from .fault_timelines import Timeline, timelines
+from .histories import History, histories
 from .verdicts import LEVELS, WORST_FIRST
 from .wire_matrix import Seen, seen_on_the_wire
 
@@ -107,9 +108,9 @@ class EmptyRun:
 class Matrix:
     """Everything that a page says. `empty_runs` left no check; a target may have no other run.
 
-    `apis`, `wire`, `faults` and `defects` are empty where nothing was recorded. `evidence` holds
-    what was found of the files that notes name, by run and path; `observed` what other runs of
-    Kafka's releases say of requirements.
+    `apis`, `wire`, `faults`, `histories` and `defects` are empty where nothing was recorded.
+    `evidence` holds what was found of the files that notes name, by run and path; `observed` what
+    other runs of Kafka's releases say of requirements.
     """
 
     targets: tuple[str, ...]
@@ -120,6 +121,7 @@ class Matrix:
     apis: tuple[ApiVersion, ...] = ()
     wire: tuple[Seen, ...] = ()
     faults: tuple[Timeline, ...] = ()
+    histories: tuple[History, ...] = ()
     defects: tuple[DefectRow, ...] = ()
     evidence: Mapping[tuple[str, str], str] = field(default_factory=dict)
     observed: Mapping[str, str] = field(default_factory=dict)
@@ -174,6 +176,7 @@ def read_matrix(folder: Path, found: Iterable[ResultFile] = ()) -> Matrix:
         apis=api_versions(read_table(folder / "api_versions.parquet")),
         wire=seen_on_the_wire(read_table(folder / "wire.parquet")),
         faults=timelines(read_table(folder / "faults.parquet")),
+        histories=histories(read_table(folder / "histories.parquet")),
         defects=defect_rows(read_table(folder / "defects.parquet")),
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from .evidence import evidence_path
 from .fault_timelines import FaultEvent, detail_words
+from .histories import Span
 from .matrix import AreaCount, Cell, Matrix, Note
 from .verdicts import LEVELS, NOT_RUN, WORST_FIRST
 from .wire_matrix import DIRECTIONS, STATES
@@ -76,6 +77,7 @@ class _Document:
             "wireMissing": list(matrix.wire_missing),
             "states": list(STATES),
             "faults": self._faults(),
+            "histories": self._histories(),
             "defects": self._defects(),
             "evidence": list(self._evidence()),
             "cases": list(self.cases.texts),
@@ -171,6 +173,30 @@ class _Document:
             *(-1 if word is None else self.fault_words(word) for word in words),
             -1 if event.connection is None else event.connection,
             -1 if event.frame is None else event.frame,
+        ]
+
+    def _histories(self) -> list[Any]:
+        return [
+            [
+                self.targets[one.target],
+                self.cases(one.case),
+                *(one.attempt, one.sent, one.acknowledged, one.failed, one.unknown),
+                *(one.in_log, one.every),
+                [self._span(span) for span in one.spans],
+            ]
+            for one in self.matrix.histories
+        ]
+
+    def _span(self, span: Span) -> list[Any]:
+        """As an event of a fault; -1 for an end that never came."""
+        words = (span.process, span.action, span.outcome, span.detail)
+        return [
+            *(-1 if word is None else self.fault_words(word) for word in words),
+            -1 if span.partition is None else span.partition,
+            round(span.began_ms, 1),
+            -1 if span.ended_ms is None else round(span.ended_ms, 1),
+            -1 if span.offset is None else span.offset,
+            span.value or "",
         ]
 
     def _defects(self) -> list[Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from tests.defects.ended import ENDED, ENDED_SEEN_ON
+from tests.defects.seen_on import ENDED, ENDED_SEEN_ON
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import psutil
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._metadata import PartitionMetadata
 from confluent_kafka.cimpl import NewTopic
 
 from harness.targets.spec import parse_target
@@ -34,6 +35,18 @@ class Running:
         """What its processes have used of a processor so far."""
         used = [process.cpu_times() for process in self.processes if process.is_running()]
         return float(sum(times.user + times.system for times in used))
+
+    def in_sync(self, topic: str) -> int:
+        """How many replicas of the first partition are in sync now."""
+        return len(self._partitions(topic)[0].isrs)
+
+    def all_in_sync(self, topic: str, replicas: int) -> bool:
+        """Whether every partition has so many replicas in sync."""
+        return all(len(each.isrs) == replicas for each in self._partitions(topic).values())
+
+    def _partitions(self, topic: str) -> dict[int, PartitionMetadata]:
+        told = AdminClient({"bootstrap.servers": self.bootstrap}).list_topics(topic, LIMIT_S)
+        return dict(told.topics[topic].partitions)
 
     def make_topic(self, name: str, partitions: int, replicas: int) -> None:
         """Returns when the controller has it."""

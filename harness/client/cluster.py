@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.cluster_registry import ClusterRegistry, NodeControl
+from harness.client.cluster_nodes import ClusterNodes
+from harness.client.cluster_registry import ClusterRegistry
 from harness.client.cluster_topics import ask_to_create
 from harness.client.deletion import delete_topics
 from harness.client.errors import BrokerMisbehaved, PreparationFailed, ResponseTimeout
@@ -32,10 +33,10 @@ OpenDoor = Callable[[int, int], BrokerUnderTest]
 """A door to a node; the number stands in the names that are made through it."""
 
 
-class Cluster:
+class Cluster(ClusterNodes):
     """Brokers that hold one another's replicas; ``nodes`` are their ids, in order.
 
-    What a test does to a node (``kill`` and its neighbours) is undone by :meth:`heal`.
+    What a test does to a node (``kill`` and its neighbours) or a link is undone by :meth:`heal`.
     """
 
     def __init__(
@@ -46,16 +47,12 @@ class Cluster:
         registry: ClusterRegistry | None = None,
     ) -> None:
         """``registry``: its ZooKeeper, if it has one."""
-        self.nodes = sorted(nodes)
+        super().__init__(nodes)
         self.registry = registry
-        self.control: NodeControl | None = None
-        """None where nothing may be done to a node, because others ask the same cluster."""
         self._open_door = open_door
         self._doors: dict[int, BrokerUnderTest] = {}
         self._opened = 0
         self._made: list[str] = []
-        self._ended: set[int] = set()
-        self._frozen: set[int] = set()
 
     # -- doors -----------------------------------------------------------------------------------
 
@@ -75,18 +72,9 @@ class Cluster:
         return doors
 
     @property
-    def up(self) -> list[int]:
-        """The nodes that were not ended or frozen by the test."""
-        return [node for node in self.nodes if node not in self._ended | self._frozen]
-
-    @property
     def front(self) -> BrokerUnderTest:
         """A door to a node that is up, where it does not matter which."""
         return self.at(self.up[0])
-
-    def others(self, *nodes: int) -> list[int]:
-        """The nodes that are up, without these."""
-        return [node for node in self.up if node not in nodes]
 
     def leader_door(self, topic: Topic, partition: int = 0) -> BrokerUnderTest:
         """A door to the broker that leads the partition, see :meth:`leader`."""
@@ -306,39 +294,7 @@ class Cluster:
         """These topics may be there when the test ends."""
         self._made += names
 
-    # -- nodes -----------------------------------------------------------------------------------
-
-    @property
-    def _controlled(self) -> NodeControl:
-        if self.control is None:
-            raise RuntimeError("other tests ask this cluster too: the mark private_cluster lacks")
-        return self.control
-
-    def stop(self, node: int) -> None:
-        """End it in good order; await its end."""
-        self._controlled.stop_node(node)
-        self._ended.add(node)
-
-    def kill(self, node: int) -> None:
-        """End it at once."""
-        self._controlled.kill_node(node)
-        self._ended.add(node)
-
-    def restart(self, node: int) -> None:
-        """Start it again with its data and address; it answers, others may not know it yet."""
-        self._controlled.restart_node(node)
-        self._ended.discard(node)
-        self._doors.pop(node, None)
-
-    def pause(self, node: int) -> None:
-        """Freeze it: its connections stay, nothing is answered."""
-        self._controlled.pause_node(node)
-        self._frozen.add(node)
-
-    def resume(self, node: int) -> None:
-        """Thaw it."""
-        self._controlled.resume_node(node)
-        self._frozen.discard(node)
+    def _forget_door(self, node: int) -> None:
         self._doors.pop(node, None)
 
     # -- the end ---------------------------------------------------------------------------------
@@ -350,14 +306,11 @@ class Cluster:
             delete_topics(self.at(self.controller()), made)
 
     def heal(self) -> None:
-        """All nodes back, what was made here deleted, all partitions there in sync.
+        """All links and nodes back, what was made here deleted, all partitions there in sync.
 
         Raises BrokerMisbehaved, or what the control raises: the cluster is of no more use.
         """
-        for node in sorted(self._frozen):
-            self.resume(node)
-        for node in sorted(self._ended):
-            self.restart(node)
+        self.heal_faults()
         self.await_brokers(self.nodes)
         self.delete_made()
         self.await_that(

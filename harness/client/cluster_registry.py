@@ -28,22 +28,3 @@ class ClusterRegistry(Protocol):
 
         Metadata follows it late before 3.9, and in 0.8 never (KAFKA-1367).
         """
-
-
-class NodeControl(Protocol):
-    """What can be done to the nodes of a cluster; see :class:`harness.targets.target.Target`."""
-
-    def stop_node(self, node: int) -> None:
-        """End it in good order."""
-
-    def kill_node(self, node: int) -> None:
-        """End it at once."""
-
-    def pause_node(self, node: int) -> None:
-        """Freeze it."""
-
-    def resume_node(self, node: int) -> None:
-        """Thaw it."""
-
-    def restart_node(self, node: int) -> None:
-        """Start it again, with its data and address."""

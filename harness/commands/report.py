@@ -14,6 +14,7 @@ from harness.codec.apis import APIS
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_parquet import FAULTS
 from harness.conformance.found_runs import ResultsNotFound, find_runs
+from harness.conformance.history_parquet import HISTORIES
 from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ResultsError, ensure_parquet
 from harness.conformance.wire_parquet import WIRE
@@ -48,7 +49,8 @@ def report(folders: tuple[Path, ...], out: Path, master: str) -> None:
     try:
         unreadable = [entry for folder in folders for entry in ensure_parquet(folder).unreadable]
         for folder in folders:
-            unreadable += WIRE.ensure(folder).unreadable + FAULTS.ensure(folder).unreadable
+            for beside in (WIRE, FAULTS, HISTORIES):
+                unreadable += beside.ensure(folder).unreadable
         os.environ["JAVA_HOME"] = str(spark_java_home().home)
         wording = Wording(
             statements={r.id: r.statement for r in load_catalogue().requirements.values()},

@@ -25,6 +25,7 @@ from harness.commands.judging import (
 )
 from harness.commands.requirement_globs import require_known
 from harness.conformance.fault_parquet import FAULTS
+from harness.conformance.history_parquet import HISTORIES
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.summary import (
     RequirementSummary,
@@ -46,6 +47,11 @@ _STYLES = {
     Verdict.HARNESS_ERROR: "bold red",
     Verdict.INCONCLUSIVE: "yellow",
     Verdict.WARNING: "yellow",
+}
+_BESIDE = {
+    WIRE: "coverage from the wire",
+    FAULTS: "timeline of faults",
+    HISTORIES: "history of clients",
 }
 _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 
@@ -122,7 +128,7 @@ def run(
             console.print(_kept(data), markup=False, highlight=False, soft_wrap=True)
         sys.exit(RunExit.INCOMPLETE)
     ensure_parquet(out)
-    for beside, lacking in ((WIRE, "coverage from the wire"), (FAULTS, "timeline of faults")):
+    for beside, lacking in _BESIDE.items():
         for _, why in beside.ensure(out).unreadable:
             console.print(f"no {lacking}: {why}", markup=False, soft_wrap=True)
     _show(judged, as_json)

@@ -37,6 +37,7 @@ __all__ = [
     "NotSupported",
     "Recorder",
     "begin_case",
+    "broken_meanwhile",
     "finish_case",
     "register_broker_fault",
     "register_missing_capability",
@@ -149,6 +150,22 @@ class Recorder:
             raise
         self._add(requirement_id, Outcome(Verdict.PASSED), started_s, api)
 
+    def broken_meanwhile(self, requirement_id: str, reason: str) -> None:
+        """A promise was seen broken that the case need not declare to judge.
+
+        Nothing is recorded after a failed check of the case, see the rules above.
+
+        Raises:
+            CheckMisuse: no case is open.
+            UnknownRequirementError: the id is not in the catalogue.
+        """
+        if self._case is None:
+            raise CheckMisuse(f"check for {requirement_id} outside of any case")
+        level = self._catalogue.requirement(requirement_id).level
+        if self._failed_id is None:
+            outcome = classify_in_check(AssertionError(reason), level)
+            self._add(requirement_id, outcome, self._elapsed_s(), self._api)
+
     def finish_case(self, exception: BaseException | None) -> list[CheckRecord]:
         """Close the case and return its records, those of unchecked ids included.
 
@@ -256,6 +273,11 @@ def requirement(
     """One check for one requirement of the open case; see `Recorder.requirement`."""
     with _the_recorder().requirement(requirement_id, api_key=api_key, api_version=api_version):
         yield
+
+
+def broken_meanwhile(requirement_id: str, reason: str) -> None:
+    """A promise was seen broken in the open case; see `Recorder.broken_meanwhile`."""
+    _the_recorder().broken_meanwhile(requirement_id, reason)
 
 
 def finish_case(exception: BaseException | None) -> list[CheckRecord]:

@@ -19,6 +19,7 @@ from harness.conformance.headed_lines import (
     HeadedLinesError,
     HeadedLinesWriter,
 )
+from harness.conformance.typed_line import NOTHING, LineField, check_fields
 
 FAULTS_VERSION = 1
 VERSION = ("faults_version", FAULTS_VERSION)
@@ -93,32 +94,24 @@ def read_fault_journal(path: Path) -> FaultJournal:
     return FaultJournal(lines.run, lines.target, tuple(rows))
 
 
-_NOTHING: Final = type(None)
-_FIELDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
-    "case": ((str,), "a text"),
-    "attempt": ((int,), "a whole number"),
-    "at_ms": ((int, float), "a number"),
-    "what": ((str,), "a text"),
-    "link": ((str, _NOTHING), "a text"),
-    "connection": ((int, _NOTHING), "a whole number"),
-    "direction": ((str, _NOTHING), f"one of {', '.join(DIRECTIONS)}"),
-    "frame": ((int, _NOTHING), "a whole number"),
-    "rule": ((str, _NOTHING), "a text"),
-    "detail": ((dict, _NOTHING), "an object"),
+_FIELDS: Final = {
+    "case": LineField((str,), "a text"),
+    "attempt": LineField((int,), "a whole number"),
+    "at_ms": LineField((int, float), "a number"),
+    "what": LineField((str,), "a text"),
+    "link": LineField((str, NOTHING), "a text"),
+    "connection": LineField((int, NOTHING), "a whole number"),
+    "direction": LineField((str, NOTHING), f"one of {', '.join(DIRECTIONS)}", DIRECTIONS),
+    "frame": LineField((int, NOTHING), "a whole number"),
+    "rule": LineField((str, NOTHING), "a text"),
+    "detail": LineField((dict, NOTHING), "an object"),
 }
 
 
 def _row(values: dict[str, Any], where: str) -> FaultRow:
     if values.pop("type", None) != "fault":
         raise FaultJournalError(f"{where}: is no line of a fault")
-    for name in values.keys() - _FIELDS.keys():
-        raise FaultJournalError(f'{where}: no field is called "{name}"')
-    for name, (kinds, words) in _FIELDS.items():
-        value = values.get(name)
-        strange = name == "direction" and value not in (*DIRECTIONS, None)
-        strange |= type(value) is int and not 0 <= value < 2**31
-        if type(value) not in kinds or strange:
-            raise FaultJournalError(f"{where}: {name} must be {words}, not {value!r}")
+    check_fields(values, _FIELDS, where, FaultJournalError)
     detail = json.dumps(values.get("detail") or {}, sort_keys=True)
     given = {**dict.fromkeys(_FIELDS), **values, "detail": detail, "ordinal": 0}
     return FaultRow(**given | {"at_ms": float(values["at_ms"])})

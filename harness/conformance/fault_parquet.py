@@ -21,7 +21,8 @@ _WHATS = (
     "armed, disarmed: a rule; fired: a rule or a toxic did it; skipped: a rule would have, but "
     "could not; released: what a rule kept went on; cut, healed, reset, enabled, disabled: the "
     "link; toxic_added, toxic_updated, toxic_removed; error: a rule raised one; "
-    "lost: so many events before were too many to keep"
+    "killed, paused, resumed, stop_begun, stop_done, restart_begun, restart_done: a node, named in "
+    "detail; lost: so many events before were too many to keep"
 )
 _TEXT = pa.string()
 _COLUMNS: Final = (
@@ -30,7 +31,12 @@ _COLUMNS: Final = (
     ("case", _TEXT, False, "pytest node id without the folder"),
     ("attempt", pa.int32(), False, "1, and one more for each retry of the case"),
     ("ordinal", pa.int32(), False, "of the event in its attempt, from 0"),
-    ("at_ms", pa.float64(), False, "milliseconds since the test asked for faults"),
+    (
+        "at_ms",
+        pa.float64(),
+        False,
+        "milliseconds since the test asked for faults, or began with its cluster",
+    ),
     ("what", _TEXT, False, _WHATS),
     ("link", _TEXT, True, "source->destination; null: not about one"),
     ("connection", pa.int32(), True, "ordinal on its link, from 0; null: not about one"),

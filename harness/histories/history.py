@@ -60,8 +60,12 @@ class Operation:
 
     def to_json(self) -> str:
         """One line, without the fields that say nothing."""
+        return json.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that say something, as plain JSON has them."""
         fields = {name: value for name, value in asdict(self).items() if value not in ("", -1)}
-        return json.dumps(fields)
+        return {**fields, "outcome": self.outcome.value, "action": self.action.value}
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -28,6 +28,8 @@ class Observation:
         isr: as the cluster has it, ``leader`` is told with it.
         replica, confirmed: this replica has fetched from this offset, and the leader took it.
         read_to: one more than the last offset of the records that a consumer was given.
+        replicas: the assignment, told with the ISR.
+        door: through which it was told; answers of one door are in the order of its requests.
     """
 
     what: str
@@ -44,6 +46,8 @@ class Observation:
     replica: int = UNKNOWN
     confirmed: int = UNKNOWN
     read_to: int = UNKNOWN
+    replicas: tuple[int, ...] | None = None
+    door: str = ""
 
 
 class Broken(StrEnum):
@@ -59,6 +63,7 @@ class Broken(StrEnum):
     ISR_WITHOUT_LEADER = "the ISR lacks the leader"
     ISR_OF_STRANGERS = "the ISR has a member that is no replica"
     EPOCH_FELL = "the leader epoch went back"
+    TWO_LEADERS = "two brokers lead in one epoch"
     JOINED_EARLY = "a replica joined the ISR below the high watermark"
 
 
@@ -98,14 +103,14 @@ def _check_offsets(every: Sequence[Observation]) -> Iterator[Finding]:
             if one.high_watermark < watermark:
                 yield Finding(Broken.WATERMARK_FELL, one, f"{watermark}, then {one.high_watermark}")
             watermark = max(watermark, one.high_watermark)
-            yield from _check_below(one)
+            yield from check_below(one)
         if one.leader_epoch != UNKNOWN:
             if one.leader_epoch < epoch:
                 yield Finding(Broken.EPOCH_FELL, one, f"{epoch}, then {one.leader_epoch}")
             epoch = max(epoch, one.leader_epoch)
 
 
-def _check_below(one: Observation) -> Iterator[Finding]:
+def check_below(one: Observation) -> Iterator[Finding]:
     """What an answer with a high watermark tells of other offsets."""
     for broken, offset in (
         (Broken.READ_ABOVE_WATERMARK, one.read_to),

@@ -30,6 +30,8 @@ class _Wanted:
     cluster_id: str | None
     data_dir: Path | None
     is_alone: bool
+    internal_port: int
+    ways: dict[Endpoint, Endpoint]
 
 
 @click.command("broker")
@@ -70,6 +72,19 @@ class _Wanted:
     help="With --controller or --join: keep the logs in this folder. Default: in memory.",
 )
 @click.option("--alone", is_flag=True, help="With --join: have one listener for all.")
+@click.option(
+    "--internal-port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="With --join: where the listener for other brokers listens. Default: a free port.",
+)
+@click.option(
+    "--way",
+    "ways",
+    multiple=True,
+    metavar="HOST:PORT=HOST:PORT",
+    help="With --join: open connections to the first address at the second. May be repeated.",
+)
 @click.option("--verbose", is_flag=True, help="Tell on stderr why connections are closed.")
 def broker(
     host: str,
@@ -82,6 +97,8 @@ def broker(
     cluster_id: str | None,
     data_dir: Path | None,
     alone: bool,
+    internal_port: int,
+    ways: tuple[str, ...],
     verbose: bool,
 ) -> None:
     """Run the built-in broker, in memory, until interrupted: one node, or a replicated cluster.
@@ -105,6 +122,8 @@ def broker(
             cluster_id,
             data_dir,
             alone,
+            internal_port,
+            dict(map(_way, ways)),
         )
         _run(wanted)
     except SettingError as error:
@@ -140,15 +159,28 @@ def _run(wanted: _Wanted) -> None:
         return
     if wanted.cluster_id is None:
         raise click.UsageError("--join needs --cluster-id, the id that the controller was given")
-    at, cluster_id = _endpoint(wanted.join or ""), wanted.cluster_id
-    joining = Joining(cluster_id, at, wanted.host, wanted.port, folder=wanted.data_dir)
+    at, cluster_id = _endpoint(wanted.join or "", "--join"), wanted.cluster_id
+    joining = Joining(
+        cluster_id,
+        at,
+        wanted.host,
+        wanted.port,
+        wanted.internal_port,
+        wanted.data_dir,
+        wanted.ways,
+    )
     running.run_member(settings, running.member_joining(joining, alone=wanted.is_alone))
 
 
-def _endpoint(text: str) -> Endpoint:
+def _way(text: str) -> tuple[Endpoint, Endpoint]:
+    told, _, instead = text.partition("=")
+    return _endpoint(told, "--way"), _endpoint(instead, "--way")
+
+
+def _endpoint(text: str, option: str) -> Endpoint:
     host, separator, port = text.rpartition(":")
     if not separator or not host or not port.isdigit():
-        raise click.UsageError(f"--join is written HOST:PORT, not {text!r}")
+        raise click.UsageError(f"{option} takes HOST:PORT, not {text!r}")
     return Endpoint(host, int(port))
 
 

@@ -31,6 +31,7 @@ from harness.targets.target import (
     CAPABILITIES,
     DISCONNECT_NODE,
     JOIN_AS_BROKER,
+    LINKS,
     LOG_DIRECTORY,
     Address,
 )
@@ -45,7 +46,7 @@ class CommandTarget(ProcessTarget):
     ``release`` is known after the first start where the file has a command for it.
     """
 
-    capabilities = frozenset(CAPABILITIES) - {DISCONNECT_NODE, JOIN_AS_BROKER}
+    capabilities = frozenset(CAPABILITIES) - {DISCONNECT_NODE, JOIN_AS_BROKER, LINKS}
 
     def __init__(
         self,

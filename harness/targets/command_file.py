@@ -53,6 +53,7 @@ from harness.targets.target import (
     CAPABILITIES,
     DISCONNECT_NODE,
     JOIN_AS_BROKER,
+    LINKS,
     LOG_DIRECTORY,
     OWN_BROKER,
     RESTART_NODE,
@@ -68,6 +69,14 @@ _TABLES = ("environment", "readiness", "limits")
 _KEYS = ("command", "implementation", "release", "release_command", "obtain",
          "working_directory", "capabilities", "setting", "settings", "log_directories",
          *_TABLES)  # fmt: skip
+
+
+_NEVER = {
+    DISCONNECT_NODE: "disconnect_node cannot be had of a local process",
+    JOIN_AS_BROKER: "join_as_broker: a file cannot say how to join it",
+    LINKS: "links: a file cannot say how connections are led through proxies",
+}
+"""Capabilities that a file may not declare, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,10 +319,9 @@ class _Reader:
         self.agree_on_nodes(read)
 
     def agree_on_nodes(self, read: CommandFile) -> None:
-        if DISCONNECT_NODE in read.capabilities:
-            raise self.fail("capabilities", "disconnect_node cannot be had of a local process")
-        if JOIN_AS_BROKER in read.capabilities:
-            raise self.fail("capabilities", "join_as_broker: a file cannot say how to join it")
+        for capability, why in _NEVER.items():
+            if capability in read.capabilities:
+                raise self.fail("capabilities", why)
         if STOP_NODE in read.capabilities and not read.stop_timeout_ms:
             raise self.fail(
                 "limits.stop_timeout_ms",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import ChildProcess, Deadline, reserve_log
@@ -20,6 +21,7 @@ from harness.targets.target import (
     CREATE_TOPICS,
     JOIN_AS_BROKER,
     KILL_NODE,
+    LINKS,
     LOGS,
     OWN_BROKER,
     PAUSE_NODE,
@@ -29,6 +31,9 @@ from harness.targets.target import (
     Target,
 )
 from harness.virtual_broker.door import KraftDoor
+
+if TYPE_CHECKING:
+    from harness.proxies.event import Listener
 
 CONTROLLER_ID = 100
 CLIENT_LISTENER, INTERNAL = "PLAINTEXT", "INTERNAL"
@@ -59,7 +64,7 @@ class _Node:
 
 
 class ReferenceCluster(Target):
-    """Brokers 1 to ``brokers`` and a controller, the node 100, which is never stopped.
+    """Brokers 1 to ``brokers`` and a controller, the node 100.
 
     A node that is started again keeps its address and its logs, which are in a folder.
     """
@@ -76,6 +81,7 @@ class ReferenceCluster(Target):
             PAUSE_NODE,
             RESTART_NODE,
             LOGS,
+            LINKS,
         }
     )
 
@@ -128,10 +134,11 @@ class ReferenceCluster(Target):
 
     def is_alive(self) -> bool:
         """Whether a broker runs, and none has ended but what we ended."""
-        if self._controller is None or not self._controller.child.is_alive():
+        if self._controller is None:
             return False
-        ended = {broker for broker, node in self._nodes.items() if not node.child.is_alive()}
-        return ended <= self._ended_by_us and len(ended) < len(self._nodes)
+        every = {**self._nodes, CONTROLLER_ID: self._controller}
+        ended = {node for node, running in every.items() if not running.child.is_alive()}
+        return ended <= self._ended_by_us and not set(self._nodes) <= ended
 
     def start(self) -> list[Address]:
         if self.is_alive():
@@ -146,10 +153,11 @@ class ReferenceCluster(Target):
         deadline = Deadline(self._start_timeout_ms)
         self._scratch = ScratchFolder(self.keep_in)
         self._cluster_id = new_cluster_id()
-        controller = self._launch(CONTROLLER_ID, ["--controller"], port=0)
+        ports = self._choose_ports()
+        controller = self._launch(CONTROLLER_ID, [_CONTROLLER], ports.get(CONTROLLER_ID, 0))
         self._controller = self._announced(controller, deadline)
         started = {
-            broker: self._launch(broker, self._joining(), port=0)
+            broker: self._launch(broker, self._joining(broker), ports.get(broker, 0))
             for broker in range(1, self.brokers + 1)
         }
         for broker, launched in started.items():
@@ -158,10 +166,18 @@ class ReferenceCluster(Target):
             self._await_answer(node, deadline)
         listeners = (CLIENT_LISTENER,) if self.brokers == 1 else (INTERNAL, CLIENT_LISTENER)
         self.peer_door = KraftDoor(self._controller.address, self._cluster_id, *listeners)
-        self.nodes = list(self._nodes)
-        self.addresses = [node.address for node in self._nodes.values()]
+        self.nodes, self.controller_node = list(self._nodes), CONTROLLER_ID
+        self.addresses = [self._told(node) for node in self._nodes]
 
-    def _joining(self) -> list[str]:
+    def _choose_ports(self) -> dict[int, int]:
+        """Where nodes are to listen that cannot take any port."""
+        return {}
+
+    def _told(self, node: int) -> Address:
+        """Where clients come to a broker."""
+        return self._nodes[node].address
+
+    def _joining(self, node: int) -> list[str]:  # noqa: ARG002
         assert self._controller is not None
         words = ["--join", str(self._controller.address)]
         return [*words, "--alone"] if self.brokers == 1 else words
@@ -176,7 +192,7 @@ class ReferenceCluster(Target):
         }
         if self.brokers > 1 and node != CONTROLLER_ID:
             own["broker.rack"] = f"r{node}"
-        pairs = {**SETTINGS, **own, **self.settings}
+        pairs = {**SETTINGS, **own, **self._own_settings(node), **self.settings}
         assert self._scratch is not None
         folder = self._scratch.path / f"node-{node}"
         command = [*COMMAND[:-1], str(port), *words, "--cluster-id", self._cluster_id]
@@ -188,6 +204,10 @@ class ReferenceCluster(Target):
         hold_fd = self._scratch.hold_fd
         child = ChildProcess(command, log_path, environment=environment, hold_fd=hold_fd)
         return child, log_path
+
+    def _own_settings(self, node: int) -> dict[str, str]:  # noqa: ARG002
+        """More settings of one node."""
+        return {}
 
     def _announced(self, launched: tuple[ChildProcess, Path], deadline: Deadline) -> _Node:
         child, log_path = launched
@@ -231,10 +251,13 @@ class ReferenceCluster(Target):
         if scratch is not None:
             scratch.remove()
         self.addresses, self.nodes, self.peer_door = [], [], None
+        self.controller_node = None
 
     # -- one node --------------------------------------------------------------------------------
 
     def _node(self, node: int) -> _Node:
+        if node == self.controller_node and self._controller is not None:
+            return self._controller
         self.address_of(node)
         return self._nodes[node]
 
@@ -254,7 +277,7 @@ class ReferenceCluster(Target):
     def pause_node(self, node: int) -> None:
         child = self._node(node).child
         if not child.is_alive():
-            raise TargetError(f"{self.spec}: broker {node} has ended and cannot be paused")
+            raise TargetError(f"{self.spec}: node {node} has ended and cannot be paused")
         child.pause()
 
     def resume_node(self, node: int) -> None:
@@ -264,9 +287,14 @@ class ReferenceCluster(Target):
         before = self._node(node)
         before.child.kill()
         deadline = Deadline(self._start_timeout_ms)
-        launched = self._launch(node, self._joining(), before.address.port)
-        self._nodes[node] = self._announced(launched, deadline)
-        self._await_answer(self._nodes[node], deadline)
+        is_controller = node == self.controller_node
+        words = [_CONTROLLER] if is_controller else self._joining(node)
+        started = self._announced(self._launch(node, words, before.address.port), deadline)
+        if is_controller:
+            self._controller = started
+        else:
+            self._nodes[node] = started
+            self._await_answer(started, deadline)
         self._ended_by_us.discard(node)
 
     def logs(self, node: int) -> str:
@@ -287,5 +315,20 @@ class ReferenceCluster(Target):
             start_timeout_ms=self._start_timeout_ms,
         )
 
+    def _another_linked(
+        self, settings: dict[str, str], nodes: int, tell: Listener | None
+    ) -> ReferenceCluster:
+        from harness.targets.linked_reference import LinkedReference  # the proxies
 
+        return LinkedReference(
+            nodes,
+            log_dir=self._log_folder(),
+            settings={**self.settings, **settings},
+            like=self.like,
+            start_timeout_ms=self._start_timeout_ms,
+            tell=tell,
+        )
+
+
+_CONTROLLER = "--controller"
 _LOOK_AGAIN_MS = 10

@@ -7,11 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from harness.own_names import DEFAULT_PREFIX
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from harness.virtual_broker.door import PeerDoor
+
+if TYPE_CHECKING:
+    from harness.proxies.event import Listener
+    from harness.proxies.links import Links
+    from harness.proxies.proxy import Proxy
 
 CREATE_TOPICS = "create_topics"
 OWN_BROKER = "own_broker"
@@ -24,6 +29,7 @@ DISCONNECT_NODE = "disconnect_node"
 LOG_DIRECTORY = "log_directory"
 LOGS = "logs"
 JOIN_AS_BROKER = "join_as_broker"
+LINKS = "links"
 
 CAPABILITIES: dict[str, str] = {
     CREATE_TOPICS: "tests may create topics on it",
@@ -37,6 +43,7 @@ CAPABILITIES: dict[str, str] = {
     LOG_DIRECTORY: "the folders in which its brokers keep their logs of records can be read",
     LOGS: "what its brokers print can be read",
     JOIN_AS_BROKER: "the harness may join it as a broker",
+    LINKS: "a private cluster can be started in which every directed link can be cut",
 }
 """The names that a target may declare, with their meaning."""
 
@@ -65,7 +72,7 @@ class Target(ABC):
     A cluster has several nodes, named by the broker ids in ``nodes``. What is done to one of them
     (``kill_node`` and its neighbours) needs the capability of the same name, and raises
     MissingCapability without it, TargetError for a node that there is not, TargetStartError for
-    one that does not come back.
+    one that does not come back. It is done to the ``controller_node`` in the same way.
     """
 
     spec: str
@@ -91,6 +98,8 @@ class Target(ABC):
         self.addresses: list[Address] = []
         self.nodes: list[int] = []
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
+        self.controller_node: int | None = None
+        """The node that is the controller and no broker, while it runs; None: there is none."""
         self.zookeeper: Address | None = None
         """Where a ZooKeeper of ours coordinates the brokers; None without one."""
         self.peer_door: PeerDoor | None = None
@@ -116,6 +125,14 @@ class Target(ABC):
     @abstractmethod
     def log_path(self) -> Path | None:
         """The log of the last start, which stays after the stop; None without a log."""
+
+    @property
+    def links(self) -> Links[Proxy]:
+        """Its directed links, each of which can be cut; see :meth:`start_another`.
+
+        Raises MissingCapability: it was started without; TargetError: it does not run.
+        """
+        raise MissingCapability(LINKS, self.spec)
 
     # -- one node ------------------------------------------------------------------------------
 
@@ -183,18 +200,31 @@ class Target(ABC):
 
     # -- another one ---------------------------------------------------------------------------
 
-    def start_another(self, settings: Mapping[str, str] | None = None, *, nodes: int = 1) -> Target:
+    def start_another(
+        self,
+        settings: Mapping[str, str] | None = None,
+        *,
+        nodes: int = 1,
+        links: bool = False,
+        tell: Listener | None = None,
+    ) -> Target:
         """Start a private broker like this one, with broker settings by Kafka's names.
 
-        ``nodes``: how many brokers, for a private cluster. Returned running; the caller stops it
+        ``nodes``: how many brokers, for a private cluster. ``links``: with :attr:`links`, and
+        ``tell`` hears on their thread what is done to them. Returned running; the caller stops it
         (``with target.start_another() as mine: ...``). Raises MissingCapability where
-        ``own_broker`` or, with settings, ``broker_config`` lacks, or there are no clusters.
+        ``own_broker`` or, with settings, ``broker_config``, or ``links`` lacks, or there are no
+        clusters.
         """
         self.require(OWN_BROKER)
         if settings:
             self.require(BROKER_CONFIG)
         own = dict(settings or {})
-        another = self._another(own) if nodes == 1 else self._another_cluster(own, nodes)
+        if links:
+            self.require(LINKS)
+            another = self._another_linked(own, nodes, tell)
+        else:
+            another = self._another(own) if nodes == 1 else self._another_cluster(own, nodes)
         another.keep_in = self.keep_in
         another.start()
         return another
@@ -206,6 +236,15 @@ class Target(ABC):
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:  # noqa: ARG002
         """A second target of this kind with so many brokers, not yet started."""
         raise MissingCapability(OWN_BROKER, self.spec)
+
+    def _another_linked(
+        self,
+        settings: dict[str, str],  # noqa: ARG002
+        nodes: int,  # noqa: ARG002
+        tell: Listener | None,  # noqa: ARG002
+    ) -> Target:
+        """The same behind proxies, not yet started."""
+        raise MissingCapability(LINKS, self.spec)
 
     def require(self, capability: str) -> None:
         """Raises MissingCapability unless this target has the capability."""

@@ -68,9 +68,9 @@ class JoinedCluster:
 
     # -- members -----------------------------------------------------------------------------------
 
-    def join(self, listens_at: Address = NOBODY_LISTENS) -> Membership:
+    def join(self, listens_at: Address = NOBODY_LISTENS, rack: str | None = None) -> Membership:
         """A new virtual broker, alive. Raises BrokerMisbehaved."""
-        made = self.world.join(next(_IDS), listens_at)
+        made = self.world.join(next(_IDS), listens_at, rack)
         self.members.append(made)
         return made
 

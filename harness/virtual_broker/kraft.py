@@ -71,6 +71,11 @@ class Controller:
             raise PreparationFailed(f"the controller serves no {api_name} that we know")
         return highest
 
+    @property
+    def advertised(self) -> set[int]:
+        """The keys of all APIs that its listener tells of."""
+        return set(self._ranges)
+
     def features(self, registration_version: int) -> list[Feature]:
         """What it supports itself, for a broker to say the same."""
         return [
@@ -115,6 +120,7 @@ class KraftMember:
     listens_at: Address = NOBODY_LISTENS
     log_dirs: list[UUID] = field(default_factory=list)
     broker_epoch: int = NO_BROKER_EPOCH
+    rack: str | None = None
 
     def registration(self) -> BrokerRegistrationRequest:
         """The request as a broker of this cluster would send it; tests change a field of it."""
@@ -131,7 +137,7 @@ class KraftMember:
                 for name in door.listeners
             ],
             features=self.controller.features(version),
-            rack=None,
+            rack=self.rack,
             log_dirs=self.log_dirs if version >= FIRST_WITH_LOG_DIRS else [],
         )
 
@@ -183,6 +189,17 @@ class KraftMember:
             told = f"{ErrorCode.describe(answer.error_code)}, fenced: {answer.is_fenced}"
             raise PreparationFailed(f"a heartbeat that wants to be unfenced: {told}")
 
+    def move(self, listens_at: Address) -> None:
+        """Another incarnation, refused until the session of this one has ended."""
+        self.listens_at, self.incarnation_id = listens_at, uuid4()
+        code = self.controller.broker.last_seen(
+            lambda: self.ask_to_register().error_code,
+            lambda code: code != ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+        )
+        if code != ErrorCode.NONE:
+            raise PreparationFailed(f"BrokerRegistration: {ErrorCode.describe(code)}", code)
+        self.come_back()
+
     def close(self) -> None:
         """Fenced as well as it can be."""
         if self.broker_epoch != NO_BROKER_EPOCH:
@@ -202,9 +219,12 @@ class KraftWorld:
         directory, incarnation = uuid4(), uuid4()  # no two brokers ever have the same
         return KraftMember(self.controller, broker_id, incarnation, listens_at, [directory])
 
-    def join(self, broker_id: int, listens_at: Address = NOBODY_LISTENS) -> Membership:
+    def join(
+        self, broker_id: int, listens_at: Address = NOBODY_LISTENS, rack: str | None = None
+    ) -> Membership:
         """Registered, unfenced, and known to the broker that clients ask."""
         made = self.member(broker_id, listens_at)
+        made.rack = rack
         made.register()
         made.come_back()
         self.await_shown(broker_id)

@@ -38,6 +38,12 @@ class Membership(Protocol):
     def come_back(self) -> None:
         """Be alive again, as the same broker."""
 
+    def move(self, listens_at: Address) -> None:
+        """Die and be alive again as another process with the same id, at this address.
+
+        It takes until the session of the one before has ended. Raises BrokerMisbehaved.
+        """
+
     def close(self) -> None:
         """Leave for good, without waiting and without an error; connections are closed."""
 
@@ -45,7 +51,7 @@ class Membership(Protocol):
 class World(Protocol):
     """The cluster as those see it who coordinate it."""
 
-    def join(self, broker_id: int, listens_at: Address) -> Membership:
+    def join(self, broker_id: int, listens_at: Address, rack: str | None = None) -> Membership:
         """A new broker, alive when this returns.
 
         Raises PreparationFailed: it is refused; other BrokerMisbehaved.

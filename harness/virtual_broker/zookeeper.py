@@ -85,9 +85,11 @@ class ZooKeeperMember:
 
     broker_epoch = NO_BROKER_EPOCH
 
-    def __init__(self, zookeeper: Address, broker_id: int, listens_at: Address) -> None:
+    def __init__(
+        self, zookeeper: Address, broker_id: int, listens_at: Address, rack: str | None
+    ) -> None:
         self.broker_id = broker_id
-        self._zookeeper, self._listens_at = zookeeper, listens_at
+        self._zookeeper, self._listens_at, self._rack = zookeeper, listens_at, rack
         self._session: Session | None = None
         self.come_back()
 
@@ -101,7 +103,7 @@ class ZooKeeperMember:
             if not there:
                 raise PreparationFailed("ZooKeeper has no live broker to be like")
             like = session.read(f"{BROKERS}/{there[0]}")
-            document = registration_like(like, self._listens_at)
+            document = registration_like(like, self._listens_at, self._rack)
             session.write(f"{BROKERS}/{self.broker_id}", document, ephemeral=True)
         except BaseException:
             session.close()
@@ -114,11 +116,19 @@ class ZooKeeperMember:
         if session is not None:
             session.close()
 
+    def move(self, listens_at: Address) -> None:
+        """Another session, with the new address."""
+        self.leave()
+        self._listens_at = listens_at
+        self.come_back()
+
     def close(self) -> None:
         self.leave()
 
 
-def registration_like(other: Mapping[str, Any], listens_at: Address) -> dict[str, Any]:
+def registration_like(
+    other: Mapping[str, Any], listens_at: Address, rack: str | None = None
+) -> dict[str, Any]:
     """The registration of a broker that differs from another in nothing but where it listens."""
     host, port = listens_at
     document = dict(other) | {"host": host, "port": port, "jmx_port": -1}
@@ -127,7 +137,7 @@ def registration_like(other: Mapping[str, Any], listens_at: Address) -> dict[str
         names = [one.split("://")[0] for one in document["endpoints"]]
         document["endpoints"] = [f"{name}://{host}:{port}" for name in names]
     if "rack" in document:
-        document["rack"] = None
+        document["rack"] = rack
     return document
 
 
@@ -139,9 +149,11 @@ class ZooKeeperWorld:
         self._door, self._broker = door, broker
         self._session = Session(door.zookeeper)
 
-    def join(self, broker_id: int, listens_at: Address = NOBODY_LISTENS) -> Membership:
+    def join(
+        self, broker_id: int, listens_at: Address = NOBODY_LISTENS, rack: str | None = None
+    ) -> Membership:
         """Registered. The controller sees it before it sees what is written afterwards."""
-        return ZooKeeperMember(self._door.zookeeper, broker_id, listens_at)
+        return ZooKeeperMember(self._door.zookeeper, broker_id, listens_at, rack)
 
     def create_topic(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]

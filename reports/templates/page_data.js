@@ -72,6 +72,15 @@ const timelines = data.faults.map(([target, name, attempt, count, events]) => ({
   })),
 }));
 
+const histories = data.histories.map(
+  ([target, name, attempt, sent, acknowledged, failed, unknown, inLog, every, spans]) => ({
+    target, name: data.cases[name], attempt, sent, acknowledged, failed, unknown, inLog, every,
+    spans: spans.map(([process, action, outcome, detail, partition, began, ended, offset, value]) => ({
+      process: faultWord(process), action: faultWord(action), outcome: faultWord(outcome),
+      detail: faultWord(detail), partition, began, ended, offset, value,
+    })),
+  }));
+
 const defects = data.defects.map(
   ([requirement, name, target, meaning, killed, reason, problem, changed]) => ({
     requirement, name, target, meaning, killed: killed === 1, reason, problem,

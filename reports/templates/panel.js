@@ -57,6 +57,7 @@ const partView = (part, target, first) =>
     part.notes.filter((note) => note.text).map((note) =>
       element("p", { class: "reason" }, part.unstable ? [badge(note.verdict), " "] : null, note.text)),
     faultsView(part, target, first),
+    lanesView(part, target, first),
     commandLine(repeatCommand(part, target)),
     part.notes.filter((note) => note.evidence >= 0).map((note) => evidenceView(note.evidence, first)));
 

@@ -1,7 +1,9 @@
-"""TOPIC: nobody is there who could lead."""
+"""TOPIC: where replicas go, and where nobody is who could lead."""
 
 from __future__ import annotations
 
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import PreparationFailed
 from harness.client.only import only
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest
@@ -9,6 +11,8 @@ from harness.conformance.checks import requirement
 from harness.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.expect import expect_error
+
+PARTITIONS, REPLICAS = 6, 3
 
 
 @judges("TOPIC-036")
@@ -34,3 +38,42 @@ def test_no_topic_is_made_on_fenced_brokers_alone(peers: JoinedCluster) -> None:
         broker.delete_later(name)
         taken = only(broker.ask(wanted).topics, "topic")
         expect_error(taken.error_code, ErrorCode.NONE, "one of the brokers is back")
+
+
+@judges("TOPIC-004")
+@joined_broker(broker__rack="a")
+def test_the_replicas_of_a_partition_are_in_different_racks(peers: JoinedCluster) -> None:
+    """The real broker is in rack a; b has one broker, c has four."""
+    racks = {peers.leader: "a"}
+    for rack in "bcccc":
+        racks[peers.join(rack=rack).broker_id] = rack
+    broker = peers.broker
+    broker.eventually(lambda: _racks(broker) == racks, f"the brokers are listed: {racks}")
+    name = broker.unique_topic()
+    _create(broker, name)
+    with requirement("TOPIC-004"):
+        told = broker.last_seen(
+            lambda: only(broker.metadata([name]).topics, "topic").partitions,
+            lambda seen: len(seen) == PARTITIONS,
+        )
+        assert len(told) == PARTITIONS, f"there are {len(told)} partitions"
+        for each in told:
+            found = sorted(racks[node] for node in each.replica_nodes)
+            where = f"partition {each.partition_index} on {list(each.replica_nodes)}"
+            assert found == sorted(set(racks.values())), f"{where}: in the racks {found}"
+
+
+def _create(broker: BrokerUnderTest, name: str) -> None:
+    """Wherever the controller puts the replicas: nobody but the real broker serves."""
+    wanted = CreateTopicsRequest.CreatableTopic(
+        name=name, num_partitions=PARTITIONS, replication_factor=REPLICAS
+    )
+    broker.delete_later(name)
+    answer = broker.ask(CreateTopicsRequest(topics=[wanted], timeout_ms=10_000))
+    code = only(answer.topics, "topic").error_code
+    if code not in (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT):
+        raise PreparationFailed(f"CreateTopics: {ErrorCode.describe(code)}", code)
+
+
+def _racks(broker: BrokerUnderTest) -> dict[int, str | None]:
+    return {each.node_id: each.rack for each in broker.metadata([]).brokers}

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
@@ -26,6 +27,7 @@ from suites.protocol.appended import batch_of
 from suites.protocol.fetching import records_of
 
 PAUSE_S = 0.01
+PARTITION = 0
 NOT_WRITTEN = {ErrorCode.NOT_ENOUGH_REPLICAS}
 """Answers after which the record is surely not there. A leader that is deposed while it waits for
 its followers says NOT_LEADER_OR_FOLLOWER of what it has written."""
@@ -33,7 +35,10 @@ its followers says NOT_LEADER_OR_FOLLOWER of what it has written."""
 
 @dataclass(slots=True)
 class Workload:
-    """``codes``: how often each error was answered; ``history``: as the checker reads it."""
+    """``codes``: how often each error was answered; ``history``: as the checker reads it.
+
+    Every operation is handed to the case's history too, in which the faults stand.
+    """
 
     cluster: Cluster
     topic: Topic
@@ -41,6 +46,7 @@ class Workload:
     codes: Counter[int] = field(default_factory=Counter)
     _stopped: threading.Event = field(default_factory=threading.Event)
     _failed: list[BaseException] = field(default_factory=list)
+    first: int = 1
     _sent: int = 0
 
     @property
@@ -53,6 +59,13 @@ class Workload:
         wanted = self.acknowledged + count
         self.cluster.await_that(
             lambda: self.acknowledged, lambda seen: seen >= wanted, f"{count} more acknowledged"
+        )
+
+    def await_next(self) -> None:
+        """Until another record is on its way, acknowledged or not."""
+        before = self._sent
+        self.cluster.await_that(
+            lambda: self._sent, lambda sent: sent > before, "another record is sent"
         )
 
     def run(self, doors: dict[int, BrokerUnderTest]) -> None:
@@ -68,8 +81,8 @@ class Workload:
         leader = self._leader(doors)
         if leader is None:
             return
+        value = f"{self.first + self._sent}"
         self._sent += 1
-        value = f"{self._sent}"
         self._note(Outcome.INVOKE, value)
         try:
             answer = doors[leader].produce(self.topic, batch_of(value.encode()), acks=-1)
@@ -95,7 +108,15 @@ class Workload:
         return None
 
     def _note(self, outcome: Outcome, value: str, offset: int = -1, detail: str = "") -> None:
-        self.history.append(Operation("producer", outcome, Action.SEND, 0, offset, value, detail))
+        at_ms = self.cluster.notes.now_ms()
+        self._keep(
+            Operation("producer", outcome, Action.SEND, PARTITION, offset, value, detail, at_ms)
+        )
+
+    def _keep(self, operation: Operation) -> None:
+        """For the checker, and for whoever looks at the case."""
+        self.history.append(operation)
+        self.cluster.notes.saw(operation)
 
     def stop(self, thread: threading.Thread) -> None:
         """Until the last record is answered. Raises what the thread met that nobody expected."""
@@ -108,22 +129,26 @@ class Workload:
 
     def expect_nothing_lost(self) -> None:
         """All that was acknowledged is there, once and in order, at the offset that was told."""
-        judged = check([*self.history, *self._final_read()])
+        for operation in self._final_read():
+            self._keep(operation)
+        judged = check(self.history)
         found = "; ".join(map(str, judged.findings))
         assert judged.verdict is not Verdict.INVALID, found
         if judged.verdict is Verdict.UNKNOWN:
             raise PreparationFailed(f"the workload proves nothing: {judged.why}")
 
     def _final_read(self) -> Iterator[Operation]:
+        done = partial(Operation, "reader", Outcome.OK, Action.FINAL_READ, PARTITION)
+        now_ms = self.cluster.notes.now_ms
         door = self.cluster.leader_door(self.topic)
         end, offset = door.end_offset(self.topic), 0
         while offset < end:
             for at, value in records_of(door.fetch(self.topic, offset)):
                 if at >= offset:
                     text = (value or b"").decode()
-                    yield Operation("reader", Outcome.OK, Action.FINAL_READ, 0, at, text)
+                    yield done(at, text, at_ms=now_ms())
                     offset = at + 1
-        yield Operation("reader", Outcome.OK, Action.FINAL_READ, 0)
+        yield done(at_ms=now_ms())
 
     def expect_retriable(self) -> None:
         """No answer told the producer to give up."""
@@ -135,9 +160,12 @@ class Workload:
 
 
 @contextmanager
-def under_load(cluster: Cluster, topic: Topic) -> Iterator[Workload]:
-    """A producer with acks=all to partition 0 while the block runs; it ends with the block."""
-    workload = Workload(cluster, topic)
+def under_load(cluster: Cluster, topic: Topic, first: int = 1) -> Iterator[Workload]:
+    """A producer with acks=all to partition 0 while the block runs; it ends with the block.
+
+    Its values are numbers from ``first`` on.
+    """
+    workload = Workload(cluster, topic, first=first)
     doors = cluster.own_doors()
     thread = threading.Thread(target=workload.run, args=(doors,))
     thread.start()

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from harness.cli import main
 from harness.conformance.fault_parquet import FAULTS_SCHEMA, FAULTS_SCHEMA_VERSION
+from harness.conformance.history_parquet import HISTORY_SCHEMA, HISTORY_SCHEMA_VERSION
 from harness.conformance.results_schema import RESULTS_SCHEMA, SCHEMA_VERSION
 from harness.conformance.wire_parquet import WIRE_SCHEMA, WIRE_SCHEMA_VERSION
 from tests.ci import PARTS
@@ -24,8 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
         (f"## The Parquet schema, version {SCHEMA_VERSION}", RESULTS_SCHEMA),
         (f"## Seen on the wire: the schema, version {WIRE_SCHEMA_VERSION}", WIRE_SCHEMA),
         (f"## Faults on the way: the schema, version {FAULTS_SCHEMA_VERSION}", FAULTS_SCHEMA),
+        (f"## What clients did: the schema, version {HISTORY_SCHEMA_VERSION}", HISTORY_SCHEMA),
     ],
-    ids=["results", "wire", "faults"],
+    ids=["results", "wire", "faults", "histories"],
 )
 def test_results_md_holds_the_schema(heading: str, schema: Any) -> None:
     text = (ROOT / "docs/results.md").read_text("utf-8")

@@ -53,10 +53,11 @@ class Nodes:
     """What was done to which node."""
 
     def __init__(self) -> None:
-        self.done: list[tuple[str, int]] = []
+        self.done: list[tuple[str, int | None]] = []
+        self.controller_node: int | None = None
 
     def __getattr__(self, name: str) -> Any:
-        return lambda node: self.done.append((name, node))
+        return lambda node=None: self.done.append((name, node))
 
 
 def cluster_of(*doors: Door) -> Cluster:
@@ -115,6 +116,23 @@ def test_what_is_done_to_nodes_is_undone() -> None:
         ("resume_node", 2),
         ("restart_node", 1),
     ]
+
+
+def test_links_and_the_controller_are_healed_before_brokers_come_back() -> None:
+    cluster = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    nodes = Nodes()
+    nodes.controller_node = 100
+    cluster.control, cluster.links = nodes, nodes
+    cluster.kill(1)
+    cluster.kill(100)
+    assert (cluster.controller_node, cluster.up) == (100, [2])
+    cluster.heal_faults()
+    assert nodes.done[2:] == [("heal", None), ("restart_node", 100), ("restart_node", 1)]
+
+
+def test_a_cluster_without_links_says_which_mark_lacks() -> None:
+    with pytest.raises(RuntimeError, match=r"private_cluster\(links=True\)"):
+        _ = cluster_of(Door(1, [1])).links
 
 
 def test_a_node_that_came_back_has_another_door_and_other_names() -> None:

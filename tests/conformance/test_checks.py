@@ -232,6 +232,24 @@ def test_an_undeclared_id_after_all_checks_is_said_once(case: Case) -> None:
     assert verdicts(records) == [(A, V.PASSED), (B, V.HARNESS_ERROR)]
 
 
+def test_a_promise_that_broke_meanwhile_needs_no_declaration(case: Case) -> None:
+    case.recorder.begin_case("c", [A])
+    with case.requirement(A):
+        pass
+    case.recorder.broken_meanwhile(B, "two leaders")
+    records = case.recorder.finish_case(None)
+    assert verdicts(records) == [(A, V.PASSED), (B, V.FAILED)]
+    assert records[1].reason == "two leaders"
+
+
+def test_nothing_is_said_to_break_after_a_failed_check(case: Case) -> None:
+    case.recorder.begin_case("c", [A])
+    with pytest.raises(AssertionError) as caught, case.requirement(A):
+        raise AssertionError
+    case.recorder.broken_meanwhile(B, "two leaders")
+    assert verdicts(case.recorder.finish_case(caught.value)) == [(A, V.FAILED)]
+
+
 def test_an_unknown_id_is_refused(case: Case) -> None:
     with pytest.raises(UnknownRequirementError):
         case.recorder.begin_case("c", ["CONN-999"])

@@ -26,17 +26,10 @@ from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.defect import Defect, Where
-from tests.defects.ended import ENDED, ENDED_SEEN_ON
+from tests.defects.seen_on import KAFKA_ALONE, SHOWN
 from tests.defects.table import Outcome, Suites, files_of, judge
 
 JSON_VERSION = 1
-# What the built-in broker lacks so far. Elsewhere a target may lack much; it may not, or a defect
-# that CI never sees would pass for proved. What has ended is seen on ENDED_SEEN_ON.
-LACKED_BY_REFERENCE = {
-    **ENDED,
-    "RECF-027": "a broker that does not convert: it does, as releases before 4.0 did",
-}
-
 NOT_ASKED = (Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE)
 
 
@@ -57,14 +50,11 @@ class Table:
 
     @property
     def blind(self) -> list[str]:
-        """Defects that the built-in broker should show and does not."""
-        if self.target == ENDED_SEEN_ON:
-            return [one for one in self.unseen if one.split()[0] in ENDED]
-        if self.target != "reference":
+        """Defects that this target has to show (see :data:`SHOWN`) and does not."""
+        if self.target not in SHOWN:
             return []
-        joined = {defect.name for defect in ALL_DEFECTS if defect.joined}  # it has no followers
-        lacked = LACKED_BY_REFERENCE.keys() | joined
-        return [one for one in self.unseen if not lacked & set(one.split())]
+        shown = {defect.name for defect in ALL_DEFECTS if SHOWN[self.target](defect)}
+        return [one for one in self.unseen if one.split()[-1] in shown]
 
     def markdown(self) -> str:
         """One row a defect."""
@@ -133,7 +123,7 @@ def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
     rank: Counter[str] = Counter()
     ranked = []
     for defect in shuffled:
-        is_only_here = defect.requirement in LACKED_BY_REFERENCE.keys() - ENDED.keys()
+        is_only_here = defect.requirement in KAFKA_ALONE
         ranked.append((-1 if is_only_here else rank[defect.area], defect))
         rank[defect.area] += 1
     ranked.sort(key=lambda pair: pair[0])
@@ -157,6 +147,8 @@ def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str
 @click.option("--target", default="reference", help="The broker behind the defects.")
 @click.option("--requirement", "globs", default=("*",), show_default=True, multiple=True,
               help="Only defects of these requirements; may be repeated.")  # fmt: skip
+@click.option("--joined", is_flag=True,
+              help="Only defects of brokers that virtual ones join.")  # fmt: skip
 @click.option("--jobs", default=2, show_default=True, help="Defects at the same time.")
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="ends", show_default=True,
               help="At which versions the suites run under each defect.")  # fmt: skip
@@ -169,6 +161,7 @@ def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str
 def main(
     target: str,
     globs: tuple[str, ...],
+    joined: bool,
     jobs: int,
     versions: str,
     scope: str,
@@ -186,6 +179,7 @@ def main(
     known = [d for d in ALL_DEFECTS if target == "reference" or d.where is not Where.OFFLINE]
     known = [defect for defect in known if defect.cluster == is_cluster]
     matching = [d for d in known if any(fnmatch(d.requirement, glob) for glob in globs)]
+    matching = [defect for defect in matching if defect.joined or not joined]
     if not matching:
         raise click.UsageError(
             "no such defect strikes this target: some strike no broker (--target reference has "

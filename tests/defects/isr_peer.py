@@ -67,6 +67,13 @@ def a_leader_alone_commits(done: Replicas, _: int, data: Answered) -> None:
         data.high_watermark = 2
 
 
+@told_to_consumers("REPL-013", r"the ISR is the leader alone: .* watermark 1")
+def a_leader_alone_commits_nothing(done: Replicas, _: int, data: Answered) -> None:
+    """Below min.insync.replicas the high watermark stays, before 3.7 too."""
+    if done.has_configs and len(done.replicas) == 2 and len(done.acks) == 3:
+        data.high_watermark = 1
+
+
 @told_to_consumers("REPL-015", r"and R3 has not: a consumer is told the high watermark 4")
 def only_the_isr_counts(done: Replicas, _: int, data: Answered) -> None:
     """Who is caught up and not in the ISR yet is not waited for."""
@@ -128,6 +135,7 @@ DEFECTS = [
     a_shrink_begins_a_leader_epoch,
     an_epoch_ends_one_later,
     a_leader_alone_commits,
+    a_leader_alone_commits_nothing,
     only_the_isr_counts,
     who_has_left_is_waited_for,
     records_have_the_epoch_of_the_first,

@@ -140,10 +140,10 @@ def a_follower_has_other_values(seen: SeenRequest, message: Message) -> None:
     for each in _fetched(message):
         if at(2, seen) and each.records:
             batches = decode_batches(bytes(each.records))
-            each.records = b"".join(encode_batch(_with_others(batch)) for batch in batches)
+            each.records = b"".join(encode_batch(with_other_values(batch)) for batch in batches)
 
 
-def _with_others(batch: RecordBatch) -> RecordBatch:
+def with_other_values(batch: RecordBatch) -> RecordBatch:
     """The same offsets; length and checksum are those of what is there now."""
     records = [replace(record, value=b"other") for record in batch.records]
     return replace(batch, records=records, crc=None, batch_length=None)

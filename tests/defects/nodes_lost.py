@@ -291,13 +291,15 @@ def too_few_are_enough(seen: SeenRequest, message: Message) -> None:
 class AcknowledgedAndLost(FrameRule):
     """One record among many is acknowledged, and another stands in its place."""
 
+    lost = LOST
+
     def on_request(self, seen: SeenRequest) -> bytes | None:
         asked = seen.message
         if not isinstance(asked, ProduceRequest):
             return seen.payload
         part = asked.topic_data[0].partition_data[0]
         (batch, *_) = decode_batches(bytes(part.records or b""))
-        if [record.value for record in batch.records] != [LOST]:
+        if [record.value for record in batch.records] != [self.lost]:
             return seen.payload
         records = [replace(record, value=b"another") for record in batch.records]
         part.records = encode_batch(replace(batch, records=records, crc=None, batch_length=None))

@@ -10,19 +10,24 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.proxies import FrameRule, RunningRelay
+from harness.proxies.event import Listener
 from harness.proxies.frame_rule import FrameRuleInterceptor
+from harness.proxies.links import Links
+from harness.proxies.proxy import Proxy
 from harness.targets.address import parse_address
 from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
-from harness.targets.proxied import proxied
+from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.spec import parse_target
 from harness.targets.target import (
     BROKER_CONFIG,
     JOIN_AS_BROKER,
+    LINKS,
     OWN_BROKER,
     SAFETY_CLASSES,
     Address,
@@ -81,16 +86,27 @@ class PrivateBehindRelay(Target):
 
 
 class PrivateClusterBehindProxies(Target):
-    """A cluster of a test's own, each broker reached only through a proxy with the one rule."""
+    """A cluster of a test's own, each broker reached only through a proxy with the one rule.
+
+    Where a broker is gone nobody listens: its proxy is closed when it has ended.
+    """
 
     def __init__(
-        self, like: Target, settings: Mapping[str, str], nodes: int, rule: FrameRule
+        self,
+        like: Target,
+        settings: Mapping[str, str],
+        nodes: int,
+        rule: FrameRule,
+        **links: Any,
     ) -> None:
+        """``links``: as ``start_another`` takes it."""
         super().__init__(like.log_dir)
         self.spec, self.release = like.spec, like.release
         self.implementation, self.capabilities = like.implementation, like.capabilities
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
+        self._with_links = links
         self._cluster: Target | None = None
+        self._behind: ProxiedTarget | None = None
         self._open = ExitStack()
 
     @property
@@ -100,13 +116,16 @@ class PrivateClusterBehindProxies(Target):
     def start(self) -> list[Address]:
         """The proxies' addresses."""
         with ExitStack() as opening:
-            self._cluster = self._like.start_another(self._settings, nodes=self._count)
+            self._cluster = self._like.start_another(
+                self._settings, nodes=self._count, **self._with_links
+            )
             opening.callback(self._cluster.stop)
             interceptor = FrameRuleInterceptor(self._rule)
             behind = opening.enter_context(proxied(self._cluster, interceptor=interceptor))
-            self._open = opening.pop_all()
+            self._behind, self._open = behind, opening.pop_all()
         self.addresses, self.nodes = list(behind.addresses), list(self._cluster.nodes)
         self.zookeeper = self._cluster.zookeeper
+        self.controller_node = self._cluster.controller_node
         return self.addresses
 
     def is_alive(self) -> bool:
@@ -121,11 +140,24 @@ class PrivateClusterBehindProxies(Target):
         assert self._cluster is not None, "not started"
         return self._cluster
 
+    @property
+    def links(self) -> Links[Proxy]:
+        """Those of the cluster; the proxies with the rule stand before them."""
+        return self._running.links
+
+    def _close_proxy(self, node: int) -> None:
+        """A controller has none."""
+        assert self._behind is not None, "not started"
+        if node in self.nodes:
+            self._behind.refuse(node)
+
     def stop_node(self, node: int) -> None:
         self._running.stop_node(node)
+        self._close_proxy(node)
 
     def kill_node(self, node: int) -> None:
         self._running.kill_node(node)
+        self._close_proxy(node)
 
     def pause_node(self, node: int) -> None:
         self._running.pause_node(node)
@@ -135,6 +167,9 @@ class PrivateClusterBehindProxies(Target):
 
     def restart_node(self, node: int) -> None:
         self._running.restart_node(node)
+        assert self._behind is not None, "not started"
+        if node in self.nodes:
+            self._behind.net.wait_for(self._behind.proxy_of(node).enable())
 
 
 class Shared(ExternalBroker):
@@ -158,7 +193,7 @@ class SharedAndPrivate(Shared):
 
     def __init__(self, addresses: list[Address], private: Target, defect_name: str) -> None:
         super().__init__(addresses)
-        self.capabilities |= private.capabilities & {JOIN_AS_BROKER}
+        self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS}
         self._private, self._defect_name = private, defect_name
 
     def _another(self, settings: dict[str, str]) -> Target:
@@ -167,6 +202,14 @@ class SharedAndPrivate(Shared):
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:
         rule = rule_named(self._defect_name)
         return PrivateClusterBehindProxies(self._private, settings, nodes, rule)
+
+    def _another_linked(
+        self, settings: dict[str, str], nodes: int, tell: Listener | None
+    ) -> Target:
+        rule = rule_named(self._defect_name)
+        return PrivateClusterBehindProxies(
+            self._private, settings, nodes, rule, links=True, tell=tell
+        )
 
 
 @pytest.hookimpl

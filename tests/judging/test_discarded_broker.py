@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -38,9 +39,12 @@ class Counted(Target):
     def log_path(self) -> None:
         return None
 
-    def start_another(self, settings: Mapping[str, str] | None = None, *, nodes: int = 1) -> Target:
+    def start_another(
+        self, settings: Mapping[str, str] | None = None, *, nodes: int = 1, **links: Any
+    ) -> Target:
         assert not settings
         assert nodes == 1
+        assert not links
         another = Counted(self.started)
         another.start()
         return another

@@ -10,9 +10,10 @@ import pytest
 from harness.client.errors import ResponseTimeout
 from harness.cluster_scheduling import OneForPrivateClusters
 from harness.lent_cluster import LentCluster
+from harness.proxies.event import Event, Listener
 from harness.targets.errors import MissingCapability
 from harness.targets.external import ExternalBroker
-from harness.targets.target import BROKER_CONFIG, OWN_BROKER, Address, Target
+from harness.targets.target import BROKER_CONFIG, LINKS, OWN_BROKER, Address, Target
 from tests.judging.conftest import SmallSuite
 
 
@@ -20,11 +21,12 @@ class Counted(Target):
     """A cluster without processes that counts those started like it."""
 
     spec = "counted"
-    capabilities = frozenset({OWN_BROKER, BROKER_CONFIG})
+    capabilities = frozenset({OWN_BROKER, BROKER_CONFIG, LINKS})
 
     def __init__(self, started: list[Counted]) -> None:
         super().__init__()
         self.started, self.alive = started, False
+        self.tell: Listener | None = None
 
     def start(self) -> list[Address]:
         self.alive = True
@@ -41,7 +43,14 @@ class Counted(Target):
     def log_path(self) -> None:
         return None
 
-    def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:
+    def _another_linked(
+        self, settings: dict[str, str], nodes: int, tell: Listener | None
+    ) -> Target:
+        made = self._another_cluster(settings, nodes)
+        made.tell = tell
+        return made
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> Counted:
         made = Counted(self.started)
         made.nodes = list(range(nodes))
         return made
@@ -82,6 +91,22 @@ def test_another_kind_takes_the_place_of_the_one_before() -> None:
     assert (first.alive, fourth.nodes) == (False, [0, 1, 2, 3])
     other = lent(lending, like, 4, **{"num.partitions": "2"})
     assert (fourth.alive, other.alive) == (False, True)
+    lending.stop()
+
+
+def test_what_is_done_to_links_is_told_while_they_are_lent() -> None:
+    lending, like = LentCluster(), Counted([])
+    heard: list[Event] = []
+    plain = lent(lending, like)
+    linked: Any = lending.lend(lambda: like, 3, {}, links=True)
+    assert (plain.alive, plain.tell) == (False, None)
+    cut = Event(1.0, "cut", "1->2")
+    linked.tell(cut)
+    lending.listener = heard.append
+    linked.tell(cut)
+    lending.take_back(Healing())  # type: ignore[arg-type]
+    linked.tell(cut)
+    assert heard == [cut]
     lending.stop()
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from reports.api_matrix import ApiVersion
 from reports.defect_matrix import ChangedVerdict, DefectRow
 from reports.fault_timelines import FaultEvent, Timeline
+from reports.histories import History, Span
 from reports.matrix import AreaCount, Cell, Matrix, Note, Part, Row, Run
 from reports.verdicts import LEVELS, WORST_FIRST
 from reports.wire_matrix import Seen, SeenError, SeenField
@@ -101,7 +102,7 @@ def _areas(rows: tuple[Row, ...], targets: tuple[str, ...]) -> list[AreaCount]:
 
 
 def small() -> Matrix:
-    """Nine requirements in three areas with every kind of cell, APIs, wire, faults and defects."""
+    """Nine requirements in three areas with every kind of cell, APIs and all that lies beside."""
     made = matrix(
         row(1, "PROD", passed(), passed(), fallen()),
         row(2, "PROD", passed(), passed(), passed()),
@@ -113,7 +114,8 @@ def small() -> Matrix:
         row(1, "CONN", passed(), passed(), fallen("not_supported", "")),
         row(2, "CONN", passed(), passed(), passed()),
     )
-    return replace(made, apis=_apis(), wire=_wire(), faults=_faults(), defects=_defects())
+    made = replace(made, apis=_apis(), wire=_wire(), faults=_faults(), defects=_defects())
+    return replace(made, histories=_histories())
 
 
 def _apis() -> tuple[ApiVersion, ...]:
@@ -150,6 +152,31 @@ def _faults() -> tuple[Timeline, ...]:
         Timeline("stranger", "protocol/test_prod.py::test_crc[v9]", 1, 205, (armed, fired)),
         *(Timeline("reference", f"{good}[v{v}]", 1, 1, (armed,)) for v in range(3)),
     )
+
+
+def _histories() -> tuple[History, ...]:
+    """Of the failed case on stranger: three sends, and a broker that was killed meanwhile."""
+    sent = [
+        _span("send", "ok", 1.0, 3.5, offset=0, value="1"),
+        _span("send", "fail", 4.0, 5.0, value="2", detail="NOT_ENOUGH_REPLICAS"),
+        _span("send", "invoke", 8.0, None, value="3"),
+    ]
+    killed = Span("cluster", "fault", None, "info", 6.0, 6.0, None, None, "kill <b>2</b>")
+    case = "protocol/test_prod.py::test_crc[v9]"
+    return (History("stranger", case, 1, 3, 1, 1, 1, 1, 1, (*sent[:2], killed, sent[2])),)
+
+
+def _span(
+    action: str,
+    outcome: str,
+    began_ms: float,
+    ended_ms: float | None,
+    *,
+    offset: int | None = None,
+    value: str | None = None,
+    detail: str | None = None,
+) -> Span:
+    return Span("producer", action, 0, outcome, began_ms, ended_ms, offset, value, detail)
 
 
 def _defects() -> tuple[DefectRow, ...]:

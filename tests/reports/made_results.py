@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.arrow import pa, pq
-from reports.beside import FAULTS, WIRE, BesideDataset
+from reports.beside import FAULTS, HISTORIES, WIRE, BesideDataset
 from reports.schema import COLUMNS, RUN_KEY, SCHEMA_VERSION, SCHEMA_VERSION_KEY
 from reports.verdicts import WORST_FIRST
 
@@ -163,6 +163,35 @@ def write_faults(folder: Path, run: str, rows: Iterable[Row]) -> Path:
     return _write_part(folder, FAULTS, run, [{**empty, **row} for row in rows])
 
 
+def write_histories(folder: Path, run: str, rows: Iterable[Row]) -> Path:
+    """Writes `folder`/histories/run=<run>/part-0.parquet; what a row does not say is of a send."""
+    empty = {"attempt": 1, "process": "producer", "action": "send", "partition": 0}
+    return _write_part(folder, HISTORIES, run, [{**empty, **row} for row in rows])
+
+
+def history_rows(target: str, count: int) -> list[Row]:
+    """So many acknowledged sends, a refused one, one without an end, a fault, and a final read."""
+    rows: list[Row] = []
+    for n in range(count):
+        rows += [
+            {"outcome": "invoke", "value": f"{n}", "at_ms": 2.0 * n},
+            {"outcome": "ok", "value": f"{n}", "at_ms": 2.0 * n + 1, "offset": n},
+        ]
+    late = 2.0 * count
+    killed = {"process": "cluster", "action": "fault", "partition": None, "outcome": "info"}
+    refused = {"value": "x", "at_ms": late + 3}
+    rows += [
+        {**killed, "detail": "kill 2", "at_ms": late},
+        {**refused, "outcome": "invoke"},
+        {**refused, "outcome": "fail", "detail": "NOT_ENOUGH_REPLICAS", "at_ms": late + 4},
+        {"outcome": "invoke", "value": "y", "at_ms": late + 5},
+    ]
+    read = {"process": "reader", "action": "final_read", "outcome": "ok", "at_ms": late + 9}
+    rows += [{**read, "value": f"{n}", "offset": n} for n in range(count)] + [read]
+    about = {"target": target, "case": "protocol/test_prod.py::test_0"}
+    return [{**about, **row, "ordinal": number} for number, row in enumerate(rows)]
+
+
 def _write_part(folder: Path, beside: BesideDataset, run: str, rows: list[Row]) -> Path:
     schema = pa.schema(
         [(name, pa.type_for_alias(kind)) for name, kind in beside.columns],
@@ -240,11 +269,13 @@ def write_defects(folder: Path, name: str, table: Row) -> Path:
 
 
 def write_beside(folder: Path) -> None:
-    """Wire coverage, faults (of a run that counts and of one that doesn't), defects, evidence."""
+    """Wire coverage, faults, histories (of runs that count and others), defects, evidence."""
     write_wire(folder, "42", wire_rows("kafka:4.4.0", 1))
     write_wire(folder, "0042", wire_rows("kafka:4.4.0", 2))
     write_faults(folder, "42", fault_rows("kafka:4.4.0", 250))
     write_faults(folder, "0042", fault_rows("kafka:4.4.0", 3))
+    write_histories(folder, "42", history_rows("kafka:4.4.0", 2500))
+    write_histories(folder, "0042", history_rows("kafka:4.4.0", 3))
     newer, older = "2026-01-02T00:00:00+00:00", "2026-01-01T00:00:00+00:00"
     write_defects(folder, "newer", defect_table("reference", newer))
     write_defects(folder, "older", defect_table("reference", older, killed=False, problem="no"))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.conformance import fault_parquet, wire_parquet
+from harness.conformance import fault_parquet, history_parquet, wire_parquet
 from harness.conformance.verdict import Verdict
 from reports.arrow import pa, pq
-from reports.beside import FAULTS, WIRE, defect_tables
+from reports.beside import FAULTS, HISTORIES, WIRE, defect_tables
 from reports.dataset import Dataset, find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
@@ -103,9 +103,17 @@ def test_unfit_fault_journal_is_refused(tmp_path: Path, datasets: list[Dataset])
 
 def test_both_ends_know_the_same_columns() -> None:
     """What reports read is a copy, on purpose, of what is written."""
-    for read, written in ((WIRE, wire_parquet.WIRE_SCHEMA), (FAULTS, fault_parquet.FAULTS_SCHEMA)):
+    for read, written in (
+        (WIRE, wire_parquet.WIRE_SCHEMA),
+        (FAULTS, fault_parquet.FAULTS_SCHEMA),
+        (HISTORIES, history_parquet.HISTORY_SCHEMA),
+    ):
         assert list(read.columns) == [(field.name, str(field.type)) for field in written]
-    for there, here in ((wire_parquet.WIRE, WIRE), (fault_parquet.FAULTS, FAULTS)):
+    for there, here in (
+        (wire_parquet.WIRE, WIRE),
+        (fault_parquet.FAULTS, FAULTS),
+        (history_parquet.HISTORIES, HISTORIES),
+    ):
         known = (there.folder, there.version_key, there.version)
         assert known == (here.name, here.version_key, here.version)
 

@@ -19,7 +19,8 @@ from reports.build import build_report
 from reports.dataset import find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
-from reports.matrix import Matrix, read_matrix
+from reports.histories import histories
+from reports.matrix import Matrix, read_matrix, read_table
 from reports.verdicts import WORST_FIRST
 
 from .conftest import STATEMENTS, DrawnReport
@@ -123,7 +124,7 @@ def test_rendering_again_gives_the_same_bytes(drawn_report: DrawnReport, matrix:
 def test_no_jvm_and_no_half_written_folder_is_left(drawn_report: DrawnReport) -> None:
     assert drawn_report.left_behind == []
     left = sorted(entry.name for entry in drawn_report.results.iterdir())
-    assert left == ["defects", "faults", "report", "results", "runs", "wire"]
+    assert left == ["defects", "faults", "histories", "report", "results", "runs", "wire"]
 
 
 @pytest.mark.parametrize(
@@ -232,6 +233,28 @@ def test_timelines_are_of_the_run_that_counts(drawn_report: DrawnReport) -> None
         "rule": "drop it",
         "detail": {"action": "drop", "version": 3},
     }
+
+
+def test_histories_are_of_the_run_that_counts(drawn_report: DrawnReport) -> None:
+    (said,) = json.loads(drawn_report.paths.json.read_text())["histories"]
+    case = "protocol/test_prod.py::test_0"
+    counts = {"sent": 2502, "acknowledged": 2500, "failed": 1, "unknown": 1, "in_log": 2500}
+    faults = [{"at_ms": 5000.0, "what": "kill 2"}]
+    about = {"target": "kafka:4.4.0", "case": case, "attempt": 1}
+    assert said == {**about, **counts, "faults": faults}
+
+
+def test_of_very_many_sends_some_are_drawn(drawn_report: DrawnReport) -> None:
+    """Of those that were acknowledged alone; each from its beginning to its end."""
+    (one,) = histories(read_table(drawn_report.paths.histories))
+    done = [span for span in one.spans if span.outcome == "ok"]
+    assert one.every == 3
+    assert [span.value for span in done] == [f"{n}" for n in range(0, 2500, 3)]
+    assert {span.ended_ms - span.began_ms for span in done if span.ended_ms} == {1.0}
+    killed, refused, lost = one.spans[len(done) :]
+    assert (killed.action, killed.detail) == ("fault", "kill 2")
+    assert (refused.outcome, refused.detail) == ("fail", "NOT_ENOUGH_REPLICAS")
+    assert (lost.outcome, lost.ended_ms) == ("invoke", None)
 
 
 def test_of_two_defect_tables_the_newer_counts(drawn_report: DrawnReport) -> None:

@@ -107,7 +107,7 @@ def test_cell_leads_to_its_evidence(pages: OpenPages, file: Path) -> None:
 
 def test_what_was_done_on_the_way_has_a_timeline(pages: OpenPages, file: Path) -> None:
     page = pages.open(file, "at=PROD-001@stranger")
-    faults = page.locator("#panel .faults")
+    faults = page.locator("#panel .faults").first
     expect(faults.locator("summary")).to_have_text("Faults on the way: 205 events")
     drawing = faults.get_by_role("img")
     expect(drawing).to_have_accessible_name(
@@ -124,6 +124,37 @@ def test_what_was_done_on_the_way_has_a_timeline(pages: OpenPages, file: Path) -
         "drop <b>it</b>\naction: drop, version: 9",
     ]
     expect(faults).to_contain_text("The first 2 of 205 events.")
+
+
+def test_what_clients_did_has_lanes(pages: OpenPages, file: Path) -> None:
+    page = pages.open(file, "at=PROD-001@stranger")
+    history = page.locator("#panel .faults").nth(1)
+    expect(history.locator("summary")).to_have_text("History: 3 records sent")
+    words = (
+        "3 records sent: 1 acknowledged, 1 surely not written, 1 unknown; 1 in the log at the end."
+    )
+    expect(history).to_contain_text(words)
+    drawing = history.get_by_role("img")
+    expect(drawing).to_have_accessible_name(
+        "3 records sent and 1 fault in 8 ms; the table has what stands out"
+    )
+    lanes = drawing.locator("text").all_text_contents()
+    assert lanes == ["faults", "producer, partition 0", "1", "0 ms", "8 ms"]
+    marks = drawing.locator("rect.span")
+    assert [marks.nth(n).get_attribute("class") for n in range(3)] == [
+        "span ok",
+        "span fail",
+        "span invoke",
+    ]
+    assert drawing.locator("rect title").nth(0).text_content() == (
+        "1 ms to 4 ms: send 1 acknowledged at offset 0"
+    )
+    lines = history.locator("tbody tr")
+    assert [lines.nth(n).locator("td").all_inner_texts() for n in range(3)] == [
+        ["4", "producer, partition 0", "send 2: surely not written\nNOT_ENOUGH_REPLICAS"],
+        ["6", "fault 1", "kill <b>2</b>"],
+        ["8", "producer, partition 0", "send 3: never answered"],
+    ]
 
 
 def test_timelines_of_folded_parts_open_one_by_one(pages: OpenPages, file: Path) -> None:

@@ -13,6 +13,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved
 from harness.codec.messages import MetadataRequest
+from harness.proxies.event import Event
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.target import (
@@ -20,6 +21,7 @@ from harness.targets.target import (
     DISCONNECT_NODE,
     JOIN_AS_BROKER,
     KILL_NODE,
+    LINKS,
     LOG_DIRECTORY,
     LOGS,
     OWN_BROKER,
@@ -59,6 +61,7 @@ REFUSED: dict[str, list[Operation]] = {
     **ON_A_NODE,
     OWN_BROKER: [lambda target, _: target.start_another()],
     BROKER_CONFIG: [lambda target, _: target.start_another(SETTING)],
+    LINKS: [lambda target, _: target.start_another(links=True)],
 }
 
 
@@ -285,6 +288,24 @@ class CapabilityContract:
             return
         with asked.target.start_another(SETTING) as mine:
             assert mine.is_alive()
+
+    def test_links(self, asked: Asked) -> None:
+        if asked.lacks(OWN_BROKER, LINKS):
+            return
+        told: list[Event] = []
+        with asked.target.start_another(links=True, tell=told.append) as mine:
+            (node,) = mine.nodes
+            link = mine.links["client", node]
+            with Connection(mine.address_of(node), timeout_ms=ANSWER_MS) as connection:
+                link.cut()
+                asked.ask(connection)
+                connection.expect_silence(SILENCE_MS)
+                link.heal()
+                connection.receive()
+            assert [(event.what, event.link) for event in told] == [
+                ("cut", f"client->{node}"),
+                ("healed", f"client->{node}"),
+            ]
 
     # -- what ends a node ----------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert (file.implementation, file.release) == ("Apache Kafka", "3.9.2")
     assert file.name_prefix == "team-a.kc-"
     assert file.safety == {"read"}
-    withheld = {"create_topics", "own_broker", "broker_config", "join_as_broker"}
+    withheld = {"create_topics", "own_broker", "broker_config", "join_as_broker", "links"}
     everything = set(CAPABILITIES) - withheld
     assert file.capabilities == everything
     assert file.commands["stop"] == ("stop", "{node}", "")

@@ -105,6 +105,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     ({"capabilities": ["stop_node"]}, "limits.stop_timeout_ms: belongs to the capability stop_n"),
     ({"capabilities": ["join_as_broker"]}, "a file cannot say how to join it"),
+    ({"capabilities": ["links"]}, "a file cannot say how connections are led"),
     ({"capabilities": ["log_directory"]}, "log_directories: belongs to the capability log_direct"),
     ({"log_directories": ["{dir}"]}, "log_directories: belongs to the capability log_directory"),
     (

@@ -5,10 +5,12 @@ import errno
 import select
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from harness.faults import slowed
 from harness.proxies.links import Links
 from harness.proxies.partitions import isolate_one
 from harness.proxies.proxy import Proxy
@@ -82,6 +84,17 @@ def test_what_is_cut_waits_and_the_rest_goes_on(links: Links[Proxy]) -> None:
         assert not has_bytes(ends["1->2"])
         links.heal()
         assert ends["1->2"].recv(5, socket.MSG_WAITALL) == b"hello"
+
+
+def test_a_link_is_slow_for_a_while(links: Links[Proxy]) -> None:
+    link = links[1, 2]
+    with slowed(link, 300), socket.create_connection(link.proxy.listen, TIMEOUT_S) as end:
+        began = time.monotonic()
+        end.sendall(b"hello")
+        assert end.recv(5, socket.MSG_WAITALL) == b"hello"
+        assert time.monotonic() - began >= 0.3
+        assert link.call(lambda proxy: len(proxy.toxics)) == 1
+    assert link.call(lambda proxy: len(proxy.toxics)) == 0
 
 
 def test_the_proxies_know_their_ends(links: Links[Proxy]) -> None:

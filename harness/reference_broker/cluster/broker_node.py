@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Coroutine, Iterator
-from dataclasses import dataclass
+from collections.abc import Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -32,7 +32,7 @@ from harness.reference_broker.effects import (
 from harness.reference_broker.handlers.table import MEMBER_HANDLERS
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.node import Node, Seat, now_ms
-from harness.reference_broker.server import BrokerServer
+from harness.reference_broker.server import BrokerServer, advertised_address
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import CLIENT_LISTENER, Endpoint
 from harness.reference_broker.storage.node_files import NodeFiles
@@ -47,7 +47,7 @@ class Joining:
     """How a broker comes into its cluster.
 
     ``port`` and ``internal_port`` are 0 for free ones; the latter is None for one listener only.
-    ``folder``: where it keeps its logs, None for its memory.
+    ``folder``: where it keeps its logs, None for its memory. ``ways``: as in :class:`Membership`.
     """
 
     cluster_id: str
@@ -56,6 +56,7 @@ class Joining:
     port: int = 0
     internal_port: int | None = 0
     folder: Path | None = None
+    ways: Mapping[Endpoint, Endpoint] = field(default_factory=dict)
 
 
 class BrokerNode:
@@ -77,7 +78,10 @@ class BrokerNode:
         """Join the cluster, and tell where clients come."""
         joining, settings = self._joining, self._settings
         client = Endpoint(joining.host, await self._client.bind(joining.host, joining.port))
-        listeners = {CLIENT_LISTENER: client}
+        told = client
+        if settings.text("advertised.listeners"):
+            told = Endpoint(*advertised_address(settings, *client))
+        listeners = {CLIENT_LISTENER: told}
         if joining.internal_port is not None:
             port = await self._internal.bind(joining.host, joining.internal_port)
             listeners[INTERNAL_LISTENER] = Endpoint(joining.host, port)
@@ -88,6 +92,7 @@ class BrokerNode:
             listeners,
             uuid4() if self._files is None else self._files.directory_id,
             settings.text("broker.rack") or None,
+            ways=joining.ways,
         )
         running = self._running = _Running(settings, member, self._peer)
         if self._files is not None:
@@ -114,7 +119,9 @@ class BrokerNode:
     def _peer(self, purpose: str) -> Peer:
         node_id = self._settings.number("node.id")
         timeout_ms = self._settings.number("controller.socket.timeout.ms")
-        peer = Peer(lambda: self._joining.controller, f"broker-{node_id}-{purpose}", timeout_ms)
+        controller = self._joining.controller
+        way = self._joining.ways.get(controller, controller)
+        peer = Peer(lambda: way, f"broker-{node_id}-{purpose}", timeout_ms)
         self._peers.append(peer)
         return peer
 

@@ -18,7 +18,8 @@ CONTROLLER_LISTENER = "CONTROLLER"
 class Membership:
     """One incarnation. ``epoch`` is -1 until the controller has given one.
 
-    ``previous_epoch`` is that of the last incarnation if it ended in good order, else -1.
+    ``previous_epoch`` is that of the last incarnation if it ended in good order, else -1. ``ways``:
+    where connections are opened instead, by the address that others tell.
     """
 
     broker_id: BrokerId
@@ -30,6 +31,7 @@ class Membership:
     incarnation_id: UUID = field(default_factory=uuid4)
     epoch: int = -1
     previous_epoch: int = -1
+    ways: Mapping[Endpoint, Endpoint] = field(default_factory=dict)
     metadata_offset: int = -1
 
     @property
@@ -37,3 +39,7 @@ class Membership:
         """Where brokers reach each other."""
         has_internal = INTERNAL_LISTENER in self.listeners
         return INTERNAL_LISTENER if has_internal else next(iter(self.listeners))
+
+    def way_to(self, told: Endpoint) -> Endpoint:
+        """Where a connection to this address is opened."""
+        return self.ways.get(told, told)

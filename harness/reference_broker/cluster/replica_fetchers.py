@@ -69,7 +69,8 @@ class ReplicaFetchers:
     def _where(self, leader: BrokerId) -> Endpoint | None:
         registered = self._node.state.brokers.get(leader)
         listener = self._member.inter_broker_listener
-        return None if registered is None else registered.listeners.get(listener)
+        told = None if registered is None else registered.listeners.get(listener)
+        return None if told is None else self._member.way_to(told)
 
     async def close(self) -> None:
         """End all of them."""

@@ -123,7 +123,7 @@ async def _serve_member(settings: BrokerSettings, joining: Joining) -> None:
 
 def member_joining(joining: Joining, *, alone: bool) -> Joining:
     """``alone``: the only broker there will be of ours needs no listener for others."""
-    return replace(joining, internal_port=None if alone else 0)
+    return replace(joining, internal_port=None) if alone else joining
 
 
 def _run(serving: Coroutine[Any, Any, None]) -> None:

@@ -81,6 +81,7 @@ _FIRST_VERSION_WITH_REPLICA_STATE = 15
 _FIRST_VERSION_WITH_LEADER = 16
 _LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 _READ_COMMITTED = 1
+_ANYBODY = -1
 _ISOLATION_LEVELS = (0, _READ_COMMITTED)
 
 
@@ -172,12 +173,14 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
     max_bytes = max_bytes if quota_bytes is None else min(max_bytes, quota_bytes)
     state = request.replica_state
     says_state = version >= _FIRST_VERSION_WITH_REPLICA_STATE
+    observes = _observes_metadata(wanted, context)
+    asks = state.replica_id if says_state else request.replica_id
     return _Fetch(
         wanted,
         FetchLimits(
             min(request.min_bytes, max_bytes),
             max_bytes,
-            replica_id=state.replica_id if says_state else request.replica_id,
+            replica_id=_ANYBODY if observes else asks,
             broker_epoch=state.replica_epoch if says_state else ANY_EPOCH,
             may_follow=version >= _FIRST_VERSION_WITH_RACK,
             rack=request.rack_id if version >= _FIRST_VERSION_WITH_RACK else "",
@@ -189,6 +192,12 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
         request.session_epoch == FIRST_EPOCH,
         context,
     )
+
+
+def _observes_metadata(wanted: list[WantedPartition], context: RequestContext) -> bool:
+    """Whether the controller's log alone is asked for: a broker that fetches it is no replica."""
+    log = context.state.cluster.unlisted
+    return log is not None and {want.key[0] for want in wanted} in ({log.name}, {log.topic_id})
 
 
 def _wanted_of(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from harness.targets.asking import ask_api_versions
 from harness.targets.kafka.broker_config import CLIENT, NodeConfig, new_cluster_id
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.jvm import Jvm
@@ -15,7 +17,7 @@ from harness.targets.kafka.readiness import questions_for
 from harness.targets.kafka.server import JavaServer
 from harness.targets.kafka.zookeeper import ZooKeeper
 from harness.targets.process import reserve_log
-from harness.targets.ready import await_answers
+from harness.targets.ready import Question, await_answers
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import until_started
 from harness.targets.target import Address
@@ -157,20 +159,29 @@ class KafkaCluster:
         await_answers(node.listens_at, questions, START_TIMEOUT_MS, check)
         node.answered()
 
-    # -- one broker ----------------------------------------------------------------------------
+    def _await_controller(self, node: KafkaNode) -> None:
+        """It answers; whether it is active yet is seen by those who ask it."""
+        address = node.config.listening(node.config.quorum.address)
+        question: Question = partial(ask_api_versions, address)
+        await_answers(address, [question], START_TIMEOUT_MS, node.check_start)
+        node.answered()
 
-    def restart(self, node_id: int) -> None:
-        """End a broker in good order if it runs, start it again and await its answer.
+    # -- one node ------------------------------------------------------------------------------
+
+    def restart(self, node: KafkaNode) -> None:
+        """End a node in good order if it runs, start it again and await its answer.
 
         Raises TargetError: it does not end; TargetStartError: it does not come back.
         """
-        node = self.brokers[node_id]
         node.stop()
 
         def launch() -> None:
             if self.zookeeper is not None:
-                self.zookeeper.await_gone(node_id)
+                self.zookeeper.await_gone(node.node_id)
             node.launch()
-            self._await(node, {node_id: node.address})
+            if node is self.controller:
+                self._await_controller(node)
+            else:
+                self._await(node, {node.node_id: node.address})
 
         until_started(node.called, launch, node.kill)

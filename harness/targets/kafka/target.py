@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.targets.artifacts import fetch_release
 from harness.targets.kafka.cluster import KafkaCluster, Programs
@@ -20,6 +21,7 @@ from harness.targets.target import (
     CREATE_TOPICS,
     JOIN_AS_BROKER,
     KILL_NODE,
+    LINKS,
     LOG_DIRECTORY,
     LOGS,
     OWN_BROKER,
@@ -29,6 +31,9 @@ from harness.targets.target import (
     Address,
     Target,
 )
+
+if TYPE_CHECKING:
+    from harness.proxies.event import Listener
 
 
 class KafkaTarget(Target):
@@ -43,7 +48,7 @@ class KafkaTarget(Target):
     :mod:`harness.targets.kafka.broker_config`, and that topics can be deleted from 0.8.2 on
     (``delete.topic.enable``), so that tests can clean up; ``settings`` by Kafka's names win.
     All data is in a temporary folder and goes with the target. A node that cannot read its own
-    metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE.
+    metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE, and LINKS.
     """
 
     implementation = "Apache Kafka"
@@ -59,6 +64,7 @@ class KafkaTarget(Target):
             RESTART_NODE,
             LOG_DIRECTORY,
             LOGS,
+            LINKS,
         }
     )
 
@@ -84,7 +90,7 @@ class KafkaTarget(Target):
         listeners_of(release)  # is it a release at all
         self.mode = choose_mode(release, mode)
         if not reads_metadata_log(release, self.mode):
-            self.capabilities = self.capabilities - {RESTART_NODE}
+            self.capabilities = self.capabilities - {RESTART_NODE, LINKS}
         self.heap = checked_heap(heap)
         self.settings = dict(settings or {})
         self._plan = self._planned(nodes)
@@ -172,6 +178,7 @@ class KafkaTarget(Target):
             self._log_path = first.log_path if first else None
         self.addresses = list(cluster.addresses.values())
         self.nodes = list(cluster.addresses)
+        self.controller_node = cluster.controller.node_id if cluster.controller else None
         self.zookeeper = cluster.zookeeper.address if cluster.zookeeper else None
         self.peer_door = cluster.peer_door
 
@@ -192,14 +199,18 @@ class KafkaTarget(Target):
             self._cluster = None
         self.addresses = []
         self.nodes = []
+        self.controller_node = None
         self.zookeeper = None
         self.peer_door = None
 
     # -- one node ------------------------------------------------------------------------------
 
     def _node(self, node: int) -> KafkaNode:
-        self.address_of(node)
+        if node != self.controller_node:
+            self.address_of(node)
         assert self._cluster is not None
+        if node == self.controller_node and self._cluster.controller is not None:
+            return self._cluster.controller
         return self._cluster.brokers[node]
 
     def node_is_alive(self, node: int) -> bool:
@@ -219,9 +230,9 @@ class KafkaTarget(Target):
 
     def restart_node(self, node: int) -> None:
         self.require(RESTART_NODE)
-        self.address_of(node)
+        asked = self._node(node)
         assert self._cluster is not None
-        self._cluster.restart(node)
+        self._cluster.restart(asked)
 
     def log_directories(self, node: int) -> list[Path]:
         return self._node(node).config.log_directories
@@ -244,4 +255,19 @@ class KafkaTarget(Target):
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),
             write_archive=False,
+        )
+
+    def _another_linked(
+        self, settings: dict[str, str], nodes: int, tell: Listener | None
+    ) -> KafkaTarget:
+        from harness.targets.linked import LinkedKafka  # the proxies, which few targets need
+
+        return LinkedKafka(
+            self.release,
+            nodes=nodes,
+            mode=self.mode.value,
+            heap=self.heap,
+            settings={**self.settings, **settings},
+            log_dir=self._log_folder(),
+            tell=tell,
         )

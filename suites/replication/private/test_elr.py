@@ -15,7 +15,11 @@ from suites.replication.sampled import sampled
 
 
 def _topic(cluster: Cluster) -> Topic:
-    """On two brokers that both have to be in sync; the third is asked."""
+    """On two brokers that both have to be in sync; the third is asked.
+
+    Both know that the record is committed: whoever leads alone commits nothing, and one that did
+    not know it would tell no end of its log.
+    """
     need_eligible_leaders(cluster.front)
     topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
     append(cluster.leader_door(topic), topic, batch_of(b"r"))

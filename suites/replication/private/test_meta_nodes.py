@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import NOBODY, Cluster
+from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import DescribeClusterRequest, UnregisterBrokerRequest
+from harness.codec.messages import (
+    DescribeClusterRequest,
+    MetadataRequest,
+    MetadataResponse,
+    UnregisterBrokerRequest,
+)
 from harness.conformance.checks import requirement
 from harness.marks import judges, private_cluster
 from suites.protocol.expect import expect_error
@@ -16,6 +23,7 @@ from suites.replication.served import checked, served
 from suites.replication.told import Told, told_by
 
 ABSENT = 1_000_000  # a broker that no cluster has
+LOOK_S = 3.0  # how long nothing must be created
 WITH_FENCED = 2  # from this version of DescribeCluster on (KIP-1073)
 
 
@@ -170,3 +178,27 @@ def _described(door: BrokerUnderTest) -> list[int]:
     version = door.version("DescribeCluster")
     request = DescribeClusterRequest(include_fenced_brokers=version >= WITH_FENCED)
     return sorted(each.broker_id for each in door.ask(request, version).brokers)
+
+
+@judges("META-027")
+@private_cluster(auto__create__topics__enable="true", default__replication__factor="4")
+def test_nothing_is_auto_created_with_too_few_brokers(cluster: Cluster) -> None:
+    """Four replicas are the default, and there are three brokers."""
+    name = cluster.unique_topic()
+    with requirement("META-027"):
+        deadline = time.monotonic() + LOOK_S
+        while time.monotonic() < deadline:
+            told = _auto_created(cluster, name)
+            assert told.error_code != ErrorCode.NONE, f"it is made: {_placed(told)}"
+            assert not told.partitions, f"it has partitions: {_placed(told)}"
+            time.sleep(0.1)
+
+
+def _auto_created(cluster: Cluster, name: str) -> MetadataResponse.MetadataResponseTopic:
+    wanted = MetadataRequest.MetadataRequestTopic(name=name)
+    request = MetadataRequest(topics=[wanted], allow_auto_topic_creation=True)
+    return only(cluster.front.ask(request).topics, "topic")
+
+
+def _placed(told: MetadataResponse.MetadataResponseTopic) -> list[list[int]]:
+    return [list(each.replica_nodes) for each in told.partitions]

@@ -1,0 +1,123 @@
+"""Our own cluster in which every connection goes through a proxy that can be faulted alone.
+
+Each broker is told what its proxies are: connections that it would open to another broker, or to
+the controller, it opens there. Clients are told the proxies before the brokers. So nobody needs
+names or addresses of their own, and ports are all that is taken of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from harness.proxies.event import Listener
+from harness.proxies.links import Links
+from harness.proxies.proxy import Proxy
+from harness.proxies.running import RunningProxies
+from harness.targets.errors import TargetError
+from harness.targets.kafka.link_plan import CLIENT, CONTROLLER, PlannedLink
+from harness.targets.kafka.ports import free_ports
+from harness.targets.linked import open_links
+from harness.targets.process import ChildProcess
+from harness.targets.reference import START_TIMEOUT_MS
+from harness.targets.reference_cluster import CONTROLLER_ID, HOST, ReferenceCluster
+from harness.targets.start_again import StartAgain
+from harness.targets.target import Address
+
+_ANY = Address(HOST, 0)
+_TAKEN = "the port is taken"
+
+
+class LinkedReference(ReferenceCluster):
+    """As its parent; ``addresses`` are those of the proxies, which is what Metadata shows too.
+
+    ``links`` holds a link for every directed pair: ``client`` to broker, broker to another broker,
+    broker to ``controller``, as :class:`harness.targets.linked.LinkedKafka` has them.
+    """
+
+    def __init__(
+        self,
+        brokers: int,
+        *,
+        log_dir: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+        like: str = "",
+        start_timeout_ms: int = START_TIMEOUT_MS,
+        tell: Listener | None = None,
+    ) -> None:
+        """``tell`` hears of every fault. Else as ReferenceCluster."""
+        super().__init__(
+            brokers,
+            log_dir=log_dir,
+            settings=settings,
+            like=like,
+            start_timeout_ms=start_timeout_ms,
+        )
+        self._tell = tell
+        self._links: Links[Proxy] | None = None
+        self._net = ExitStack()
+        self._internal: dict[int, Address] = {}
+
+    @property
+    def links(self) -> Links[Proxy]:
+        """All links of the running cluster. Raises TargetError: it does not run."""
+        if self._links is None:
+            raise TargetError(f"{self.spec} has links only while it runs")
+        return self._links
+
+    def _choose_ports(self) -> dict[int, int]:
+        """Listen at all links: what starts afterwards finds its way from the first moment on."""
+        brokers = range(1, self.brokers + 1)
+        controller, *ports = free_ports(1 + 2 * self.brokers)
+        client = dict(zip(brokers, ports, strict=False))
+        internal = ports[self.brokers :]
+        self._internal = {
+            node: Address(HOST, port) for node, port in zip(brokers, internal, strict=True)
+        }
+        net = self._net.enter_context(RunningProxies())
+        planned = self._planned(client, Address(HOST, controller))
+        self._links = open_links(net, planned, tell=self._tell)
+        return {CONTROLLER_ID: controller, **client}
+
+    def _planned(self, client: Mapping[int, int], controller: Address) -> list[PlannedLink]:
+        planned = []
+        for node, port in client.items():
+            planned.append(PlannedLink(CLIENT, str(node), _ANY, Address(HOST, port)))
+            planned.append(PlannedLink(str(node), CONTROLLER, _ANY, controller))
+            planned += [
+                PlannedLink(str(node), str(other), _ANY, at)
+                for other, at in self._internal.items()
+                if other != node
+            ]
+        return planned
+
+    def _told(self, node: int) -> Address:
+        return Address(*self.links[CLIENT, node].proxy.listen)
+
+    def _own_settings(self, node: int) -> dict[str, str]:
+        if node == CONTROLLER_ID:
+            return {}
+        return {"advertised.listeners": f"PLAINTEXT://{self._told(node)}"}
+
+    def _joining(self, node: int) -> list[str]:
+        words = super()._joining(node)
+        if self.brokers > 1:
+            words += ["--internal-port", str(self._internal[node].port)]
+        for (source, _), link in self.links.items():
+            if source == str(node):
+                words += ["--way", f"{link.proxy.upstream}={link.proxy.listen}"]
+        return words
+
+    def _check(self, child: ChildProcess, log_path: Path) -> None:
+        """The ports were free a moment ago; at a restart they are ours."""
+        if not self.nodes and not child.is_alive() and _TAKEN in child.log_text():
+            raise StartAgain(f"a port was taken by another process; the log is {log_path}")
+        super()._check(child, log_path)
+
+    def _end(self) -> None:
+        try:
+            super()._end()
+        finally:
+            self._links = None
+            self._net.close()

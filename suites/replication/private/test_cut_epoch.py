@@ -1,0 +1,57 @@
+"""EPOCH: whatever was done to leaders and links, all replicas have one log in the end."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from harness.conformance.checks import requirement
+from harness.marks import judges
+from suites.replication.alike import expect_alike
+from suites.replication.asked_as import produce_as
+from suites.replication.cutting import await_deposed, cut_off, linked_cluster, plain_brokers
+from suites.replication.failover import await_in_sync, bring_back, lose_leader
+from suites.replication.workload import under_load
+
+SOON_MS = 1_000
+ZOMBIES = 5
+
+
+@judges("EPOCH-009")
+@linked_cluster()
+def test_all_replicas_end_with_one_log(cluster: Cluster) -> None:
+    """Under load a leader is killed, one is cut off and takes records, a follower is cut off."""
+    topic = cluster.create_topic([plain_brokers(cluster)])
+    with requirement("EPOCH-009"):
+        with under_load(cluster, topic) as workload:
+            workload.await_more()
+            dead, _ = lose_leader(cluster, topic)
+            workload.await_more()
+            bring_back(cluster, topic, dead)
+            _have_a_zombie(cluster, topic)
+            workload.await_more()
+            _cut_a_follower(cluster, topic)
+            workload.await_more()
+        cluster.await_isr(topic, cluster.nodes[:3])
+        expect_alike(cluster, topic, "EPOCH-009")
+
+
+def _have_a_zombie(cluster: Cluster, topic: Topic) -> None:
+    """The leader is alone, has records that nobody else gets, and comes back."""
+    old = cluster.leader(topic)
+    cut_off(cluster, old)
+    for number in range(ZOMBIES):
+        value = b"zombie-%d" % number
+        produce_as("zombie", cluster.at(old), topic, value, acks=1, timeout_ms=SOON_MS)
+    await_deposed(cluster, topic, old)
+    cluster.links.heal()
+    await_in_sync(cluster, topic, old)
+
+
+def _cut_a_follower(cluster: Cluster, topic: Topic) -> None:
+    """Until it is out of sync."""
+    leader = cluster.leader(topic)
+    follower, third = cluster.others(leader)[:2]
+    cluster.links[follower, leader].cut()
+    cluster.await_isr(topic, {leader, third})
+    cluster.links.heal()
+    await_in_sync(cluster, topic, follower)

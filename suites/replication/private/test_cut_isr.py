@@ -1,0 +1,44 @@
+"""ISR: a change that the controller has not answered is none."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges
+from suites.replication.asked_as import produce_as
+from suites.replication.cutting import LAG_MS, linked_cluster, plain_brokers
+from suites.replication.failover import await_in_sync
+
+WAIT_MS = 2 * LAG_MS
+"""So long a follower is behind when its leader has surely asked for a smaller ISR; less than the
+session of the leader, which cannot reach the controller."""
+
+
+@judges("ISR-013")
+@linked_cluster()
+def test_a_shrink_that_is_not_answered_is_none(cluster: Cluster) -> None:
+    """The leader cannot reach the controller, one follower cannot reach the leader."""
+    leader, follower, third = plain_brokers(cluster)
+    topic = cluster.create_topic([[leader, follower, third]])
+    controller = "controller" if cluster.registry is None else cluster.controller()
+    cluster.links[leader, controller].cut()
+    cluster.links[follower, leader].cut()
+    with requirement("ISR-013"):
+        asked = cluster.at(leader)
+        answer = produce_as("ISR-013", asked, topic, b"r", acks=-1, timeout_ms=WAIT_MS)
+        code = None if answer is None else answer.error_code
+        assert code != ErrorCode.NONE, (
+            f"{follower} cannot fetch and is in the committed ISR; acks=all is acknowledged"
+        )
+        isr = cluster.isr(topic)
+        assert isr == {leader, follower, third}, f"no shrink was committed, the ISR is {isr}"
+        cluster.links[leader, controller].heal()
+        left = {leader, third}
+        isr = cluster.last_seen(lambda: cluster.isr(topic), lambda isr: isr == left)
+        assert isr == left, f"the controller is reached again, the ISR is {isr}, not {left}"
+        again = produce_as("ISR-013", asked, topic, b"s", acks=-1, timeout_ms=WAIT_MS)
+        code = None if again is None else again.error_code
+        assert code == ErrorCode.NONE, f"with the ISR {isr}: {code}"
+        cluster.links.heal()
+        await_in_sync(cluster, topic, follower)

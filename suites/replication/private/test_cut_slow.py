@@ -1,0 +1,54 @@
+"""REPL: what a slow follower costs, and whom."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from harness.client.cluster import Cluster
+from harness.client.errors import PreparationFailed
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.faults import slowed
+from harness.marks import judges
+from suites.replication.asked_as import produce_as
+from suites.replication.cutting import linked_cluster, plain_brokers
+
+BY_MS = 300
+"""By so much each fetch of one follower is slower; its replica stays in sync."""
+ROUNDS = 7
+TIMEOUT_MS = 10_000
+RATIO = 2
+
+
+@judges("REPL-028")
+@linked_cluster()
+def test_acks_all_waits_for_the_slowest(cluster: Cluster) -> None:
+    """Medians beside one another, as the machine is no faster for the one than for the other."""
+    leader, slow, third = plain_brokers(cluster)
+    topic = cluster.create_topic([[leader, slow, third]])
+    before_ms = _produce_ms(cluster, topic, leader, acks=-1)
+    with requirement("REPL-028"):
+        with slowed(cluster.links[slow, leader], BY_MS):
+            all_ms = _produce_ms(cluster, topic, leader, acks=-1)
+            one_ms = _produce_ms(cluster, topic, leader, acks=1)
+        told = f"acks=all took {before_ms:.0f} ms, then {all_ms:.0f} ms, acks=1 {one_ms:.0f} ms"
+        assert all_ms > RATIO * before_ms, f"a slow follower, and {told}"
+        assert all_ms > RATIO * one_ms, f"a slow follower, and {told}"
+        assert cluster.isr(topic) == {leader, slow, third}, "the slow follower is out of sync"
+
+
+def _produce_ms(cluster: Cluster, topic: Topic, leader: int, *, acks: int) -> float:
+    """The median time of an answer."""
+    took_ms = []
+    for _ in range(ROUNDS):
+        began = time.monotonic()
+        answer = produce_as(
+            "REPL-028", cluster.at(leader), topic, b"r", acks=acks, timeout_ms=TIMEOUT_MS
+        )
+        took_ms.append((time.monotonic() - began) * 1000)
+        code = None if answer is None else answer.error_code
+        if code != ErrorCode.NONE:
+            raise PreparationFailed(f"acks={acks}: {code}", code)
+    return statistics.median(took_ms)

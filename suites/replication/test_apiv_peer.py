@@ -1,0 +1,34 @@
+"""APIV: a controller and a broker advertise each its own APIs (KRaft)."""
+
+from __future__ import annotations
+
+from harness.codec.apis import api_named
+from harness.codec.messages import ApiVersionsRequest
+from harness.conformance.checks import requirement
+from harness.marks import joined_broker, judges
+from harness.virtual_broker.cluster import JoinedCluster
+
+OF_CONTROLLERS = (
+    *("Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "FetchSnapshot", "AlterPartition", "Envelope"),
+    *("BrokerRegistration", "BrokerHeartbeat", "AllocateProducerIds"),
+)
+"""What brokers and controllers ask a controller; no client does."""
+OF_BROKERS = (
+    *("Produce", "Metadata", "ListOffsets", "OffsetCommit", "OffsetFetch", "FindCoordinator"),
+    *("JoinGroup", "Heartbeat", "LeaveGroup", "SyncGroup", "InitProducerId", "DeleteRecords"),
+)
+"""What needs partitions or groups, of which a controller has none."""
+
+
+@judges("APIV-010")
+@joined_broker()
+def test_each_listener_has_its_own_apis(peers: JoinedCluster) -> None:
+    """ApiVersions at the controller, and at the broker's listener for clients."""
+    controller = peers.kraft_world.controller.advertised
+    with requirement("APIV-010"):
+        answer = peers.broker.ask(ApiVersionsRequest(), 0)
+        client = {each.api_key for each in answer.api_keys}
+        wrong = [name for name in OF_BROKERS if api_named(name).key in controller]
+        assert not wrong, f"the controller's listener advertises {wrong}"
+        wrong = [name for name in OF_CONTROLLERS if api_named(name).key in client]
+        assert not wrong, f"the client's listener advertises {wrong}"

@@ -1,0 +1,106 @@
+"""What clients did: the file of a run, and the dataset made from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.conformance.arrow import pq
+from harness.conformance.history_journal import (
+    HISTORY_NAME,
+    OUTCOMES,
+    HistoryJournalError,
+    HistoryRow,
+    HistoryWriter,
+    read_history_journal,
+)
+from harness.conformance.history_parquet import (
+    HISTORIES,
+    HISTORY_SCHEMA,
+    HISTORY_SCHEMA_VERSION,
+    HISTORY_SCHEMA_VERSION_KEY,
+)
+from harness.histories.history import Action, Operation, Outcome
+
+KILLED = Operation("cluster", Outcome.INFO, Action.FAULT, detail="kill 2", at_ms=1.5)
+SENT = Operation("producer", Outcome.OK, Action.SEND, 0, 2**40, "1", at_ms=2)
+ABOUT = {"case": "a.py::t", "attempt": 1}
+ROWS = (
+    HistoryRow(*("a.py::t", 1, 0, 1.5, "cluster", "info", "fault"), None, None, None, "kill 2"),
+    HistoryRow("a.py::t", 1, 1, 2.0, "producer", "ok", "send", 0, 2**40, "1", None),
+)
+
+
+def line_of(operation: Operation) -> dict[str, Any]:
+    return {**ABOUT, **json.loads(operation.to_json())}
+
+
+def written(folder: Path) -> Path:
+    path = folder / "runs" / "r1" / HISTORY_NAME
+    path.parent.mkdir(parents=True)
+    writer = HistoryWriter(path, "r1", "reference")
+    writer.add([line_of(KILLED)])
+    writer.add([line_of(SENT)])
+    writer.close()
+    writer.close()
+    return path
+
+
+def test_operations_are_numbered_within_their_attempt(tmp_path: Path) -> None:
+    found = read_history_journal(written(tmp_path))
+    assert (found.run, found.target, found.rows) == ("r1", "reference", ROWS)
+
+
+def test_every_outcome_of_a_history_is_known() -> None:
+    assert tuple(Outcome) == OUTCOMES
+
+
+def test_killed_at_any_byte(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    data = path.read_bytes()
+    ends = [place for place, byte in enumerate(data) if byte == 10]
+    for length in range(len(data) + 1):
+        path.write_bytes(data[:length])
+        whole = sum(end < length for end in ends)
+        if not whole:
+            with pytest.raises(HistoryJournalError, match="died before it began"):
+                read_history_journal(path)
+        else:
+            assert read_history_journal(path).rows == ROWS[: whole - 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"type": "fault"}, "line 2: is no line of an operation"),
+        ({"colour": "red"}, 'line 2: no field is called "colour"'),
+        ({"process": None}, "line 2: process must be a text, not None"),
+        ({"outcome": "done"}, "line 2: outcome must be one of invoke, ok, fail, info, not 'done'"),
+        ({"partition": 2**31}, "line 2: partition must be a whole number, not 2147483648"),
+        ({"offset": -1}, "line 2: offset must be a whole number, not -1"),
+    ],
+)
+def test_a_damaged_line(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    path = written(tmp_path)
+    lines = path.read_text().splitlines()
+    damaged = json.dumps({**json.loads(lines[1]), **change})
+    path.write_text("\n".join([lines[0], damaged, *lines[2:], ""]))
+    with pytest.raises(HistoryJournalError, match=said) as caught:
+        read_history_journal(path)
+    assert HISTORIES.ensure(tmp_path).unreadable == ((path, str(caught.value)),)
+
+
+def test_the_dataset(tmp_path: Path) -> None:
+    written(tmp_path)
+    (part,) = HISTORIES.ensure(tmp_path).written
+    assert part == tmp_path / "histories" / "run=r1" / "part-0.parquet"
+    table: Any = pq.ParquetFile(part).read()
+    assert table.schema.equals(HISTORY_SCHEMA, check_metadata=True)
+    version = table.schema.metadata[HISTORY_SCHEMA_VERSION_KEY]
+    assert version == HISTORY_SCHEMA_VERSION.encode() == b"1"
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    assert rows == [("r1", "reference", *row) for row in ROWS]
+    assert HISTORIES.ensure(tmp_path).kept == (part,)

@@ -1,0 +1,45 @@
+"""Which target shows which defects: each of them is to be seen on one that CI runs.
+
+Elsewhere a target may lack much; on these it may not, or a defect that CI never sees would pass
+for proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tests.defects.defect import Defect
+
+ENDED = {
+    "LISTO-016": "message.format.version, which went with 4.0",
+    "RECF-025": "message.downconversion.enable, which went with 4.0",
+    "RECF-026": "message.format.version, which went with 4.0",
+}
+"""What the newest Kafka no longer keeps, by requirement, with what each needs."""
+ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
+"""Of what virtual brokers join: there is no built-in cluster like so old a release."""
+KAFKA_ALONE = {"RECF-027": "a broker that does not convert: the built-in one does, as before 4.0"}
+
+REFERENCE = "reference"
+ENDED_SEEN_ON = "reference,like=2.8.2"
+JOINED_SEEN_ON = "reference,nodes=1"
+ENDED_JOINED_SEEN_ON = "kafka:2.8.2"
+CLUSTER_SEEN_ON = "reference,nodes=3"
+
+
+def _by_one_broker(defect: Defect) -> bool:
+    lacked = ENDED.keys() | KAFKA_ALONE.keys()
+    return not defect.cluster and not defect.joined and defect.requirement not in lacked
+
+
+SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
+    {
+        REFERENCE: _by_one_broker,
+        ENDED_SEEN_ON: lambda defect: defect.requirement in ENDED,
+        JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
+        ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
+        CLUSTER_SEEN_ON: lambda defect: defect.cluster,
+    }
+)
+"""By target: whether it has to show a defect."""

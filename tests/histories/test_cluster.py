@@ -1,0 +1,90 @@
+"""What many answers about a cluster tell together: planted anomalies, and none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.histories.cluster import check_cluster
+from harness.histories.replication import Broken, Observation
+
+
+def seen(node: int = 1, door: str = "a", partition: str = "t-0", **told: Any) -> Observation:
+    return Observation("it", node=node, door=door, partition=partition, **told)
+
+
+def led(epoch: int, leader: int = 1, node: int = 1, **told: Any) -> Observation:
+    given = {"isr": (1, 2), "replicas": (1, 2, 3), **told}
+    return seen(node, leader=leader, leader_epoch=epoch, **given)
+
+
+def found(*every: Observation) -> list[Broken]:
+    return [finding.broken for finding in check_cluster(every)]
+
+
+def test_nothing_is_broken_in_nothing() -> None:
+    assert found() == []
+
+
+def test_a_quiet_scenario() -> None:
+    assert not found(
+        led(0),
+        seen(high_watermark=3, last_stable_offset=3, log_start_offset=0, read_to=3),
+        led(0),
+        led(1, leader=2),
+        led(1, leader=2, node=2, door="b"),
+        seen(2, "b", high_watermark=1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("every", "broken"),
+    [
+        ([led(4), led(4, leader=2, node=2, door="b")], Broken.TWO_LEADERS),
+        ([led(4), led(3)], Broken.EPOCH_FELL),
+        ([led(0, isr=(2, 3))], Broken.ISR_WITHOUT_LEADER),
+        ([led(0, isr=(1, 4))], Broken.ISR_OF_STRANGERS),
+        ([seen(high_watermark=3, read_to=4)], Broken.READ_ABOVE_WATERMARK),
+        ([seen(high_watermark=3, last_stable_offset=4)], Broken.STABLE_ABOVE_WATERMARK),
+        ([seen(high_watermark=3, log_start_offset=4)], Broken.START_ABOVE_WATERMARK),
+        (
+            [led(0), seen(high_watermark=3), seen(high_watermark=2), led(0)],
+            Broken.WATERMARK_FELL,
+        ),
+    ],
+)
+def test_a_planted_anomaly(every: list[Observation], broken: Broken) -> None:
+    assert found(*every) == [broken]
+
+
+@pytest.mark.parametrize(
+    "every",
+    [
+        pytest.param([led(4), led(3, door="b")], id="another door may be asked of an older answer"),
+        pytest.param([led(4), led(3, partition="t-1")], id="another partition"),
+        pytest.param([led(4), led(5, leader=2)], id="the next epoch has the next leader"),
+        pytest.param([led(4), led(4, leader=-1, isr=())], id="nobody is no second leader"),
+        pytest.param([led(0, leader=-1, isr=(2,))], id="nobody leads"),
+        pytest.param(
+            [led(0), seen(high_watermark=3), seen(high_watermark=2)],
+            id="who may have been deposed meanwhile",
+        ),
+        pytest.param(
+            [led(0), seen(high_watermark=3), seen(high_watermark=2), led(1)],
+            id="it fell between two epochs",
+        ),
+        pytest.param(
+            [led(0, leader=2), seen(high_watermark=3), seen(high_watermark=2), led(0, leader=2)],
+            id="a follower",
+        ),
+    ],
+)
+def test_what_is_no_anomaly(every: list[Observation]) -> None:
+    assert found(*every) == []
+
+
+def test_all_is_found_in_a_long_scenario() -> None:
+    every = [led(0), *(seen(high_watermark=offset) for offset in range(10_000)), led(0)]
+    every += [seen(high_watermark=5), led(0), led(0, leader=3, isr=(3,))]
+    assert found(*every) == [Broken.WATERMARK_FELL, Broken.TWO_LEADERS]

@@ -1,0 +1,25 @@
+"""Where a broker of a cluster opens its connections, when it is told another way."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from harness.ids import BrokerId
+from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.command import broker
+from harness.reference_broker.state.brokers import Endpoint
+
+
+def test_a_way_leads_elsewhere_and_all_others_lead_where_they_say() -> None:
+    told, instead, other = (Endpoint("127.0.0.1", port) for port in (1, 2, 3))
+    member = Membership(BrokerId(1), "c", told, {}, ways={told: instead}, directory=None)  # type: ignore[arg-type]
+    assert (member.way_to(told), member.way_to(other)) == (instead, other)
+
+
+@pytest.mark.parametrize("way", ["127.0.0.1:1", "127.0.0.1:1=", "a=b", "127.0.0.1:1=127.0.0.1"])
+def test_a_way_has_two_addresses(way: str) -> None:
+    words = ["--join", "127.0.0.1:1", "--cluster-id", "c", "--way", way]
+    ended = CliRunner().invoke(broker, words)
+    assert ended.exit_code == 2
+    assert "--way takes HOST:PORT" in ended.output

@@ -1,0 +1,108 @@
+"""Our own cluster behind proxies: each link is walked, and what is cut does not arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from harness.proxies.event import Event
+from harness.targets.errors import MissingCapability, TargetError
+from harness.targets.linked_reference import LinkedReference
+from harness.targets.reference_cluster import CONTROLLER_ID, ReferenceCluster
+from tests.targets.round_trip import Talk, eventually, round_trip
+from tests.targets.watched_partition import WatchedPartition, watched
+
+TOPIC = "watched"
+PATIENT = {"broker.session.timeout.ms": "10000", "replica.lag.time.max.ms": "4000"}
+
+
+@pytest.fixture(scope="module")
+def told() -> list[Event]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def target(
+    tmp_path_factory: pytest.TempPathFactory, told: list[Event]
+) -> Iterator[LinkedReference]:
+    log_dir = tmp_path_factory.mktemp("linked")
+    with LinkedReference(3, log_dir=log_dir, settings=PATIENT, tell=told.append) as made:
+        round_trip(made)
+        yield made
+    with pytest.raises(TargetError, match="only while it runs"):
+        _ = made.links
+
+
+@pytest.fixture(scope="module")
+def partition(target: LinkedReference) -> Iterator[WatchedPartition]:
+    with watched(target, TOPIC) as found:
+        yield found
+
+
+def test_there_is_a_link_for_every_directed_pair(target: LinkedReference) -> None:
+    nodes = [str(node) for node in target.nodes]
+    expected = {(one, other) for one in nodes for other in nodes if one != other}
+    expected |= {pair for node in nodes for pair in (("client", node), (node, "controller"))}
+    assert set(target.links) == expected
+
+
+def test_all_that_brokers_open_goes_through_links(
+    target: LinkedReference, partition: WatchedPartition
+) -> None:
+    leader = partition.await_agreement()
+    for node in target.nodes:
+        assert target.links[node, "controller"].proxy.counters.open
+        if node != leader:
+            fetching = target.links[node, leader].proxy.counters
+            eventually(partial(lambda each: each.open or None, fetching), f"{node} fetches")
+
+
+def test_one_cut_link_stops_one_follower(
+    target: LinkedReference, partition: WatchedPartition, told: list[Event]
+) -> None:
+    leader = partition.await_agreement()
+    follower, other = (node for node in target.nodes if node != leader)
+    target.links[follower, leader].cut()
+    Talk(target).write(TOPIC, b"without the follower", target.address_of(leader))
+    partition.await_isr({leader, other}, by=leader)
+    assert partition.leader_by(other) == leader
+    target.links.heal()
+    partition.await_isr(set(target.nodes), by=leader)
+    assert [(each.what, each.link) for each in told] == [
+        ("cut", f"{follower}->{leader}"),
+        ("healed", f"{follower}->{leader}"),
+    ]
+
+
+def test_a_leader_without_its_controller_is_deposed_and_does_not_learn_of_it(
+    target: LinkedReference, partition: WatchedPartition
+) -> None:
+    old = partition.await_agreement()
+    witness = next(node for node in target.nodes if node != old)
+    target.links[old, "controller"].cut()
+    eventually(lambda: partition.leader_by(witness) != old or None, "another broker leads")
+    assert partition.leader_by(old) == old
+    target.links.heal()
+    eventually(lambda: partition.leader_by(old) != old or None, "it learns of it")
+    partition.await_agreement()
+
+
+def test_a_node_that_was_killed_finds_its_links_again(
+    target: LinkedReference, partition: WatchedPartition
+) -> None:
+    leader = partition.await_agreement()
+    for node in (leader, CONTROLLER_ID):
+        target.kill_node(node)
+        assert not target.node_is_alive(node)
+        assert target.is_alive()
+        target.restart_node(node)
+    partition.await_isr(set(target.nodes), by=target.nodes[0])
+    Talk(target).write(TOPIC, b"afterwards", target.address_of(partition.await_agreement()))
+
+
+def test_a_cluster_without_links_says_so(tmp_path: Path) -> None:
+    with pytest.raises(MissingCapability, match="links"):
+        _ = ReferenceCluster(3, log_dir=tmp_path).links

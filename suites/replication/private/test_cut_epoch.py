@@ -19,7 +19,8 @@ ZOMBIES = 5
 @judges("EPOCH-009")
 @linked_cluster()
 def test_all_replicas_end_with_one_log(cluster: Cluster) -> None:
-    """Under load a leader is killed, one is cut off and takes records, a follower is cut off."""
+    """Under load a leader is killed, one is frozen, one is cut off and takes records; a follower
+    is cut off."""
     topic = cluster.create_topic([plain_brokers(cluster)])
     with requirement("EPOCH-009"):
         with under_load(cluster, topic) as workload:
@@ -27,12 +28,23 @@ def test_all_replicas_end_with_one_log(cluster: Cluster) -> None:
             dead, _ = lose_leader(cluster, topic)
             workload.await_more()
             bring_back(cluster, topic, dead)
+            _freeze_the_leader(cluster, topic)
+            workload.await_more()
             _have_a_zombie(cluster, topic)
             workload.await_more()
             _cut_a_follower(cluster, topic)
             workload.await_more()
         cluster.await_isr(topic, cluster.nodes[:3])
         expect_alike(cluster, topic, "EPOCH-009")
+
+
+def _freeze_the_leader(cluster: Cluster, topic: Topic) -> None:
+    """Until it is deposed; thawed, it does not know yet."""
+    old = cluster.leader(topic)
+    cluster.pause(old)
+    await_deposed(cluster, topic, old)
+    cluster.resume(old)
+    await_in_sync(cluster, topic, old)
 
 
 def _have_a_zombie(cluster: Cluster, topic: Topic) -> None:

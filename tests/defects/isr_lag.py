@@ -10,8 +10,8 @@ from tests.defects.replicas import Replicas, told_to_others
 
 MANY = 20
 """Fetches, more than in any test that is not about the time that passes."""
-TOO_LATE_S = 8.5
-"""When a lag of three seconds was to be noticed long ago."""
+TOO_LATE_S = 13
+"""When a lag of three seconds was to be noticed long ago, on a busy machine too."""
 FAR_BEHIND = 3
 
 

@@ -23,7 +23,7 @@ def _topic(cluster: Cluster) -> Topic:
     need_eligible_leaders(cluster.front)
     topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
     append(cluster.leader_door(topic), topic, batch_of(b"r"))
-    for node in cluster.nodes[1:3]:  # who never hears that it is committed tells no end later
+    for node in cluster.nodes[1:3]:
         await_served_by(cluster, node, topic, 1)
     return topic
 

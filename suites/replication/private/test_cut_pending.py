@@ -1,0 +1,65 @@
+"""REPL: what a leader wants its ISR to be, and has not been told yet."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.cluster import Cluster
+from harness.client.errors import PreparationFailed
+from harness.client.requests import Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges
+from suites.protocol.appended import append, batch_of
+from suites.protocol.expect import expect_error
+from suites.replication.cutting import LAG_MS, linked_cluster, plain_brokers
+
+WAIT_MS = 2 * LAG_MS
+"""So long a follower is behind when its leader has surely asked for a smaller ISR; less than the
+session of the leader, which cannot reach the controller."""
+COMMITTED = 3
+
+
+@judges("REPL-016")
+@linked_cluster()
+def test_who_is_not_let_go_yet_holds_the_watermark(cluster: Cluster) -> None:
+    """The leader wants a smaller ISR and cannot say so; then it can.
+
+    That who is to join counts before it is in the ISR is REPL-015.
+    """
+    leader, follower, third = plain_brokers(cluster)
+    topic = cluster.create_topic([[leader, follower, third]])
+    door = cluster.at(leader)
+    append(door, topic, *[batch_of(b"committed")] * COMMITTED)
+    controller = "controller" if cluster.registry is None else cluster.controller()
+    cluster.links[leader, controller].cut()
+    cluster.links[follower, leader].cut()
+    with requirement("REPL-016"):
+        _write_alone(door, topic)
+        until = time.monotonic() + WAIT_MS / 1000
+        while time.monotonic() < until:
+            data = door.fetch(topic, 0)
+            expect_error(data.error_code, ErrorCode.NONE, "Fetch")
+            told = f"the high watermark is {data.high_watermark}, {follower} has {COMMITTED}"
+            assert data.high_watermark == COMMITTED, told
+        isr = set(cluster.view(topic, by=third).isr)
+        if isr != {leader, follower, third}:
+            raise PreparationFailed(f"the ISR is {isr}, decided without its leader")
+        cluster.links[leader, controller].heal()
+        end = cluster.last_seen(
+            lambda: _end_with_more(door, topic), lambda end: end > COMMITTED + 1
+        )
+        told = f"the controller is reached again, and only {end} are committed"
+        assert end > COMMITTED + 1, told
+
+
+def _end_with_more(door: BrokerUnderTest, topic: Topic) -> int:
+    """What is committed; before 3.0 a smaller ISR moves nothing by itself (KAFKA-13091)."""
+    _write_alone(door, topic)
+    return door.end_offset(topic)
+
+
+def _write_alone(door: BrokerUnderTest, topic: Topic) -> None:
+    answer = door.produce(topic, batch_of(b"one more"), acks=1)
+    expect_error(answer.error_code, ErrorCode.NONE, "Produce with acks=1")

@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from tests.defects.seen_on import ENDED, ENDED_SEEN_ON
+from tests.defects.seen_on import (
+    CLUSTER_SAMPLE,
+    CLUSTER_SEEN_ON,
+    ENDED,
+    ENDED_JOINED,
+    ENDED_JOINED_SEEN_ON,
+    ENDED_SEEN_ON,
+    JOINED_SEEN_ON,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -41,7 +49,8 @@ LANES = 2
 not answer in time."""
 IN_ORDER = (
     *("lint", "types", "tests", "suites", "others", "kafka", "containers", "releases", "defects"),
-    *(KFAKE, "cluster", "clients", "fuzz", "groups", "replication", "differential"),
+    *(KFAKE, "cluster", "cluster_defects", "clients", "fuzz", "groups", "replication"),
+    "differential",
 )
 """How they begin: what others need comes first, and beside what works much stands what waits much.
 The report comes behind all."""
@@ -123,6 +132,14 @@ PARTS: dict[str, list[list[str]]] = {
          *with_each("--requirement", tuple(ENDED)), "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", "kafka:4.4.0", "--out", f"{OUT}/defects",
          "--sample", "16"],
+    ],
+    "cluster_defects": [
+        ["python", "-m", "tests.defects", "--target", JOINED_SEEN_ON, "--joined", "--jobs", "4",
+         "--out", f"{OUT}/defects"],
+        ["python", "-m", "tests.defects", "--target", ENDED_JOINED_SEEN_ON,
+         *with_each("--requirement", tuple(ENDED_JOINED)), "--out", f"{OUT}/defects"],
+        ["python", "-m", "tests.defects", "--target", CLUSTER_SEEN_ON,
+         *with_each("--requirement", CLUSTER_SAMPLE), "--jobs", "1", "--out", f"{OUT}/defects"],
     ],
     "report": [
         ["kafka-conformance", "report", OUT, f"{OUT}/releases",

@@ -146,9 +146,9 @@ class ClusterNodes:
 
     def kill(self, node: int) -> None:
         """End it at once."""
+        self.notes.did("killed", node)
         self._controlled.kill_node(node)
         self._ended.add(node)
-        self.notes.did("killed", node)
 
     def restart(self, node: int) -> None:
         """Start it again with its data and address; it answers, others may not know it yet."""
@@ -159,9 +159,9 @@ class ClusterNodes:
 
     def pause(self, node: int) -> None:
         """Freeze it: its connections stay, nothing is answered."""
+        self.notes.did("paused", node)
         self._controlled.pause_node(node)
         self._frozen.add(node)
-        self.notes.did("paused", node)
 
     def resume(self, node: int) -> None:
         """Thaw it."""

@@ -5,6 +5,7 @@ import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from harness.reference_broker.likeness import releases
 from harness.reference_broker.server import run_broker
 from harness.reference_broker.settings import BrokerSettings, SettingError, parse_assignments
 from harness.reference_broker.state.brokers import Endpoint
+
+if TYPE_CHECKING:
+    from harness.reference_broker.cluster.broker_node import Joining
 
 _MOST_NODES = 99
 
@@ -30,6 +34,7 @@ class _Wanted:
     cluster_id: str | None
     data_dir: Path | None
     is_alone: bool
+    controller_port: int | None
     internal_port: int
     ways: dict[Endpoint, Endpoint]
 
@@ -65,11 +70,20 @@ class _Wanted:
 @click.option(
     "--join", metavar="HOST:PORT", help="Be a broker of the cluster whose controller is there."
 )
-@click.option("--cluster-id", metavar="ID", help="The cluster, for --controller and --join.")
+@click.option(
+    "--cluster-id",
+    metavar="ID",
+    help="The cluster, for --controller, --controller-port and --join.",
+)
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="With --controller or --join: keep the logs in this folder. Default: in memory.",
+    help="Not with --nodes: keep the logs of a cluster's node here. Default: in memory.",
+)
+@click.option(
+    "--controller-port",
+    type=click.IntRange(0, 65535),
+    help="Be controller and broker in one: the controller listens here, and others --join it.",
 )
 @click.option("--alone", is_flag=True, help="With --join: have one listener for all.")
 @click.option(
@@ -96,6 +110,7 @@ def broker(
     join: str | None,
     cluster_id: str | None,
     data_dir: Path | None,
+    controller_port: int | None,
     alone: bool,
     internal_port: int,
     ways: tuple[str, ...],
@@ -122,6 +137,7 @@ def broker(
             cluster_id,
             data_dir,
             alone,
+            controller_port,
             internal_port,
             dict(map(_way, ways)),
         )
@@ -134,16 +150,17 @@ def broker(
 
 def _run(wanted: _Wanted) -> None:
     """As what is asked for; a cluster's code is imported only then."""
-    given = [wanted.nodes is not None, wanted.is_controller, wanted.join is not None]
+    is_combined = wanted.controller_port is not None
+    given = [wanted.nodes is not None, wanted.is_controller, wanted.join is not None, is_combined]
     if sum(given) > 1:
-        raise click.UsageError("--nodes, --controller and --join exclude each other: give one")
-    if wanted.data_dir is not None and not (wanted.is_controller or wanted.join):
-        raise click.UsageError("--data-dir is for --controller and --join")
+        told = "--nodes, --controller, --join and --controller-port exclude each other: give one"
+        raise click.UsageError(told)
+    if wanted.data_dir is not None and (wanted.nodes is not None or not any(given)):
+        raise click.UsageError("--data-dir is for --controller, --join and --controller-port")
     if not any(given):
         run_broker(wanted.host, wanted.port, BrokerSettings.of(wanted.given, wanted.like))
         return
     from harness.reference_broker.cluster import running
-    from harness.reference_broker.cluster.broker_node import Joining
 
     if wanted.nodes is not None:
         port, like = wanted.port, wanted.like
@@ -152,24 +169,32 @@ def _run(wanted: _Wanted) -> None:
         )
         return
     settings = BrokerSettings.of(wanted.given, wanted.like)
+    cluster_id = wanted.cluster_id or running.new_cluster_id()
     if wanted.is_controller:
-        cluster_id = wanted.cluster_id or running.new_cluster_id()
         at = Endpoint(wanted.host, wanted.port)
         running.run_controller(settings, cluster_id, at, wanted.data_dir)
-        return
-    if wanted.cluster_id is None:
+    elif wanted.controller_port is not None:
+        at = Endpoint(wanted.host, wanted.controller_port)
+        running.run_combined(settings, _joining(wanted, cluster_id, at))
+    elif wanted.cluster_id is None:
         raise click.UsageError("--join needs --cluster-id, the id that the controller was given")
-    at, cluster_id = _endpoint(wanted.join or "", "--join"), wanted.cluster_id
-    joining = Joining(
+    else:
+        joining = _joining(wanted, cluster_id, _endpoint(wanted.join or "", "--join"))
+        running.run_member(settings, running.member_joining(joining, alone=wanted.is_alone))
+
+
+def _joining(wanted: _Wanted, cluster_id: str, controller: Endpoint) -> "Joining":
+    from harness.reference_broker.cluster.broker_node import Joining
+
+    return Joining(
         cluster_id,
-        at,
+        controller,
         wanted.host,
         wanted.port,
         wanted.internal_port,
         wanted.data_dir,
         wanted.ways,
     )
-    running.run_member(settings, running.member_joining(joining, alone=wanted.is_alone))
 
 
 def _way(text: str) -> tuple[Endpoint, Endpoint]:

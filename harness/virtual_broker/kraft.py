@@ -189,6 +189,12 @@ class KraftMember:
             told = f"{ErrorCode.describe(answer.error_code)}, fenced: {answer.is_fenced}"
             raise PreparationFailed(f"a heartbeat that wants to be unfenced: {told}")
 
+    def shut_down(self) -> None:
+        """Asks until it may; the controller moves what it leads."""
+        self.controller.broker.eventually(
+            lambda: self.heartbeat(want_shut_down=True).should_shut_down, "it may shut down"
+        )
+
     def move(self, listens_at: Address) -> None:
         """Another incarnation, refused until the session of this one has ended."""
         self.listens_at, self.incarnation_id = listens_at, uuid4()

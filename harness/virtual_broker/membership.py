@@ -38,6 +38,12 @@ class Membership(Protocol):
     def come_back(self) -> None:
         """Be alive again, as the same broker."""
 
+    def shut_down(self) -> None:
+        """Leave as a broker does that is stopped, with leave to go where somebody gives it.
+
+        Raises BrokerMisbehaved.
+        """
+
     def move(self, listens_at: Address) -> None:
         """Die and be alive again as another process with the same id, at this address.
 

@@ -35,7 +35,7 @@ const lanesDrawing = (one) => {
   const blows = one.spans.filter((span) => span.action === FAULT);
   const lanes = [...new Set(done.map(laneName))].sort();
   const last = Math.max(1, ...one.spans.map((span) => Math.max(span.began, span.ended)));
-  const x = (at) => LEFT + (at / last) * (WIDE - LEFT - 8);
+  const x = (at) => LEFT + (at / last) * (WIDE - LEFT - 20);
   const y = (lane) => LANE_TOP + LANE_HIGH * (lane + .5);
   const low = LANE_TOP + LANE_HIGH * lanes.length;
   return drawn("svg", { viewBox: `0 0 ${WIDE} ${low + 22}`, class: "timeline", role: "img",

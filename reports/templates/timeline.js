@@ -15,7 +15,7 @@ const timelinesOf = (part, target) => timelines.filter((one) => one.target === t
 const LEFT = 165;
 const WIDE = 600;
 const LANE = 30;
-const laneOf = (event) => event.link || "rules";
+const laneOf = (event) => event.link || (event.detail.match(/^node: \d+$/) || ["rules"])[0].replace(":", "");
 
 const mark = (event, x, y) => {
   const said = drawn("title", {}, [`${event.at} ms: ${event.what}`, event.rule].filter(Boolean).join(" "));

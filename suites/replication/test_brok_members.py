@@ -53,7 +53,7 @@ def test_a_broker_comes_and_goes_while_others_run(peers: JoinedCluster) -> None:
         peers.world.create_topic(name, list(wanted.values()), {})
         shown = broker.last_seen(lambda: _replicas(peers, name), lambda seen: seen == wanted)
         assert shown == wanted, f"the replicas are {shown}, not {wanted}"
-        member.leave()
+        member.shut_down()
         broker.eventually(lambda: new not in _told(peers), "the broker that left is not listed")
         answer = broker.list_offset(Topic(name), -1, partition=1)
         expect_error(answer.error_code, ErrorCode.NONE, "a partition on the one that is left")

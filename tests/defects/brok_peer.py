@@ -16,6 +16,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
+from harness.virtual_broker.kraft import NOBODY_LISTENS
 from tests.defects.edited_request import with_body
 from tests.defects.replicas import Answered, Replicas, taken_for, told_to_others, told_to_replicas
 
@@ -28,6 +29,13 @@ def _turn(answer: Message, code: ErrorCode, into: ErrorCode = ErrorCode.NONE) ->
         answer.error_code = into
 
 
+def _has_moved(asked: Message) -> bool:
+    """Whether a virtual broker registers at another address than they all have at first."""
+    if not isinstance(asked, BrokerRegistrationRequest):
+        return False
+    return any((each.host, each.port) != NOBODY_LISTENS for each in asked.listeners)
+
+
 @told_to_others("BROK-001", r"another cluster id: error is NONE")
 def brokers_of_other_clusters_are_welcome(_: Replicas, asked: Message, answer: Message) -> None:
     """The cluster id of a registration is not looked at."""
@@ -36,14 +44,15 @@ def brokers_of_other_clusters_are_welcome(_: Replicas, asked: Message, answer: M
 
 @told_to_others("BROK-002", r"another incarnation: error is NONE")
 def a_second_broker_takes_the_id(_: Replicas, asked: Message, answer: Message) -> None:
-    """Who registers last is the broker."""
-    _turn(answer, ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+    """Who registers last is the broker, if it listens where the one before does."""
+    if not _has_moved(asked):
+        _turn(answer, ErrorCode.DUPLICATE_BROKER_REGISTRATION)
 
 
 @told_to_others("BROK-003", r"the broker epoch is (\d+), that of the incarnation before \1")
 def an_id_keeps_its_epoch(done: Replicas, asked: Message, answer: Message) -> None:
-    """A broker epoch belongs to an id, not to an incarnation."""
-    if not isinstance(asked, BrokerRegistrationRequest):
+    """A broker epoch belongs to an id and its address, not to an incarnation."""
+    if not isinstance(asked, BrokerRegistrationRequest) or _has_moved(asked):
         return
     assert isinstance(answer, BrokerRegistrationResponse)
     if answer.error_code == ErrorCode.NONE:

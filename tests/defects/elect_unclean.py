@@ -26,24 +26,28 @@ from tests.defects.one_node import at, of_cluster
 
 UNCLEAN = ("unclean.leader.election.enable", "true")
 SECOND, THIRD = 2, 3
+FOUR = 4
 
 
 class Elections(FrameRule):
     """Remembers which topics may elect anybody, and what was done since the last was made.
 
-    ``is_asked``: an election was asked for; ``is_alone``: something was written with acks=1.
+    ``replicas`` of that; ``is_asked``: an election was asked for; ``is_alone``: something was
+    written with acks=1.
     """
 
     def __init__(self) -> None:
         self.made_unclean: set[str] = set()
         self.turned_unclean: set[str] = set()
         self.is_asked = self.is_alone = False
+        self.replicas = 0
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         message = seen.message
         if isinstance(message, CreateTopicsRequest):
             self.is_asked = self.is_alone = False
             for made in message.topics:
+                self.replicas = max((len(each.broker_ids) for each in made.assignments), default=0)
                 if UNCLEAN in [(config.name, config.value) for config in made.configs]:
                     self.made_unclean.add(made.name)
         elif isinstance(message, AlterConfigsRequest):
@@ -116,7 +120,8 @@ class WhatOneHasIsCommitted(Elections):
     """What the leader alone has counts as the end of the log."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
-        if isinstance(message, ListOffsetsResponse) and self.is_alone:
+        is_last_of_four = self.is_alone and self.replicas == FOUR
+        if isinstance(message, ListOffsetsResponse) and is_last_of_four:
             for topic in message.topics:
                 for each in topic.partitions:
                     if each.offset == 1:

@@ -21,7 +21,7 @@ def _topics(message: Message, partitions: int) -> list[Topic]:
 @answers("ISR-008", r"broker 3 tells of the leader (\d) and the ISR (?!.*\1)", "Metadata")
 def a_leader_is_not_in_its_isr(seen: SeenRequest, message: Message) -> None:
     """The third broker leaves out leaders of ISRs that are not whole."""
-    for topic in _topics(message, 3):
+    for topic in _topics(message, 2):
         for each in topic.partitions:
             if at(3, seen) and len(each.isr_nodes) < len(each.replica_nodes):
                 each.isr_nodes = [node for node in each.isr_nodes if node != each.leader_id]

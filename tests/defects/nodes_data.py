@@ -104,7 +104,7 @@ def the_leader_to_fetch_from_is_of_another_epoch(seen: SeenRequest, message: Mes
             each.current_leader.leader_epoch += 1
 
 
-@answers("LISTO-011", r"a follower: error is NONE", "ListOffsets")
+@answers("LISTO-011", r"a follower: error is NONE", "ListOffsets", range(1, 99))
 def followers_tell_offsets(seen: SeenRequest, message: Message) -> None:
     """The second broker tells an offset of what it does not lead."""
     assert isinstance(message, ListOffsetsResponse)

@@ -26,6 +26,8 @@ ENDED_SEEN_ON = "reference,like=2.8.2"
 JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:2.8.2"
 CLUSTER_SEEN_ON = "reference,nodes=3"
+CLUSTER_SAMPLE = ("CONN-*", "ISR-*", "OFFS-*", "PROD-*")
+"""What CI runs of the cluster's table: areas with few tests, shared clusters and harmed ones."""
 
 
 def _by_one_broker(defect: Defect) -> bool:

@@ -31,11 +31,12 @@ REGISTRATIONS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("other", REGISTRATIONS, ids=["0.8", "0.9", "3.9"])
 def test_a_registration_has_the_fields_of_the_broker_that_is_there(other: dict[str, Any]) -> None:
-    made = registration_like(other, HERE)
+    made = registration_like(other, HERE, "r9")
     assert made.keys() == other.keys()
     assert (made["host"], made["port"], made["jmx_port"]) == (*HERE, -1)
     assert made["timestamp"] != other["timestamp"]
     assert made["version"] == other["version"]
+    assert made.get("rack") == ("r9" if "rack" in other else None)
     if "endpoints" in other:
         names = [each.split(":")[0] for each in other["endpoints"]]
         assert made["endpoints"] == [f"{name}://127.0.0.1:4242" for name in names]

@@ -76,6 +76,16 @@ def run_member(settings: BrokerSettings, joining: Joining) -> None:
     _run(_serve_member(settings, joining))
 
 
+def run_combined(settings: BrokerSettings, joining: Joining) -> None:
+    """Serve as controller and broker in one, with one node id.
+
+    As Kafka's `process.roles=broker,controller` has it: a listener and a log for each role.
+
+    ``joining.controller`` is where the controller is to listen. Raises OSError.
+    """
+    _run(_serve_combined(settings, joining))
+
+
 async def _serve_cluster(plan: ClusterPlan) -> None:
     cluster_id = new_cluster_id()
     controller = ControllerNode(plan.settings_of(CONTROLLER_ID), cluster_id)
@@ -119,6 +129,22 @@ async def _serve_member(settings: BrokerSettings, joining: Joining) -> None:
         await asyncio.get_running_loop().create_future()
     finally:
         await broker.stop()
+
+
+async def _serve_combined(settings: BrokerSettings, joining: Joining) -> None:
+    folder = None if joining.folder is None else joining.folder / "controller"
+    controller = ControllerNode(settings, joining.cluster_id, folder)
+    broker: BrokerNode | None = None
+    try:
+        at = await controller.start(*joining.controller)
+        _say(f"controller of cluster {joining.cluster_id} at {at.host}:{at.port}")
+        broker = BrokerNode(settings, replace(joining, controller=at))
+        _listening(await broker.start())
+        await asyncio.get_running_loop().create_future()
+    finally:
+        if broker is not None:
+            await broker.stop()
+        await controller.stop()
 
 
 def member_joining(joining: Joining, *, alone: bool) -> Joining:

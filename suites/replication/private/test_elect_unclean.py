@@ -15,7 +15,6 @@ from suites.protocol.expect import expect_error
 from suites.protocol.fetching import values_of
 from suites.replication.failover import await_in_sync
 from suites.replication.lagging import (
-    NO_UNCLEAN,
     ON_BOTH,
     ON_LAST,
     SMALLEST,
@@ -127,7 +126,7 @@ def test_unclean_elections_are_allowed_while_nobody_leads(cluster: Cluster) -> N
 def test_an_unclean_election_that_is_asked_for(cluster: Cluster) -> None:
     """While nobody is there, when the one that lags is back, and where it leads."""
     versions = served(cluster.front, "ElectLeaders", "1+")
-    topics, _last, lagging = left_behind(cluster, [NO_UNCLEAN] * len(versions))
+    topics, _last, lagging = left_behind(cluster, [{}] * len(versions))
     asked = list(zip(topics, versions, strict=True))
 
     def elected(topic: Topic, version: int) -> int:
@@ -151,7 +150,7 @@ def test_an_unclean_election_that_is_asked_for(cluster: Cluster) -> None:
 def test_a_preferred_leader_that_lags_is_not_elected(cluster: Cluster) -> None:
     """It is there, and nobody leads; what the election is answered is ELECT-010's."""
     versions = served(cluster.front, "ElectLeaders", "1+")
-    (topic,), _last, lagging = left_behind(cluster, [NO_UNCLEAN], preferred_lags=True)
+    (topic,), _last, lagging = left_behind(cluster, [{}], preferred_lags=True)
     lagging_is_back(cluster, lagging)
     await_nobody(cluster, topic)
     for version in versions:

@@ -37,10 +37,15 @@ def _left(cluster: Cluster, *, with_one: bool) -> Topic:
 
 
 def _lose(cluster: Cluster, topic: Topic, node: int) -> None:
-    """Kill it; until it is out of sync."""
+    """Kill it; until it is out of sync, by the word of the leader too."""
     cluster.kill(node)
     cluster.await_isr(topic, cluster.up)
-    cluster.leader(topic)
+    leader, left = cluster.leader(topic), set(cluster.up)
+    cluster.await_that(
+        lambda: set(cluster.view(topic, by=leader).isr),
+        lambda isr: isr == left,
+        f"{leader} knows that {node} is out of sync",
+    )
 
 
 def _expect_read(door: BrokerUnderTest, topic: Topic, values: Sequence[bytes], when: str) -> None:

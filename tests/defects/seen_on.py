@@ -24,7 +24,7 @@ KAFKA_ALONE = {"RECF-027": "a broker that does not convert: the built-in one doe
 REFERENCE = "reference"
 ENDED_SEEN_ON = "reference,like=2.8.2"
 JOINED_SEEN_ON = "reference,nodes=1"
-ENDED_JOINED_SEEN_ON = "kafka:2.8.2"
+ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 CLUSTER_SEEN_ON = "reference,nodes=3"
 CLUSTER_SAMPLE = ("CONN-*", "ISR-*", "OFFS-*", "PROD-*")
 """What CI runs of the cluster's table: areas with few tests, shared clusters and harmed ones."""

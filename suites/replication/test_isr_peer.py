@@ -28,7 +28,9 @@ TRIES = 5
 @judges("REPL-012")
 @joined_broker()
 def test_below_the_min_isr_nothing_is_committed(peers: JoinedCluster) -> None:
-    """The ISR is the leader alone, two are wanted; acks=1 writes on."""
+    """The ISR is the leader alone, two are wanted; acks=1 writes on. From 3.7 on."""
+    if FIRST_AFTER_THAT not in peers.broker.advertised("Fetch"):
+        raise NotSupported("a broker that does not serve Fetch v16 has REPL-013")
     partition = _leader_alone_of_two(peers)
     partition.produce(2)
     with requirement("REPL-012"):

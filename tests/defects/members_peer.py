@@ -19,7 +19,7 @@ def clients_may_vote(_: Replicas, __: Message, answer: Message) -> None:
         answer.api_keys = [*told, Api(api_key=VOTE.key, min_version=0, max_version=0)]
 
 
-@told_to_others("BROK-004", r"it is told to be at .*, it has moved to")
+@told_to_others("BROK-004", r"it is told to be at \('localhost', 9\), it has moved")
 def a_broker_stays_where_it_was(done: Replicas, _: Message, answer: Message) -> None:
     """The first address of an id is told for ever."""
     if isinstance(answer, MetadataResponse):

@@ -189,9 +189,8 @@ def acks_all_is_acks_1(done: Replicas, seen: SeenRequest) -> bytes | None:
 
 @taken_for("ACKS-010", r"acks=all is answered when min.insync.replicas have the record")
 def min_insync_replicas_are_enough(done: Replicas, seen: SeenRequest) -> bytes | None:
-    """Where min.insync.replicas is set, not all of the ISR are waited for."""
-    message = seen.message
-    if not isinstance(message, ProduceRequest) or message.acks != ALL:
+    """Where min.insync.replicas is set, the first record does not wait for all of the ISR."""
+    if not isinstance(seen.message, ProduceRequest) or done.acks != [ALL]:
         return seen.payload
     return _as_acks_1(seen) if done.has_configs else seen.payload
 

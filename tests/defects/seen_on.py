@@ -24,10 +24,14 @@ KAFKA_ALONE = {"RECF-027": "a broker that does not convert: the built-in one doe
 REFERENCE = "reference"
 ENDED_SEEN_ON = "reference,like=2.8.2"
 JOINED_SEEN_ON = "reference,nodes=1"
-ENDED_JOINED_SEEN_ON = "kafka:2.8.2"
+ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 CLUSTER_SEEN_ON = "reference,nodes=3"
-CLUSTER_SAMPLE = ("CONN-*", "ISR-*", "OFFS-*", "PROD-*")
-"""What CI runs of the cluster's table: areas with few tests, shared clusters and harmed ones."""
+CLUSTER_SAMPLE = (
+    *("COORD-001", "IDEM-001", "OFFS-013", "PROD-004", "PROD-006", "PROD-007"),
+    *("CONN-028", "OFFS-015", "SHUT-002"),
+)
+"""What CI runs of the cluster's table: some of areas with few tests, before a cluster that is only
+asked, and before one whose nodes are harmed."""
 
 
 def _by_one_broker(defect: Defect) -> bool:

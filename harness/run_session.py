@@ -13,9 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from harness.conformance.case_lines import CaseLineWriter
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.fault_journal import FAULTS_NAME, FaultWriter
-from harness.conformance.history_journal import HISTORY_NAME, HistoryWriter
+from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
+from harness.conformance.history_journal import HISTORY_LINES, HISTORY_NAME
 from harness.conformance.journal import JOURNAL_NAME, JournalWriter
 from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
 from harness.conformance.summary import summarize
@@ -74,8 +75,8 @@ class RunSession:
         self.greases = greases
         self._writer: JournalWriter | None = None
         self._wire: WireWriter | None = None
-        self._faults: FaultWriter | None = None
-        self._histories: HistoryWriter | None = None
+        self._faults: CaseLineWriter | None = None
+        self._histories: CaseLineWriter | None = None
         self._planned = False
         self.context: WorkerContext | None = None
         self.death_was_seen = False
@@ -141,7 +142,7 @@ class RunSession:
         if self._faults is None:
             assert self.context is not None
             spec = self.context.info.spec
-            self._faults = FaultWriter(self.run_dir / FAULTS_NAME, self.run_id, spec)
+            self._faults = FAULT_LINES.writer(self.run_dir / FAULTS_NAME, self.run_id, spec)
         self._faults.add(events)
 
     def record_history(self, operations: Sequence[dict[str, Any]]) -> None:
@@ -151,7 +152,7 @@ class RunSession:
         if self._histories is None:
             assert self.context is not None
             spec = self.context.info.spec
-            self._histories = HistoryWriter(self.run_dir / HISTORY_NAME, self.run_id, spec)
+            self._histories = HISTORY_LINES.writer(self.run_dir / HISTORY_NAME, self.run_id, spec)
         self._histories.add(operations)
 
     def take(self, report: object) -> None:

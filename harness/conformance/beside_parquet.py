@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.conformance.arrow import Table, has_metadata, pa, write_whole
+from harness.conformance.case_lines import CaseLines
 
 PART_NAME: Final = "part-0.parquet"
 Column = tuple[str, Any, bool, str]
@@ -67,6 +68,12 @@ class BesideDataset:
         if not part.exists() or part.stat().st_mtime_ns <= changed_ns:
             return False
         return has_metadata(part, self.version_key, self.version)
+
+
+def case_table(found: CaseLines[Any], schema: Any) -> Table:
+    """The rows of one run (named tuples), in their order, in the published schema."""
+    about = {"run": found.run, "target": found.target}
+    return pa.Table.from_pylist([{**about, **row._asdict()} for row in found.rows], schema=schema)
 
 
 def described_schema(columns: Sequence[Column], version_key: bytes, version: str) -> Any:

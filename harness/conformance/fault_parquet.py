@@ -6,13 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from harness.conformance.arrow import Table, pa
-from harness.conformance.beside_parquet import BesideDataset, described_schema
-from harness.conformance.fault_journal import (
-    FAULTS_NAME,
-    FaultJournal,
-    FaultJournalError,
-    read_fault_journal,
-)
+from harness.conformance.beside_parquet import BesideDataset, case_table, described_schema
+from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME, FaultJournalError
 
 FAULTS_SCHEMA_VERSION: Final = "1"
 FAULTS_SCHEMA_VERSION_KEY: Final = b"kafka_conformance.faults_schema_version"
@@ -48,16 +43,9 @@ _COLUMNS: Final = (
 FAULTS_SCHEMA: Final = described_schema(_COLUMNS, FAULTS_SCHEMA_VERSION_KEY, FAULTS_SCHEMA_VERSION)
 
 
-def to_faults_table(found: FaultJournal) -> Table:
-    """The events of one run, in their order, in the published schema."""
-    about = {"run": found.run, "target": found.target}
-    rows = [{**about, **row._asdict()} for row in found.rows]
-    return pa.Table.from_pylist(rows, schema=FAULTS_SCHEMA)
-
-
 def _read(path: Path) -> tuple[str, Table]:
-    found = read_fault_journal(path)
-    return found.run, to_faults_table(found)
+    found = FAULT_LINES.read(path)
+    return found.run, case_table(found, FAULTS_SCHEMA)
 
 
 FAULTS: Final = BesideDataset(

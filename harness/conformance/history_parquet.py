@@ -6,13 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from harness.conformance.arrow import Table, pa
-from harness.conformance.beside_parquet import BesideDataset, described_schema
-from harness.conformance.history_journal import (
-    HISTORY_NAME,
-    HistoryJournal,
-    HistoryJournalError,
-    read_history_journal,
-)
+from harness.conformance.beside_parquet import BesideDataset, case_table, described_schema
+from harness.conformance.history_journal import HISTORY_LINES, HISTORY_NAME, HistoryJournalError
 
 HISTORY_SCHEMA_VERSION: Final = "1"
 HISTORY_SCHEMA_VERSION_KEY: Final = b"kafka_conformance.history_schema_version"
@@ -44,16 +39,9 @@ HISTORY_SCHEMA: Final = described_schema(
 )
 
 
-def to_history_table(found: HistoryJournal) -> Table:
-    """The operations of one run, in their order, in the published schema."""
-    about = {"run": found.run, "target": found.target}
-    rows = [{**about, **row._asdict()} for row in found.rows]
-    return pa.Table.from_pylist(rows, schema=HISTORY_SCHEMA)
-
-
 def _read(path: Path) -> tuple[str, Table]:
-    found = read_history_journal(path)
-    return found.run, to_history_table(found)
+    found = HISTORY_LINES.read(path)
+    return found.run, case_table(found, HISTORY_SCHEMA)
 
 
 HISTORIES: Final = BesideDataset(

@@ -10,11 +10,10 @@ import pytest
 
 from harness.conformance.arrow import pq
 from harness.conformance.fault_journal import (
+    FAULT_LINES,
     FAULTS_NAME,
     FaultJournalError,
     FaultRow,
-    FaultWriter,
-    read_fault_journal,
 )
 from harness.conformance.fault_parquet import (
     FAULTS,
@@ -50,7 +49,7 @@ ROWS = (
 def written(folder: Path, run: str = "r1") -> Path:
     path = folder / "runs" / run / FAULTS_NAME
     path.parent.mkdir(parents=True, exist_ok=True)
-    writer = FaultWriter(path, run, "reference")
+    writer = FAULT_LINES.writer(path, run, "reference")
     writer.add([ARMED, FIRED])
     writer.add([])
     writer.add([SECOND])
@@ -60,7 +59,7 @@ def written(folder: Path, run: str = "r1") -> Path:
 
 
 def test_events_are_numbered_within_their_attempt(tmp_path: Path) -> None:
-    found = read_fault_journal(written(tmp_path))
+    found = FAULT_LINES.read(written(tmp_path))
     assert (found.run, found.target) == ("r1", "reference")
     assert found.rows == ROWS
 
@@ -68,10 +67,10 @@ def test_events_are_numbered_within_their_attempt(tmp_path: Path) -> None:
 def test_what_a_proxy_tells_fits(tmp_path: Path) -> None:
     told = Event(1.25, "fired", "client->1", 0, Direction.DOWNSTREAM, 4, "r", {"bytes": 2})
     path = tmp_path / FAULTS_NAME
-    writer = FaultWriter(path, "r1", "reference")
+    writer = FAULT_LINES.writer(path, "r1", "reference")
     writer.add([{"case": "c", "attempt": 1, **told.to_json()}])
     writer.close()
-    (row,) = read_fault_journal(path).rows
+    (row,) = FAULT_LINES.read(path).rows
     assert row == FaultRow("c", 1, 0, 1.25, "fired", "client->1", 0, "downstream", 4, "r",
                            '{"bytes": 2}')  # fmt: skip
 
@@ -79,7 +78,7 @@ def test_what_a_proxy_tells_fits(tmp_path: Path) -> None:
 def test_a_file_is_never_continued(tmp_path: Path) -> None:
     path = written(tmp_path)
     with pytest.raises(FileExistsError):
-        FaultWriter(path, "r1", "reference")
+        FAULT_LINES.writer(path, "r1", "reference")
 
 
 def test_killed_at_any_byte(tmp_path: Path) -> None:
@@ -91,9 +90,9 @@ def test_killed_at_any_byte(tmp_path: Path) -> None:
         whole = sum(end < length for end in ends)
         if not whole:
             with pytest.raises(FaultJournalError, match="died before it began"):
-                read_fault_journal(path)
+                FAULT_LINES.read(path)
         else:
-            assert read_fault_journal(path).rows == ROWS[: whole - 1]
+            assert FAULT_LINES.read(path).rows == ROWS[: whole - 1]
 
 
 def line(**values: Any) -> str:
@@ -105,7 +104,7 @@ def line(**values: Any) -> str:
     [
         ("{", "line 2: is not JSON"),
         ("[]", "line 2: is no JSON object"),
-        (line(type="check"), "line 2: is no line of a fault"),
+        (line(type="check"), "line 2: is no line of type fault"),
         (line(colour="red"), 'line 2: no field is called "colour"'),
         (line(case=None), "line 2: case must be a text, not None"),
         (line(attempt=True), "line 2: attempt must be a whole number, not True"),
@@ -120,7 +119,7 @@ def test_a_damaged_line(tmp_path: Path, text: str, said: str) -> None:
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], text, *lines[2:], ""]))
     with pytest.raises(FaultJournalError, match=said) as caught:
-        read_fault_journal(path)
+        FAULT_LINES.read(path)
     assert str(path) in str(caught.value)
     assert FAULTS.ensure(tmp_path).unreadable == ((path, str(caught.value)),)
 
@@ -133,7 +132,7 @@ def test_a_wrong_header(tmp_path: Path, header: str) -> None:
     path = tmp_path / FAULTS_NAME
     path.write_text(header + "\n")
     with pytest.raises(FaultJournalError, match="line 1: "):
-        read_fault_journal(path)
+        FAULT_LINES.read(path)
 
 
 def test_the_dataset(tmp_path: Path) -> None:

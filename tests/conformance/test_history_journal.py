@@ -10,12 +10,11 @@ import pytest
 
 from harness.conformance.arrow import pq
 from harness.conformance.history_journal import (
+    HISTORY_LINES,
     HISTORY_NAME,
     OUTCOMES,
     HistoryJournalError,
     HistoryRow,
-    HistoryWriter,
-    read_history_journal,
 )
 from harness.conformance.history_parquet import (
     HISTORIES,
@@ -41,7 +40,7 @@ def line_of(operation: Operation) -> dict[str, Any]:
 def written(folder: Path) -> Path:
     path = folder / "runs" / "r1" / HISTORY_NAME
     path.parent.mkdir(parents=True)
-    writer = HistoryWriter(path, "r1", "reference")
+    writer = HISTORY_LINES.writer(path, "r1", "reference")
     writer.add([line_of(KILLED)])
     writer.add([line_of(SENT)])
     writer.close()
@@ -50,7 +49,7 @@ def written(folder: Path) -> Path:
 
 
 def test_operations_are_numbered_within_their_attempt(tmp_path: Path) -> None:
-    found = read_history_journal(written(tmp_path))
+    found = HISTORY_LINES.read(written(tmp_path))
     assert (found.run, found.target, found.rows) == ("r1", "reference", ROWS)
 
 
@@ -67,15 +66,15 @@ def test_killed_at_any_byte(tmp_path: Path) -> None:
         whole = sum(end < length for end in ends)
         if not whole:
             with pytest.raises(HistoryJournalError, match="died before it began"):
-                read_history_journal(path)
+                HISTORY_LINES.read(path)
         else:
-            assert read_history_journal(path).rows == ROWS[: whole - 1]
+            assert HISTORY_LINES.read(path).rows == ROWS[: whole - 1]
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"type": "fault"}, "line 2: is no line of an operation"),
+        ({"type": "fault"}, "line 2: is no line of type operation"),
         ({"colour": "red"}, 'line 2: no field is called "colour"'),
         ({"process": None}, "line 2: process must be a text, not None"),
         ({"outcome": "done"}, "line 2: outcome must be one of invoke, ok, fail, info, not 'done'"),
@@ -89,7 +88,7 @@ def test_a_damaged_line(tmp_path: Path, change: dict[str, Any], said: str) -> No
     damaged = json.dumps({**json.loads(lines[1]), **change})
     path.write_text("\n".join([lines[0], damaged, *lines[2:], ""]))
     with pytest.raises(HistoryJournalError, match=said) as caught:
-        read_history_journal(path)
+        HISTORY_LINES.read(path)
     assert HISTORIES.ensure(tmp_path).unreadable == ((path, str(caught.value)),)
 
 

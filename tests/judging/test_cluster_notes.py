@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from harness.cluster_notes import ClusterNotes
-from harness.conformance.fault_journal import FAULTS_NAME, read_fault_journal
+from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
 from harness.conformance.history_journal import HISTORY_NAME
 from harness.histories.history import Action, Operation, Outcome
 from harness.proxies.event import Event
@@ -69,7 +69,7 @@ def test_they_reach_the_files_of_the_run(tmp_path: Path) -> None:
     (folder / "test_small.py").write_text(SUITE)
     ended = suite.run()
     assert ended.code == 0, ended.output
-    rows = read_fault_journal(ended.run_dir / FAULTS_NAME).rows
+    rows = FAULT_LINES.read(ended.run_dir / FAULTS_NAME).rows
     assert [(row.what, row.link, row.detail) for row in rows] == DONE
     header, *lines = map(json.loads, (ended.run_dir / HISTORY_NAME).read_text().splitlines())
     assert (header["type"], header["history_version"], header["run"]) == ("header", 1, "run-1")

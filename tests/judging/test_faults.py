@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.conformance.fault_journal import FAULTS_NAME, read_fault_journal
+from harness.conformance.fault_journal import FAULTS_NAME
 from tests.judging.conftest import SmallSuite
 
 SUITE = """
@@ -32,7 +32,7 @@ def test_has_no_faults(broker):
 def test_every_event_is_told_once(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(SUITE).run(*options)
     assert ended.code == 0, ended.output
-    found = read_fault_journal(ended.run_dir / FAULTS_NAME)
+    found = FAULT_LINES.read(ended.run_dir / FAULTS_NAME)
     assert (found.run, found.target) == ("run-1", suite.target)
     fired = [row for row in found.rows if row.what == "fired"]
     cases = sorted({row.case for row in found.rows})

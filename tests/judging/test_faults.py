@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.conformance.fault_journal import FAULTS_NAME
+from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
 from tests.judging.conftest import SmallSuite
 
 SUITE = """

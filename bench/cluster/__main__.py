@@ -66,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
              _failover_s(OURS, options.rounds) / _failover_s(KAFKA, options.rounds), 1.0,
              is_least=False),
         Goal(f"processor of {PARTITIONS} idle partitions: ours to Kafka's",
-             _idle_share(OURS, options.idle_s) / _idle_share(KAFKA, options.idle_s), 1.0, is_least=False),
+             _idle_share(OURS, options.idle_s) / _idle_share(KAFKA, options.idle_s), 1.0,
+             is_least=False),
     ]  # fmt: skip
     sys.stdout.write(_markdown(goals, rounds))
     return 0 if all(goal.reached for goal in goals) else 1

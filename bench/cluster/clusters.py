@@ -57,9 +57,9 @@ class Running:
 
 @contextmanager
 def running(name: str, nodes: int = NODES) -> Iterator[Running]:
-    """``name`` as above; one node is a broker alone."""
+    """``name`` as above; one node is the same broker alone: ours keeps its logs in files too."""
     before = set(psutil.Process().children(recursive=True))
-    spec = name if nodes == 1 else f"{name},nodes={nodes}"
+    spec = name if (name, nodes) == (KAFKA, 1) else f"{name},nodes={nodes}"
     with parse_target(spec) as target:
         own = set(psutil.Process().children(recursive=True)) - before
         yield Running(target, tuple(own))

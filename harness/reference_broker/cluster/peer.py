@@ -6,7 +6,6 @@ It is made when it is first needed, and anew after it broke; whoever waited is t
 from __future__ import annotations
 
 import asyncio
-import struct
 from collections import deque
 from collections.abc import Callable
 from typing import TypeVar, cast
@@ -16,10 +15,10 @@ from harness.codec.errors import DecodeError
 from harness.codec.frame import frame
 from harness.codec.header import decode_response, encode_request
 from harness.codec.structs import Message, Request
+from harness.reference_broker.cluster.answers import AnswerProtocol
 from harness.reference_broker.state.brokers import Endpoint
 
 M = TypeVar("M", bound=Message)
-_LENGTH = struct.Struct(">i")
 
 
 class PeerGone(Exception):
@@ -35,8 +34,8 @@ class Peer:
         self._where, self._client_id = where, client_id
         self._timeout_s = timeout_ms / 1000
         self._connecting = asyncio.Lock()
-        self._writer: asyncio.StreamWriter | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._answers: AnswerProtocol | None = None
         self._waiting: deque[asyncio.Future[bytes]] = deque()
         self._correlation_id = 0
 
@@ -58,10 +57,10 @@ class Peer:
     async def _exchange(self, payload: bytes, more_ms: int) -> bytes:
         try:
             async with asyncio.timeout(self._timeout_s + more_ms / 1000):
-                writer = await self._connected()
+                transport = await self._connected()
                 answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
                 self._waiting.append(answered)
-                writer.write(frame(payload))
+                transport.write(frame(payload))
                 return await answered
         except TimeoutError as error:
             self.close()
@@ -70,36 +69,41 @@ class Peer:
             self.close()
             raise PeerGone(str(error)) from error
 
-    async def _connected(self) -> asyncio.StreamWriter:
+    async def _connected(self) -> asyncio.Transport:
         async with self._connecting:
-            if self._writer is None:
+            if self._transport is None:
                 at = self._where()
                 if at is None:
                     raise PeerGone("nobody knows where the node is")
-                reader, self._writer = await asyncio.open_connection(at.host, at.port)
-                self._reading = asyncio.create_task(self._read(reader, self._writer))
-            return self._writer
+                loop = asyncio.get_running_loop()
+                answers = AnswerProtocol(self._take, lambda: self._lost(answers))
+                self._answers = answers
+                transport, _ = await loop.create_connection(lambda: answers, at.host, at.port)
+                if self._answers is not answers:  # closed, or broken already
+                    transport.abort()
+                    raise PeerGone("the connection broke")
+                self._transport = transport
+            return self._transport
 
-    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-                payload = await reader.readexactly(length)
-                answered = self._waiting.popleft()
-                if not answered.done():
-                    answered.set_result(payload)
-        except (OSError, asyncio.IncompleteReadError, ValueError, IndexError):
-            if self._writer is writer:
-                self.close()
+    def _take(self, payload: bytes) -> None:
+        """The answer to what was asked first; nobody asked for any other."""
+        if not self._waiting:
+            self.close()
+            return
+        answered = self._waiting.popleft()
+        if not answered.done():
+            answered.set_result(payload)
+
+    def _lost(self, answers: AnswerProtocol) -> None:
+        if self._answers is answers:
+            self.close()
 
     def close(self) -> None:
         """Drop the connection; whoever waits gets PeerGone, the next request a new connection."""
-        writer, self._writer = self._writer, None
-        reading, self._reading = self._reading, None
-        if writer is not None:
-            writer.transport.abort()
-        if reading is not None:
-            reading.cancel()
+        transport, self._transport = self._transport, None
+        self._answers = None
+        if transport is not None:
+            transport.abort()
         waiting, self._waiting = self._waiting, deque()
         for answered in waiting:
             if not answered.done():

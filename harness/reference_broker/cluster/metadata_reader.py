@@ -52,6 +52,7 @@ class MetadataReader:
             current_leader_epoch=-1,
         )
         return FetchRequest(
+            replica_state=FetchRequest.ReplicaState(replica_id=self._member.broker_id),
             max_wait_ms=_WAIT_MS,
             min_bytes=1,
             max_bytes=_MAX_BYTES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -28,6 +29,9 @@ class NodeControl(Protocol):
 
     def restart_node(self, node: int) -> None:
         """Start it again, with its data and address."""
+
+    def log_directories(self, node: int) -> list[Path]:
+        """The folders in which it keeps its partitions."""
 
 
 class Cuttable(Protocol):
@@ -169,6 +173,13 @@ class ClusterNodes:
         self._frozen.discard(node)
         self.notes.did("resumed", node)
         self._forget_door(node)
+
+    def log_directories(self, node: int) -> list[Path]:
+        """Where this broker keeps its partitions, up or not; only to be read.
+
+        Raises MissingCapability where nobody but the broker may look there.
+        """
+        return self._controlled.log_directories(node)
 
     def heal_faults(self) -> None:
         """All links and nodes as they were; the controller first, without which none comes back."""

@@ -32,7 +32,8 @@ class History:
     """One attempt of a case on one target.
 
     ``sent`` records, of which some were surely written (``acknowledged``), surely not
-    (``failed``), or nobody knows; ``in_log`` are there at the end. ``spans``: each ``every``-th.
+    (``failed``), or nobody knows; ``in_log`` are there at the end, None where nobody looked.
+    ``spans``: each ``every``-th.
     """
 
     target: str
@@ -42,7 +43,7 @@ class History:
     acknowledged: int
     failed: int
     unknown: int
-    in_log: int
+    in_log: int | None
     every: int
     spans: tuple[Span, ...]
 

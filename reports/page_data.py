@@ -181,7 +181,7 @@ class _Document:
                 self.targets[one.target],
                 self.cases(one.case),
                 *(one.attempt, one.sent, one.acknowledged, one.failed, one.unknown),
-                *(one.in_log, one.every),
+                *(-1 if one.in_log is None else one.in_log, one.every),
                 [self._span(span) for span in one.spans],
             ]
             for one in self.matrix.histories

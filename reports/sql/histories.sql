@@ -63,7 +63,8 @@ counts AS (
 ),
 read AS (
   SELECT target, `case`, attempt,
-    count_if(action = 'final_read' AND value IS NOT NULL) AS in_log
+    CASE WHEN count_if(action = 'final_read') > 0
+      THEN count_if(action = 'final_read' AND value IS NOT NULL) END AS in_log
   FROM counted
   GROUP BY target, `case`, attempt
 )

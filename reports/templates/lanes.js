@@ -24,11 +24,21 @@ const spanMark = (span, x, y, last) => {
     drawn("title", {}, spanWords(span)));
 };
 
-const faultMark = (span, number, x, low) => [
-  drawn("path", { d: `M${x(span.began)} ${LANE_TOP - 14}V${low}`, class: "blow" },
-    drawn("title", {}, `${span.began.toFixed(0)} ms: ${span.detail}`)),
-  drawn("text", { x: x(span.began) + 2, y: LANE_TOP - 18, class: "small" }, String(number + 1)),
-];
+// Of many at almost one moment the first has its number.
+const NUMBER_WIDE = 18;
+const faultMarks = (blows, x, low) => {
+  let free = 0;
+  return blows.map((span, number) => {
+    const at = x(span.began);
+    const hasRoom = at >= free;
+    if (hasRoom) free = at + NUMBER_WIDE;
+    return [
+      drawn("path", { d: `M${at} ${LANE_TOP - 14}V${low}`, class: "blow" },
+        drawn("title", {}, `${span.began.toFixed(0)} ms: ${span.detail}`)),
+      hasRoom ? drawn("text", { x: at + 2, y: LANE_TOP - 18 }, String(number + 1)) : [],
+    ];
+  });
+};
 
 const lanesDrawing = (one) => {
   const done = one.spans.filter((span) => span.action !== FAULT);
@@ -45,7 +55,7 @@ const lanesDrawing = (one) => {
     drawn("text", { x: 0, y: y(number) + 5 }, lane.length > 21 ? `${lane.slice(0, 20)}…` : lane),
     drawn("path", { d: `M${LEFT} ${y(number)}H${WIDE - 8}`, class: "lane" })]),
   done.map((span) => spanMark(span, x, y(lanes.indexOf(laneName(span))), last)),
-  blows.map((span, number) => faultMark(span, number, x, low)),
+  faultMarks(blows, x, low),
   drawn("text", { x: LEFT, y: low + 16 }, "0 ms"),
   drawn("text", { x: WIDE - 8, y: low + 16, "text-anchor": "end" }, `${last.toLocaleString("en", { maximumFractionDigits: 0 })} ms`));
 };
@@ -72,7 +82,8 @@ const lanesTable = (one) => {
 
 const historyWords = (one) => `${plural(one.sent, "record")} sent: `
   + `${one.acknowledged.toLocaleString("en")} acknowledged, ${one.failed.toLocaleString("en")} surely not written, `
-  + `${one.unknown.toLocaleString("en")} unknown; ${one.inLog.toLocaleString("en")} in the log at the end`;
+  + `${one.unknown.toLocaleString("en")} unknown`
+  + (one.inLog < 0 ? "" : `; ${one.inLog.toLocaleString("en")} in the log at the end`);
 
 const historyView = (one) => [
   element("p", {}, `${historyWords(one)}.`),

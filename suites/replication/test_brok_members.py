@@ -25,7 +25,12 @@ def _told(peers: JoinedCluster) -> dict[int, Address]:
 @judges("BROK-004")
 @joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
 def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
-    """Another process with the same id, at another host and port."""
+    """Another process with the same id, at another host and port.
+
+    Brokers before 2.3 are not asked: one that is back before the controller has seen it go is no
+    news to them (KIP-380), and the oldest tell of a new broker with the next topic only.
+    """
+    peers.broker.version("Metadata", "8+")
     member = peers.join(FIRST)
     broker = peers.broker
     before = broker.last_seen(
@@ -43,8 +48,13 @@ def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
 @judges("BROK-017")
 @joined_broker()
 def test_a_broker_comes_and_goes_while_others_run(peers: JoinedCluster) -> None:
-    """Nobody else is told of it: it is listed, has partitions, and is gone again."""
+    """Nobody else is told of it: it is listed, has partitions, and is gone again.
+
+    Brokers before 0.11 are not asked: they list replicas in no order (META-012), and the oldest
+    tell of a new broker with the next topic only.
+    """
     broker = peers.broker
+    broker.version("Metadata", "4+")
     with requirement("BROK-017"):
         member = peers.join()
         new = member.broker_id

@@ -25,22 +25,22 @@ def _told(peers: JoinedCluster) -> dict[int, Address]:
 @judges("BROK-004")
 @joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
 def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
-    """Another process with the same id, at another host and port.
+    """Another process with the same id, at another host and port, after the cluster saw it go.
 
-    Brokers before 2.3 are not asked: one that is back before the controller has seen it go is no
-    news to them (KIP-380), and the oldest tell of a new broker with the next topic only.
+    A topic goes before each look: the oldest brokers tell of another one with the next topic only.
     """
-    peers.broker.version("Metadata", "8+")
     member = peers.join(FIRST)
-    broker = peers.broker
-    before = broker.last_seen(
-        lambda: _told(peers).get(member.broker_id), lambda told: told is not None
-    )
+    broker, name = peers.broker, member.broker_id
+    with_it = peers.partition([member])
+    before = broker.last_seen(lambda: _told(peers).get(name), lambda told: told is not None)
     with requirement("BROK-004"):
         assert before == FIRST, f"it is told to be at {before}, it is at {FIRST}"
+        member.leave()
+        with_it.await_isr(peers.leader)
         member.move(SECOND)
+        peers.partition([member])
         now = broker.last_seen(
-            lambda: _told(peers).get(member.broker_id), lambda told: told not in (None, FIRST)
+            lambda: _told(peers).get(name), lambda told: told not in (None, FIRST)
         )
         assert now == SECOND, f"it is told to be at {now}, it has moved to {SECOND}"
 
@@ -48,27 +48,27 @@ def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
 @judges("BROK-017")
 @joined_broker()
 def test_a_broker_comes_and_goes_while_others_run(peers: JoinedCluster) -> None:
-    """Nobody else is told of it: it is listed, has partitions, and is gone again.
-
-    Brokers before 0.11 are not asked: they list replicas in no order (META-012), and the oldest
-    tell of a new broker with the next topic only.
-    """
+    """Nobody else is told of it: it is listed, has partitions, and is gone again."""
     broker = peers.broker
-    broker.version("Metadata", "4+")
     with requirement("BROK-017"):
         member = peers.join()
         new = member.broker_id
+        name, both = broker.unique_topic(), sorted([new, peers.leader])
+        peers.world.create_topic(name, [[new, peers.leader], [peers.leader, new]], {})
+        wanted = {0: (new, both), 1: (peers.leader, both)}
+        shown = broker.last_seen(lambda: _led(peers, name), wanted.__eq__)
+        assert shown == wanted, f"leaders and replicas are {shown}, not {wanted}"
         broker.eventually(lambda: new in _told(peers), "the new broker is listed")
-        name, wanted = broker.unique_topic(), {0: [new, peers.leader], 1: [peers.leader, new]}
-        peers.world.create_topic(name, list(wanted.values()), {})
-        shown = broker.last_seen(lambda: _replicas(peers, name), lambda seen: seen == wanted)
-        assert shown == wanted, f"the replicas are {shown}, not {wanted}"
         member.shut_down()
         broker.eventually(lambda: new not in _told(peers), "the broker that left is not listed")
         answer = broker.list_offset(Topic(name), -1, partition=1)
         expect_error(answer.error_code, ErrorCode.NONE, "a partition on the one that is left")
 
 
-def _replicas(peers: JoinedCluster, name: str) -> dict[int, list[int]]:
+def _led(peers: JoinedCluster, name: str) -> dict[int, tuple[int, list[int]]]:
+    """The leader of each partition and its replicas, whose order the oldest brokers do not keep."""
     topic = only(peers.broker.metadata([name]).topics, "topic")
-    return {each.partition_index: list(each.replica_nodes) for each in topic.partitions}
+    return {
+        each.partition_index: (each.leader_id, sorted(each.replica_nodes))
+        for each in topic.partitions
+    }

@@ -10,6 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
+from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition, batch_of
 from suites.replication.expect import (
     expect_error,
@@ -34,10 +35,21 @@ def alone(peers: JoinedCluster) -> WatchedPartition:
     partition.produce()
     for follower in followers:
         partition.follow(follower, 1)
+    _leave_alone(partition, *followers)
+    return partition
+
+
+def _leave_alone(partition: WatchedPartition, *followers: Membership) -> None:
+    """One goes when the one before is seen to be gone.
+
+    Of two that go at once the controller of 0.8 overlooks one for ever: it may list both, and look
+    for the second when that has gone too (class BrokerChangeListener).
+    """
+    left = [partition.leader, *(each.broker_id for each in followers)]
     for follower in followers:
         follower.leave()
-    partition.await_isr(partition.leader)
-    return partition
+        left.remove(follower.broker_id)
+        partition.await_isr(*left)
 
 
 @judges("ACKS-005")
@@ -87,9 +99,7 @@ def test_the_isr_shrinks_while_acks_all_waits(peers: JoinedCluster) -> None:
     expected = ErrorCode.REQUEST_TIMED_OUT if holds else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
     pending = PendingProduce(partition, timeout_ms=WAIT_MS)
     with requirement("ACKS-006"):
-        for member in (one, two):
-            member.leave()
-        partition.await_isr(partition.leader)
+        _leave_alone(partition, one, two)
         if not holds:
             partition.follow(one, 0)  # before 0.9 a smaller ISR is not enough to wake who waits
         expect_error(pending.answer().error_code, expected, "one is left, two were needed")

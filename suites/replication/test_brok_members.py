@@ -35,7 +35,7 @@ def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
     before = broker.last_seen(lambda: _told(peers).get(name), lambda told: told is not None)
     with requirement("BROK-004"):
         assert before == FIRST, f"it is told to be at {before}, it is at {FIRST}"
-        member.leave()
+        member.shut_down()
         with_it.await_isr(peers.leader)
         member.move(SECOND)
         peers.partition([member])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.conformance.arrow import Table, has_metadata, pa, write_whole
-from harness.conformance.case_lines import CaseLines
+from harness.conformance.case_lines import CaseLineForm, CaseLines
 
 PART_NAME: Final = "part-0.parquet"
 Column = tuple[str, Any, bool, str]
@@ -70,8 +70,23 @@ class BesideDataset:
         return has_metadata(part, self.version_key, self.version)
 
 
-def case_table(found: CaseLines[Any], schema: Any) -> Table:
-    """The rows of one run (named tuples), in their order, in the published schema."""
+def case_dataset(
+    folder: str,
+    form: CaseLineForm[Any],
+    file_name: str,
+    schema: Any,
+    version: tuple[bytes, str],
+) -> BesideDataset:
+    """Of a file of lines about cases: a row a line, in their order, in the published schema."""
+
+    def read(path: Path) -> tuple[str, Table]:
+        found = form.read(path)
+        return found.run, _case_table(found, schema)
+
+    return BesideDataset(folder, file_name, *version, read, form.wrong)
+
+
+def _case_table(found: CaseLines[Any], schema: Any) -> Table:
     about = {"run": found.run, "target": found.target}
     return pa.Table.from_pylist([{**about, **row._asdict()} for row in found.rows], schema=schema)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-from harness.conformance.arrow import Table, pa
-from harness.conformance.beside_parquet import BesideDataset, case_table, described_schema
-from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME, FaultJournalError
+from harness.conformance.arrow import pa
+from harness.conformance.beside_parquet import case_dataset, described_schema
+from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
 
 FAULTS_SCHEMA_VERSION: Final = "1"
 FAULTS_SCHEMA_VERSION_KEY: Final = b"kafka_conformance.faults_schema_version"
@@ -41,18 +40,10 @@ _COLUMNS: Final = (
     ("detail", _TEXT, False, "what else is known, a JSON object: action, api, version, ..."),
 )
 FAULTS_SCHEMA: Final = described_schema(_COLUMNS, FAULTS_SCHEMA_VERSION_KEY, FAULTS_SCHEMA_VERSION)
-
-
-def _read(path: Path) -> tuple[str, Table]:
-    found = FAULT_LINES.read(path)
-    return found.run, case_table(found, FAULTS_SCHEMA)
-
-
-FAULTS: Final = BesideDataset(
+FAULTS: Final = case_dataset(
     "faults",
+    FAULT_LINES,
     FAULTS_NAME,
-    FAULTS_SCHEMA_VERSION_KEY,
-    FAULTS_SCHEMA_VERSION,
-    _read,
-    FaultJournalError,
+    FAULTS_SCHEMA,
+    (FAULTS_SCHEMA_VERSION_KEY, FAULTS_SCHEMA_VERSION),
 )

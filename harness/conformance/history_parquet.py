@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-from harness.conformance.arrow import Table, pa
-from harness.conformance.beside_parquet import BesideDataset, case_table, described_schema
-from harness.conformance.history_journal import HISTORY_LINES, HISTORY_NAME, HistoryJournalError
+from harness.conformance.arrow import pa
+from harness.conformance.beside_parquet import case_dataset, described_schema
+from harness.conformance.history_journal import HISTORY_LINES, HISTORY_NAME
 
 HISTORY_SCHEMA_VERSION: Final = "1"
 HISTORY_SCHEMA_VERSION_KEY: Final = b"kafka_conformance.history_schema_version"
@@ -37,18 +36,10 @@ _COLUMNS: Final = (
 HISTORY_SCHEMA: Final = described_schema(
     _COLUMNS, HISTORY_SCHEMA_VERSION_KEY, HISTORY_SCHEMA_VERSION
 )
-
-
-def _read(path: Path) -> tuple[str, Table]:
-    found = HISTORY_LINES.read(path)
-    return found.run, case_table(found, HISTORY_SCHEMA)
-
-
-HISTORIES: Final = BesideDataset(
+HISTORIES: Final = case_dataset(
     "histories",
+    HISTORY_LINES,
     HISTORY_NAME,
-    HISTORY_SCHEMA_VERSION_KEY,
-    HISTORY_SCHEMA_VERSION,
-    _read,
-    HistoryJournalError,
+    HISTORY_SCHEMA,
+    (HISTORY_SCHEMA_VERSION_KEY, HISTORY_SCHEMA_VERSION),
 )

@@ -5,8 +5,12 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.only import only
-from harness.client.requests import Topic
-from harness.codec.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
+from harness.codec.messages import (
+    FetchResponse,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
 
 CONSUMER = -1
 NO_EPOCH = -1
@@ -36,3 +40,13 @@ def end_of(
     entry = OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic=topic.name, partitions=[asked])
     request = OffsetForLeaderEpochRequest(replica_id=CONSUMER, topics=[entry])
     return only(only(door.ask(request, version).topics, "topic").partitions, "partition")
+
+
+def fetched_in(
+    door: BrokerUnderTest, topic: Topic, version: int, current: int
+) -> FetchResponse.PartitionData:
+    """From offset 0; ``current``: the leader epoch that we say we know."""
+    wanted = fetch_partition(0)
+    wanted.current_leader_epoch = current
+    answer = door.ask(fetch_request([fetch_topic(topic, version, [wanted])]), version)
+    return only(only(answer.responses, "topic").partitions, "partition")

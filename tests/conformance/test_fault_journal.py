@@ -23,6 +23,7 @@ from harness.conformance.fault_parquet import (
 )
 from harness.proxies.direction import Direction
 from harness.proxies.event import Event
+from tests.conformance.cut_file import cut_at_every_byte
 
 ARMED = {"case": "a.py::t", "attempt": 1, "at_ms": 0.5, "what": "armed", "rule": "drop it"}
 FIRED = {
@@ -83,11 +84,7 @@ def test_a_file_is_never_continued(tmp_path: Path) -> None:
 
 def test_killed_at_any_byte(tmp_path: Path) -> None:
     path = written(tmp_path)
-    data = path.read_bytes()
-    ends = [place for place, byte in enumerate(data) if byte == 10]
-    for length in range(len(data) + 1):
-        path.write_bytes(data[:length])
-        whole = sum(end < length for end in ends)
+    for whole in cut_at_every_byte(path):
         if not whole:
             with pytest.raises(FaultJournalError, match="died before it began"):
                 FAULT_LINES.read(path)

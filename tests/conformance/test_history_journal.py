@@ -23,6 +23,7 @@ from harness.conformance.history_parquet import (
     HISTORY_SCHEMA_VERSION_KEY,
 )
 from harness.histories.history import Action, Operation, Outcome
+from tests.conformance.cut_file import cut_at_every_byte
 
 KILLED = Operation("cluster", Outcome.INFO, Action.FAULT, detail="kill 2", at_ms=1.5)
 SENT = Operation("producer", Outcome.OK, Action.SEND, 0, 2**40, "1", at_ms=2)
@@ -59,11 +60,7 @@ def test_every_outcome_of_a_history_is_known() -> None:
 
 def test_killed_at_any_byte(tmp_path: Path) -> None:
     path = written(tmp_path)
-    data = path.read_bytes()
-    ends = [place for place, byte in enumerate(data) if byte == 10]
-    for length in range(len(data) + 1):
-        path.write_bytes(data[:length])
-        whole = sum(end < length for end in ends)
+    for whole in cut_at_every_byte(path):
         if not whole:
             with pytest.raises(HistoryJournalError, match="died before it began"):
                 HISTORY_LINES.read(path)

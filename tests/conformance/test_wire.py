@@ -17,6 +17,7 @@ from harness.conformance.wire_parquet import (
     WIRE_SCHEMA_VERSION,
     WIRE_SCHEMA_VERSION_KEY,
 )
+from tests.conformance.cut_file import cut_at_every_byte
 from tests.conformance.made import check, write_run
 
 SENT = ("request", 3, "Metadata", 12, "message", "", None, None)
@@ -50,11 +51,7 @@ def test_a_file_is_never_continued(tmp_path: Path) -> None:
 
 def test_killed_at_any_byte(tmp_path: Path) -> None:
     path = written(tmp_path)
-    data = path.read_bytes()
-    ends = [place for place, byte in enumerate(data) if byte == 10]
-    for length in range(len(data) + 1):
-        path.write_bytes(data[:length])
-        whole = sum(end < length for end in ends)
+    for whole in cut_at_every_byte(path):
         if not whole:
             with pytest.raises(WireError, match="died before it began"):
                 read_wire(path)

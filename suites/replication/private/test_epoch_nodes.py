@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.errors import PreparationFailed
 from harness.client.only import only
@@ -19,7 +18,7 @@ from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import values_of
 from suites.protocol.record_formats import batches_in
-from suites.replication.epochs import end_of, epoch_of
+from suites.replication.epochs import end_of, epoch_of, fetched_in
 from suites.replication.failover import bring_back, change_leader, lose_leader
 from suites.replication.reading import await_served_by, follower_version
 from suites.replication.served import checked, served
@@ -216,7 +215,7 @@ def test_a_newer_epoch_is_unknown_until_it_begins(cluster: Cluster) -> None:
     for version in versions:
         with checked("EPOCH-013", "Fetch", version):
             for node, newer in product(cluster.nodes[:3], to_come):
-                data = _fetched_with(cluster.at(node), topic, version, newer)
+                data = fetched_in(cluster.at(node), topic, version, newer)
                 what = f"broker {node}, epoch {newer} is to come"
                 expect_error(data.error_code, ErrorCode.UNKNOWN_LEADER_EPOCH, what)
     _, now = lose_leader(cluster, topic)
@@ -224,16 +223,6 @@ def test_a_newer_epoch_is_unknown_until_it_begins(cluster: Cluster) -> None:
         raise PreparationFailed(f"the next leader epoch is {newer}, the last was {current}")
     for version in versions:
         with checked("EPOCH-013", "Fetch", version):
-            data = _fetched_with(cluster.at(now), topic, version, newer)
+            data = fetched_in(cluster.at(now), topic, version, newer)
             expect_error(data.error_code, ErrorCode.NONE, f"epoch {newer} has begun")
             assert values_of(data) == [b"r"], f"it gives {values_of(data)}"
-
-
-def _fetched_with(
-    door: BrokerUnderTest, topic: Topic, version: int, current: int
-) -> FetchResponse.PartitionData:
-    """From offset 0, by who knows this leader epoch."""
-    wanted = fetch_partition(0)
-    wanted.current_leader_epoch = current
-    answer = door.ask(fetch_request([fetch_topic(topic, version, [wanted])]), version)
-    return only(only(answer.responses, "topic").partitions, "partition")

@@ -8,13 +8,10 @@ from harness.client.only import only
 from harness.client.requests import (
     LATEST,
     Topic,
-    fetch_partition,
-    fetch_request,
-    fetch_topic,
     list_offsets_request,
 )
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchResponse, ListOffsetsResponse
+from harness.codec.messages import ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
 from harness.marks import judges, private_cluster
@@ -22,7 +19,7 @@ from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import records_of
-from suites.replication.epochs import epoch_of
+from suites.replication.epochs import epoch_of, fetched_in
 from suites.replication.failover import await_in_sync, change_leader
 from suites.replication.reading import follower_version
 from suites.replication.served import checked, served
@@ -109,18 +106,9 @@ def test_the_epoch_is_looked_at_before_records_are_given(cluster: Cluster) -> No
         with checked("FETCH-023", "Fetch", version):
             for node in nodes:
                 for known, code in _expected(current).items():
-                    data = _fetched(cluster.at(node), topic, version, known)
+                    data = fetched_in(cluster.at(node), topic, version, known)
                     where = f"broker {node}, epoch {known}, the leader {leader} has {current}"
                     expect_error(data.error_code, code, where)
-
-
-def _fetched(
-    door: BrokerUnderTest, topic: Topic, version: int, known: int
-) -> FetchResponse.PartitionData:
-    wanted = fetch_partition(0)
-    wanted.current_leader_epoch = known
-    answer = door.ask(fetch_request([fetch_topic(topic, version, [wanted])]), version)
-    return only(only(answer.responses, "topic").partitions, "partition")
 
 
 @judges("DELR-007")

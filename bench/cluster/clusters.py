@@ -54,6 +54,11 @@ class Running:
         for made in admin.create_topics([NewTopic(name, partitions, replicas)]).values():
             made.result(LIMIT_S)
 
+    def delete_topic(self, name: str) -> None:
+        """Returns when the controller has it."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        admin.delete_topics([name])[name].result(LIMIT_S)
+
 
 @contextmanager
 def running(name: str, nodes: int = NODES) -> Iterator[Running]:

@@ -100,6 +100,7 @@ def _ahead_of(rivals: Rivals, log: ServedLog) -> None:
     rivals.real_leads()
     rivals.virtual_is_elected(claims=6)
     rivals.partition.produce(3)
+    rivals.follows(9)
 
 
 @judges("EPOCH-007")

@@ -107,6 +107,8 @@ class ReferenceCluster(Target):
         self._scratch: ScratchFolder | None = None
         self._controller: _Node | None = None
         self._nodes: dict[int, _Node] = {}
+        self._launched: list[ChildProcess] = []
+        """All that were begun, also those that have not said where they listen."""
         self._ended_by_us: set[int] = set()
 
     @property
@@ -203,6 +205,7 @@ class ReferenceCluster(Target):
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         hold_fd = self._scratch.hold_fd
         child = ChildProcess(command, log_path, environment=environment, hold_fd=hold_fd)
+        self._launched = [*(each for each in self._launched if each.is_alive()), child]
         return child, log_path
 
     def _own_settings(self, node: int) -> dict[str, str]:  # noqa: ARG002
@@ -242,11 +245,11 @@ class ReferenceCluster(Target):
 
     def _end(self) -> None:
         """Kill and clear away; whatever was left undone at a failed start too."""
-        nodes, self._nodes = self._nodes, {}
+        self._nodes, self._controller = {}, None
         self._ended_by_us.clear()
-        controller, self._controller = self._controller, None
-        for node in (*nodes.values(), *([controller] if controller else [])):
-            node.child.kill()
+        launched, self._launched = self._launched, []
+        for child in launched:
+            child.kill()
         scratch, self._scratch = self._scratch, None
         if scratch is not None:
             scratch.remove()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from harness.proxies.event import Event
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.linked_reference import LinkedReference
+from harness.targets.process import ChildProcess
 from harness.targets.reference_cluster import CONTROLLER_ID, ReferenceCluster
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.watched_partition import WatchedPartition, watched
@@ -106,3 +108,30 @@ def test_a_node_that_was_killed_finds_its_links_again(
 def test_a_cluster_without_links_says_so(tmp_path: Path) -> None:
     with pytest.raises(MissingCapability, match="links"):
         _ = ReferenceCluster(3, log_dir=tmp_path).links
+
+
+class _TakenOnce(LinkedReference):
+    """At the first attempt somebody else listens where a broker is to."""
+
+    taken: socket.socket | None = None
+    begun: tuple[ChildProcess, ...] = ()
+
+    def _choose_ports(self) -> dict[int, int]:
+        ports = super()._choose_ports()
+        if self.taken is None:
+            self.taken = socket.create_server(("127.0.0.1", ports[1]))
+        return ports
+
+    def _check(self, child: ChildProcess, log_path: Path) -> None:
+        if not child.is_alive() and not self.begun:
+            self.begun = tuple(self._launched)
+        super()._check(child, log_path)
+
+
+def test_what_a_failed_start_has_begun_is_ended(tmp_path: Path) -> None:
+    with _TakenOnce(3, log_dir=tmp_path, settings=PATIENT) as target:
+        assert len(target.addresses) == 3
+        assert target.taken is not None
+        target.taken.close()
+        assert len(target.begun) == 4
+        assert not [each for each in target.begun if each.is_alive()]

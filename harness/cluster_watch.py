@@ -34,9 +34,6 @@ PROMISES: Final = {
     Broken.EPOCH_FELL: "META-021",
     Broken.ISR_WITHOUT_LEADER: "ISR-008",
     Broken.ISR_OF_STRANGERS: "META-013",
-    Broken.READ_ABOVE_WATERMARK: "FETCH-002",
-    Broken.STABLE_ABOVE_WATERMARK: "FETCH-003",
-    Broken.START_ABOVE_WATERMARK: "FETCH-003",
     Broken.WATERMARK_FELL: "FETCH-003",
 }
 """By which requirement each is promised."""

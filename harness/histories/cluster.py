@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.histories.replication import UNKNOWN, Broken, Finding, Observation, check_below
+from harness.histories.replication import UNKNOWN, Broken, Finding, Observation
 
 
 def check_cluster(seen: Iterable[Observation]) -> list[Finding]:
@@ -26,8 +26,6 @@ def check_cluster(seen: Iterable[Observation]) -> list[Finding]:
         found += _check_registration(one)
         found += _check_leader(one, leaders)
         found += doors[one.door, one.partition].check(one)
-        if one.high_watermark != UNKNOWN:
-            found += check_below(one)
     return found
 
 
@@ -57,6 +55,10 @@ def _check_leader(
 class _Door:
     """One partition through one door: what was told last.
 
+    What was read, and the last stable offset, are at or below the high watermark of their moment,
+    and bound those that are told afterwards; not the one in the same answer, which Kafka looks up
+    before it reads (class Partition, fetchRecords).
+
     A high watermark that fell counts when the broker says afterwards that it leads in the same
     epoch as before: what a new leader tells may be less.
     """
@@ -73,7 +75,8 @@ class _Door:
             if one.high_watermark < self.watermark and self.fell is None:
                 told = f"{self.watermark}, then {one.high_watermark}"
                 self.fell = Finding(Broken.WATERMARK_FELL, one, told)
-            self.watermark = max(self.watermark, one.high_watermark)
+            reached = (one.high_watermark, one.last_stable_offset, one.read_to)
+            self.watermark = max(self.watermark, *reached)
 
     def _check_epoch(self, one: Observation) -> Iterator[Finding]:
         if one.leader_epoch < self.epoch:

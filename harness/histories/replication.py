@@ -103,14 +103,14 @@ def _check_offsets(every: Sequence[Observation]) -> Iterator[Finding]:
             if one.high_watermark < watermark:
                 yield Finding(Broken.WATERMARK_FELL, one, f"{watermark}, then {one.high_watermark}")
             watermark = max(watermark, one.high_watermark)
-            yield from check_below(one)
+            yield from _check_below(one)
         if one.leader_epoch != UNKNOWN:
             if one.leader_epoch < epoch:
                 yield Finding(Broken.EPOCH_FELL, one, f"{epoch}, then {one.leader_epoch}")
             epoch = max(epoch, one.leader_epoch)
 
 
-def check_below(one: Observation) -> Iterator[Finding]:
+def _check_below(one: Observation) -> Iterator[Finding]:
     """What an answer with a high watermark tells of other offsets."""
     for broken, offset in (
         (Broken.READ_ABOVE_WATERMARK, one.read_to),

@@ -45,9 +45,14 @@ def test_a_quiet_scenario() -> None:
         ([led(4), led(3)], Broken.EPOCH_FELL),
         ([led(0, isr=(2, 3))], Broken.ISR_WITHOUT_LEADER),
         ([led(0, isr=(1, 4))], Broken.ISR_OF_STRANGERS),
-        ([seen(high_watermark=3, read_to=4)], Broken.READ_ABOVE_WATERMARK),
-        ([seen(high_watermark=3, last_stable_offset=4)], Broken.STABLE_ABOVE_WATERMARK),
-        ([seen(high_watermark=3, log_start_offset=4)], Broken.START_ABOVE_WATERMARK),
+        (
+            [led(0), seen(high_watermark=3, read_to=4), seen(high_watermark=3), led(0)],
+            Broken.WATERMARK_FELL,
+        ),
+        (
+            [led(0), seen(high_watermark=3, last_stable_offset=4), seen(high_watermark=3), led(0)],
+            Broken.WATERMARK_FELL,
+        ),
         (
             [led(0), seen(high_watermark=3), seen(high_watermark=2), led(0)],
             Broken.WATERMARK_FELL,
@@ -65,6 +70,10 @@ def test_a_planted_anomaly(every: list[Observation], broken: Broken) -> None:
         pytest.param([led(4), led(3, partition="t-1")], id="another partition"),
         pytest.param([led(4), led(5, leader=2)], id="the next epoch has the next leader"),
         pytest.param([led(4), led(4, leader=-1, isr=())], id="nobody is no second leader"),
+        pytest.param(
+            [led(0), seen(high_watermark=3, read_to=4), seen(high_watermark=4), led(0)],
+            id="the high watermark was looked up before the read",
+        ),
         pytest.param([led(0, leader=-1, isr=(2,))], id="nobody leads"),
         pytest.param(
             [led(0), seen(high_watermark=3), seen(high_watermark=2)],

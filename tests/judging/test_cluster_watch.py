@@ -98,8 +98,13 @@ def test_a_stranger_in_the_isr_and_a_leader_outside() -> None:
 
 def test_more_is_read_than_is_committed() -> None:
     watch = ClusterWatch()
-    watch.at(1, "a")(fetched(2, 3), 13)
-    assert set(watch.broken()) == {"FETCH-002"}
+    door = watch.at(1, "a")
+    for message in (metadata(), fetched(2, 3), metadata()):
+        door(message, 13)
+    assert not watch.broken()
+    for message in (fetched(2), metadata()):
+        door(message, 13)
+    assert set(watch.broken()) == {"FETCH-003"}
 
 
 def test_a_high_watermark_that_falls_in_fetch_and_list_offsets() -> None:

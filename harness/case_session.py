@@ -39,6 +39,7 @@ from harness.own_names import case_prefix
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability
+from harness.targets.first_door import LEADER_AND_ISR
 from harness.targets.target import JOIN_AS_BROKER, Address, Target
 from harness.targets.zookeeper_topics import ZookeeperTopics
 from harness.virtual_broker.cluster import JoinedCluster
@@ -146,7 +147,8 @@ class CaseSession:
     def shared_broker(self) -> BrokerUnderTest:
         """The run's broker, as this test sees it."""
         if self._shared is None:
-            self._shared = self._door(self.broker.addresses, self.broker.zookeeper, own=False)
+            address, node = self.broker.door
+            self._shared = self._door([address], self.broker.zookeeper, own=False, node=node)
         return self._shared
 
     def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
@@ -244,10 +246,11 @@ class CaseSession:
         *,
         own: bool = True,
         number: int = 0,
+        node: int | None = None,
     ) -> BrokerUnderTest:
         """``own``: a broker that was started for tests, so that nothing of others can be there.
 
-        ``number``: of several doors of a test, whose names must differ.
+        ``number``: of several doors of a test, whose names must differ. ``node``: as there.
         """
         info = self.context.info
         prefix = case_prefix(info.name_prefix, self.context.nonce, self._named_after)
@@ -261,6 +264,7 @@ class CaseSession:
             topic_maker=None if zookeeper is None else ZookeeperTopics(zookeeper),
             grants=None if own else grants_of(info),
             greases=self.context.greases,
+            node=node,
         )
         self.brokers.append(door)
         return door
@@ -281,7 +285,8 @@ class CaseSession:
         self.died = asked and not self.shared_broker().is_alive()
         if error is None and self.died:
             error = BrokerMisbehaved("the broker no longer answers after this test")
-        for name, told in self.watch.broken().items():
+        with_zookeeper = LEADER_AND_ISR in self.context.info.api_versions
+        for name, told in self.watch.broken(with_zookeeper=with_zookeeper).items():
             broken_meanwhile(name, told)
         records = finish_case(error)
         if self.died:

@@ -37,6 +37,8 @@ PROMISES: Final = {
     Broken.WATERMARK_FELL: "FETCH-003",
 }
 """By which requirement each is promised."""
+NOT_WITH_ZOOKEEPER: Final = frozenset({Broken.ISR_OF_STRANGERS})
+"""True there for a moment when a reassignment ends: replicas and ISR are written one by one."""
 
 
 class ClusterWatch:
@@ -58,11 +60,13 @@ class ClusterWatch:
             Observation(what, at_ms, node=node, door=door, partition=partition, **told)
         )
 
-    def broken(self) -> dict[str, str]:
+    def broken(self, *, with_zookeeper: bool = False) -> dict[str, str]:
         """By requirement, the first sentence of how it was broken."""
+        passed_over = NOT_WITH_ZOOKEEPER if with_zookeeper else frozenset()
         found: dict[str, Finding] = {}
         for finding in check_cluster(list(self._seen)):
-            found.setdefault(PROMISES[finding.broken], finding)
+            if finding.broken not in passed_over:
+                found.setdefault(PROMISES[finding.broken], finding)
         return {name: str(finding) for name, finding in found.items()}
 
 

@@ -18,6 +18,7 @@ from harness.granted import grants_of
 from harness.own_names import case_prefix, new_nonce
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.fault import Fault
+from harness.targets.first_door import first_door
 from harness.targets.info import TargetInfo, probe
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.spec import parse_target
@@ -98,14 +99,18 @@ def kafka_conformance_broker(
     Topics that are made through it have unique names and are deleted after the test, and its
     connections are closed.
     """
+    address, node = first_door(
+        kafka_conformance_info.addresses, kafka_conformance_info.api_versions
+    )
     door = BrokerUnderTest(
-        kafka_conformance_info.addresses,
+        [address],
         kafka_conformance_info.api_versions,
         time_scale=kafka_conformance_info.time_scale,
         grants=grants_of(kafka_conformance_info),
         name_prefix=case_prefix(
             kafka_conformance_info.name_prefix, new_nonce(), request.node.nodeid
         ),
+        node=node,
     )
     try:
         yield door

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.run_session import WorkerContext
+from harness.targets.first_door import FirstDoor, first_door
 from harness.targets.target import OWN_BROKER, Address, Target
 
 
@@ -23,10 +24,18 @@ class SharedBroker:
     alone: bool
     """No other process asks the run's broker."""
     own: Target | None = None
+    _door: FirstDoor | None = None
 
     @property
-    def addresses(self) -> Sequence[tuple[str, int]]:
+    def addresses(self) -> Sequence[Address]:
         return self.own.addresses if self.own else self.context.info.addresses
+
+    @property
+    def door(self) -> FirstDoor:
+        """The broker that tests of one broker ask."""
+        if self._door is None:
+            self._door = first_door(self.addresses, self.context.info.api_versions)
+        return self._door
 
     @property
     def nodes(self) -> Sequence[int]:
@@ -60,6 +69,6 @@ class SharedBroker:
 
     def close(self) -> None:
         """Stop what was started here; twice is fine."""
-        own, self.own = self.own, None
+        own, self.own, self._door = self.own, None, None
         if own is not None:
             own.stop()

@@ -122,8 +122,11 @@ PARTS: dict[str, list[list[str]]] = {
     "cluster": [
         [*PYTEST, "suites/replication", "--target", "reference,nodes=3", "-n", "2",
          "--out", f"{OUT}/cluster"],
+        [*PYTEST, "suites/protocol", "--target", "reference,nodes=3", "-n", "2",
+         "--versions", "ends", "--out", f"{OUT}/cluster-protocol"],
         ["kafka-conformance", "timeline", "reference,nodes=1", "kafka:4.4.0", "kafka:0.8.2.2"],
         ["kafka-conformance", "gate", f"{OUT}/cluster"],
+        ["kafka-conformance", "gate", f"{OUT}/cluster-protocol"],
     ],
     "defects": [
         ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 from confluent_kafka.admin import AdminClient
@@ -14,7 +16,7 @@ from confluent_kafka.cimpl import NewTopic
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
 
-OURS, KAFKA = "reference", "kafka:4.4.0"
+OURS, KAFKA = "reference", "kafka:4.4.0,heap=1g,jvm=kafka"
 NODES = 3
 LIMIT_S = 120
 
@@ -65,6 +67,6 @@ def running(name: str, nodes: int = NODES) -> Iterator[Running]:
     """``name`` as above; one node is the same broker alone: ours keeps its logs in files too."""
     before = set(psutil.Process().children(recursive=True))
     spec = name if (name, nodes) == (KAFKA, 1) else f"{name},nodes={nodes}"
-    with parse_target(spec) as target:
+    with TemporaryDirectory() as logs, parse_target(spec, log_dir=Path(logs)) as target:
         own = set(psutil.Process().children(recursive=True)) - before
         yield Running(target, tuple(own))

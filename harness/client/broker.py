@@ -14,6 +14,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from harness.client.connection import DEFAULT_TIMEOUT_MS, Address, Connection
+from harness.client.coordinator import coordinated_name
 from harness.client.deletion import delete_groups, delete_topics
 from harness.client.errors import (
     ApiNotAdvertised,
@@ -22,6 +23,7 @@ from harness.client.errors import (
     ResponseTimeout,
 )
 from harness.client.grants import Grants
+from harness.client.new_topic import make_topic
 from harness.client.older_forms import records_for, with_one_offset
 from harness.client.only import only
 from harness.client.placeholder_versions import served_range
@@ -44,7 +46,6 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.header import DEFAULT_CLIENT_ID
 from harness.codec.messages import (
     ApiVersionsRequest,
-    CreateTopicsRequest,
     FetchResponse,
     ListOffsetsResponse,
     MetadataRequest,
@@ -77,11 +78,14 @@ class BrokerUnderTest:
         topic_maker: TopicMaker | None = None,
         grants: Grants | None = None,
         greases: bool = False,
+        node: int | None = None,
     ) -> None:
         """``seed`` starts ``random``, the only source of chance that a test may use.
 
         ``observer``, ``grants`` (None: all may be sent), ``greases``: see :class:`Connection`.
-        ``topic_maker``: for brokers without CreateTopics.
+        ``topic_maker``: for brokers without CreateTopics. ``node``: this broker's id where there
+        are others too, so that topics and groups have to be made with it; None: it is alone, or
+        that does not matter.
         """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
@@ -90,6 +94,7 @@ class BrokerUnderTest:
         self.transcripts: list[Transcript] = []
         self.observer, self.topic_maker = observer, topic_maker
         self.grants, self.greases = grants or Grants(), greases
+        self.node = node
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -159,6 +164,20 @@ class BrokerUnderTest:
             self._side = None
             raise
 
+    def another(self, name_prefix: str) -> BrokerUnderTest:
+        """A door of its own to the same broker, whose names are others; who asks closes it."""
+        versions = {key: (each.lowest, each.highest) for key, each in self.api_versions.items()}
+        return BrokerUnderTest(
+            self.addresses,
+            versions,
+            time_scale=self.time_scale,
+            name_prefix=name_prefix,
+            observer=self.observer,
+            topic_maker=self.topic_maker,
+            grants=self.grants,
+            node=self.node,
+        )
+
     def is_alive(self) -> bool:
         """Whether a new connection gets an answer: ApiVersions, or Metadata before that."""
         request: Request[Message] = ApiVersionsRequest()
@@ -192,6 +211,10 @@ class BrokerUnderTest:
         """A name that no other test uses."""
         return f"{self._name_prefix}-{next(self._counter)}"
 
+    def unique_group(self) -> str:
+        """A name that no other test uses, of a group that this broker coordinates."""
+        return coordinated_name(self)
+
     def create_topic(
         self,
         partitions: int = 1,
@@ -202,73 +225,16 @@ class BrokerUnderTest:
     ) -> Topic:
         """A new topic that is already served: its log end can be asked. Deleted with the test.
 
-        Where CreateTopics is not served, the topic maker is asked. A broker without either makes
-        it when Metadata asks for it, perhaps with more partitions than wanted (not with
-        ``exactly``). Raises ApiNotAdvertised where that will not do, PreparationFailed when the
-        broker refuses.
+        In a cluster its leader is this broker. How it is made, ``exactly``, and what is raised:
+        :func:`harness.client.new_topic.make_topic`.
         """
         name = name or self.unique_topic()
-        if self.advertised("CreateTopics"):
-            self._ask_for_topic(name, partitions, configs or {})
-        elif self.topic_maker is not None:
-            self.topic_maker.make(name, partitions, configs or {})
-            self._await_shown(name, partitions)
-        else:
-            self._have_topic_made(name, partitions, configs or {}, exactly=exactly)
+        make_topic(self, name, partitions, configs or {}, exactly=exactly)
         topic = Topic(name, self._topic_id(name))
         self._created.append(topic)
         for partition in range(partitions):
             self.await_served(topic, partition)
         return topic
-
-    def _ask_for_topic(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-        entry = CreateTopicsRequest.CreatableTopic(
-            name=name,
-            num_partitions=partitions,
-            replication_factor=1,
-            configs=[
-                CreateTopicsRequest.CreatableTopicConfig(name=key, value=value)
-                for key, value in configs.items()
-            ],
-        )
-        timeout_ms = int(self.scaled_ms(DEFAULT_TIMEOUT_MS))
-        answer = self.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
-        code = only(answer.topics, "topic").error_code
-        if code != ErrorCode.NONE:
-            raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}", code)
-
-    def _have_topic_made(
-        self, name: str, partitions: int, configs: Mapping[str, str], *, exactly: bool
-    ) -> None:
-        """Auto-creation; the only way to a topic where CreateTopics is not advertised."""
-        if configs:
-            raise ApiNotAdvertised("CreateTopics is needed for a topic with settings of its own")
-        made = self.eventually(
-            lambda: next(
-                (
-                    topic
-                    for topic in self.metadata([name], auto_create=True).topics
-                    if topic.error_code == ErrorCode.NONE
-                ),
-                None,
-            ),
-            f"{name} is made by auto-creation, as CreateTopics is not advertised",
-        )
-        found = len(made.partitions)
-        if found < partitions or (exactly and found > partitions):
-            raise ApiNotAdvertised(
-                f"CreateTopics is needed for {partitions} partitions; auto-creation made {found}"
-            )
-
-    def _await_shown(self, name: str, partitions: int) -> None:
-        """Wait until Metadata shows the topic with a leader of each partition."""
-
-        def shown() -> bool:
-            topic = self.metadata([name]).topics[0]
-            leaders = [each for each in topic.partitions if each.leader_id >= 0]
-            return topic.error_code == ErrorCode.NONE and len(leaders) == partitions
-
-        self.eventually(shown, f"{name} is shown with {partitions} partitions")
 
     def delete_group_later(self, group_id: str) -> None:
         """A group of this name may be there when the test ends."""

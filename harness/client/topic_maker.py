@@ -9,8 +9,12 @@ from typing import Protocol
 class TopicMaker(Protocol):
     """Makes and deletes topics of brokers that have no request for that (before 0.10.1)."""
 
-    def make(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-        """A new topic with one replica of each partition, perhaps not yet served.
+    def make(
+        self, name: str, partitions: int, configs: Mapping[str, str], *, node: int | None = None
+    ) -> None:
+        """A new topic with one replica of each partition, on ``node`` if one is named.
+
+        Perhaps it is not yet served.
 
         Raises PreparationFailed: it is there already, or cannot be made; ApiNotAdvertised: the
         release has no topics with settings of their own.

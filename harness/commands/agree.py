@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -24,7 +25,7 @@ from harness.conformance.found_runs import ResultsNotFound, find_runs
 from harness.conformance.summary import RunExit, RunSummary, summarize
 from harness.reference_broker.likeness import releases
 
-NAMED = "suites/reference-like.toml"
+NAMED, NAMED_OF_CLUSTERS = "suites/reference-like.toml", "suites/reference-like-clusters.toml"
 Pair = tuple[RunSummary, RunSummary]
 
 
@@ -32,6 +33,10 @@ Pair = tuple[RunSummary, RunSummary]
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--release", "chosen", multiple=True, type=click.Choice(releases()),
               help="Only these releases; default all that the broker can be like.")  # fmt: skip
+@click.option("--nodes", default=1, show_default=True, type=click.IntRange(min=1),
+              help="Compare clusters of so many brokers.")  # fmt: skip
+@click.option("--suite", "suites", multiple=True, metavar="NAME",
+              help="Only these suites; may be repeated.")  # fmt: skip
 @click.option("--no-run", is_flag=True,
               help="Judge nothing: read the newest runs of both targets in OUT.")  # fmt: skip
 @click.option("--requirement", "globs", multiple=True, metavar="GLOB",
@@ -42,6 +47,8 @@ Pair = tuple[RunSummary, RunSummary]
 def agree_command(
     out: Path,
     chosen: tuple[str, ...],
+    nodes: int,
+    suites: tuple[str, ...],
     no_run: bool,
     globs: tuple[str, ...],
     versions: str,
@@ -49,8 +56,8 @@ def agree_command(
 ) -> None:
     """Run the suites on `reference,like=RELEASE` and on `kafka:RELEASE`; say what differs.
 
-    Known differences are named, with reasons, in suites/reference-like.toml. The runs are kept in
-    OUT.
+    Known differences are named, with reasons, in suites/reference-like.toml, those of clusters in
+    suites/reference-like-clusters.toml. The runs are kept in OUT.
 
     \b
     Exit codes: 0 none differs that is not named, 1 some do, or a named one no longer does,
@@ -58,21 +65,23 @@ def agree_command(
     """
     require_known(globs)
     wanted = [one for one in releases() if one in (chosen or releases())]
-    options = [*suite_folders(()), "--versions", versions, "-n", str(jobs)]
+    options = [*suite_folders(suites), "--versions", versions, "-n", str(jobs)]
     options += [word for glob in globs for word in ("--requirement", glob)]
     console = Console(file=sys.stdout)
     catalogue = load_catalogue()
+    names_file = NAMED if nodes == 1 else NAMED_OF_CLUSTERS
+    targets = {release: _targets(release, nodes) for release in wanted}
     try:
-        named = load_differences(shipped_root() / NAMED, catalogue, releases())
+        named = load_differences(shipped_root() / names_file, catalogue, releases())
         if not no_run:
-            for spec in (spec for release in wanted for spec in _targets(release)):
+            for spec in (spec for pair in targets.values() for spec in pair):
                 _judge(spec, options, out.absolute())
-        pairs = _pairs(out, wanted)
+        pairs = _pairs(out, targets)
     except (DifferencesError, ResultsNotFound) as error:
         raise click.UsageError(str(error)) from error
     found = [agree(release, *pair, named) for release, pair in pairs.items()]
     for one in found:
-        _show(one, console)
+        _show(one, names_file, console)
     if len(pairs) > 1:
         counts = flips(list(pairs.values()), catalogue)
         console.print(
@@ -84,8 +93,10 @@ def agree_command(
     sys.exit(_exit_code(found))
 
 
-def _targets(release: str) -> tuple[str, str]:
-    return f"reference,like={release}", f"kafka:{release}"
+def _targets(release: str, nodes: int) -> tuple[str, str]:
+    if nodes == 1:
+        return f"reference,like={release}", f"kafka:{release}"
+    return f"reference,nodes={nodes},like={release}", f"kafka:{release},nodes={nodes}"
 
 
 def _judge(spec: str, options: list[str], out: Path) -> None:
@@ -96,11 +107,10 @@ def _judge(spec: str, options: list[str], out: Path) -> None:
         sys.exit(RunExit.INCOMPLETE)
 
 
-def _pairs(out: Path, wanted: list[str]) -> dict[str, Pair]:
+def _pairs(out: Path, targets: Mapping[str, tuple[str, str]]) -> dict[str, Pair]:
     newest = find_runs(out).newest_by_target()
     pairs = {}
-    for release in wanted:
-        like, real = _targets(release)
+    for release, (like, real) in targets.items():
         for spec in (like, real):
             if spec not in newest:
                 click.echo(f"{out} holds no run of {spec}", err=True)
@@ -109,7 +119,7 @@ def _pairs(out: Path, wanted: list[str]) -> dict[str, Pair]:
     return pairs
 
 
-def _show(one: Agreement, console: Console) -> None:
+def _show(one: Agreement, names_file: str, console: Console) -> None:
     unnamed = sum(not difference.reason for difference in one.differences)
     console.print(
         f"{one.release}: {one.same} the same, {len(one.differences) - unnamed} differ and are "
@@ -119,7 +129,8 @@ def _show(one: Agreement, console: Console) -> None:
     for defect in one.defects:
         console.print(f"{one.release}: {defect}", markup=False, soft_wrap=True)
     for name in one.needless:
-        console.print(f"{one.release}: {name} is named in {NAMED} and does not differ any more")
+        told = f"{name} is named in {names_file} and does not differ any more"
+        console.print(f"{one.release}: {told}")
     if one.differences:
         table = Table("requirement", "built-in", "Kafka", "why")
         for each in one.differences:

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved, ResponseTimeout, WireViolation
@@ -49,11 +49,13 @@ class AnsweredWithError(NotAnswered):
 
 @dataclass(frozen=True)
 class Cluster:
-    """What Metadata says: cluster id (None: not told), the live brokers' addresses and ids."""
+    """What Metadata says: cluster id, the live brokers' addresses and ids, and who of them is the
+    controller (None: not told)."""
 
     cluster_id: str | None
     brokers: tuple[Address, ...]
     nodes: tuple[int, ...] = ()
+    controller: int | None = None
 
 
 @contextmanager
@@ -163,7 +165,8 @@ def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
             raise NotAnswered(f"it advertises Metadata {lowest} to {highest}, none that we know")
         response = connection.ask(MetadataRequest(topics=[]), version)
         told = version >= METADATA_WITH_CLUSTER_ID
-        return _cluster(response, response.cluster_id if told else None)
+        cluster_id = response.cluster_id if told else None
+        return replace(_cluster(response, cluster_id), controller=response.controller_id)
 
 
 def ask_oldest_cluster(address: Address, timeout_ms: int) -> Cluster:

@@ -35,7 +35,7 @@ def find_nodes(bootstrap: Sequence[Address], timeout_ms: int) -> list[int]:
 
 def _node_at(address: Address, shown: dict[int, Address]) -> int:
     exactly = [node for node, there in shown.items() if there == address]
-    same = exactly or [node for node, there in shown.items() if _same(there, address)]
+    same = exactly or [node for node, there in shown.items() if same_place(there, address)]
     if len(same) == 1:
         return same[0]
     told = ", ".join(f"{node} at {there}" for node, there in sorted(shown.items())) or "no node"
@@ -45,7 +45,8 @@ def _node_at(address: Address, shown: dict[int, Address]) -> int:
     )
 
 
-def _same(one: Address, other: Address) -> bool:
+def same_place(one: Address, other: Address) -> bool:
+    """Whether both lead to one listener: one port of hosts with an address in common."""
     return one.port == other.port and bool(_hosts(one) & _hosts(other))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.targets.errors import TargetError
-from harness.targets.kafka.jvm import HEAP
+from harness.targets.kafka.jvm import AS_SHIPPED, HEAP, QUICK
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kind import Making, TargetKind, refuse_words, settings_among
 from harness.targets.options import split_options
@@ -15,6 +15,7 @@ _OPTIONS = {
     "mode": "zk or kraft; default: kraft from 3.3 on, zk before",
     "nodes": "how many brokers; default 1",
     "heap": f"of each Kafka process, such as 512m; default {HEAP}",
+    "jvm": f"{QUICK} to start, the default, or {AS_SHIPPED}: tuned as Kafka's own scripts do it",
     "set.NAME": "a setting of every broker, by Kafka's name",
 }
 
@@ -36,6 +37,7 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
         mode=options.get("mode"),
         nodes=_nodes(options.get("nodes", "1")),
         heap=options.get("heap", HEAP),
+        jvm=options.get("jvm", QUICK),
         settings=settings_among(options),
         log_dir=making.log_dir,
         progress=making.progress,
@@ -64,7 +66,7 @@ def _expand(rest: str | None) -> list[str]:
 
 KIND = TargetKind(
     name="kafka",
-    form="kafka:RELEASE[,mode=zk|kraft][,nodes=N][,heap=256m][,set.NAME=VALUE...]",
+    form="kafka:RELEASE[,mode=zk|kraft][,nodes=N][,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "
     "latest, or for a run a range, A..B, A.. or ..B",

@@ -15,7 +15,7 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.proxies.tap import Tap
 from harness.targets.errors import TargetError
-from harness.targets.kafka.jvm import HEAP
+from harness.targets.kafka.jvm import HEAP, QUICK
 from harness.targets.kafka.link_plan import LinkedPlan, PlannedLink
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.start_again import StartAgain
@@ -39,6 +39,7 @@ class LinkedKafka(KafkaTarget):
         nodes: int = 3,
         mode: str | None = None,
         heap: str = HEAP,
+        jvm: str = QUICK,
         settings: Mapping[str, str] | None = None,
         log_dir: Path | None = None,
         interceptor: Interceptor | None = None,
@@ -48,7 +49,13 @@ class LinkedKafka(KafkaTarget):
     ) -> None:
         """``interceptor``, ``tell``, ``seed``, ``tap``: for every proxy. Else as KafkaTarget."""
         super().__init__(
-            release, nodes=nodes, mode=mode, heap=heap, settings=settings, log_dir=log_dir
+            release,
+            nodes=nodes,
+            mode=mode,
+            heap=heap,
+            jvm=jvm,
+            settings=settings,
+            log_dir=log_dir,
         )
         self._interceptor, self._tell, self._seed, self._tap = interceptor, tell, seed, tap
         self._links: Links[Proxy] | None = None

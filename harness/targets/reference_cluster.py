@@ -191,6 +191,7 @@ class ReferenceCluster(Target):
             "node.id": str(node),
             "default.replication.factor": str(replicas),
             "min.insync.replicas": str(MIN_IN_SYNC if replicas == REPLICATION else 1),
+            "offsets.topic.num.partitions": str(self.brokers),  # each coordinates some groups
         }
         if self.brokers > 1 and node != CONTROLLER_ID:
             own["broker.rack"] = f"r{node}"

@@ -36,10 +36,13 @@ class ZookeeperTopics:
     def __init__(self, zookeeper: Address) -> None:
         self.zookeeper = zookeeper
 
-    def make(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-        """One replica each, on the live brokers in turn; see TopicMaker."""
+    def make(
+        self, name: str, partitions: int, configs: Mapping[str, str], *, node: int | None = None
+    ) -> None:
+        """Without ``node`` on the live brokers in turn; see TopicMaker."""
         with self._connected() as client:
             brokers = sorted(int(each) for each in client.get_children(BROKERS))
+            brokers = brokers if node is None else [node]
             if not brokers:
                 raise PreparationFailed(f"{name}: ZooKeeper {self.zookeeper} has no live broker")
             assignment = [[brokers[index % len(brokers)]] for index in range(partitions)]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Address, Connection
+from harness.client.coordinator import GROUP, await_coordinator
 from harness.client.errors import BrokerMisbehaved, PreparationFailed
 from harness.codec.data_framing.version_prefix import version_prefixed_bytes
 from harness.codec.error_code import ErrorCode
@@ -26,7 +27,7 @@ from harness.codec.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from suites.protocol.internal_topics import GROUP, NOT_YET, await_coordinator
+from suites.protocol.internal_topics import NOT_YET
 
 SESSION_MS, REBALANCE_MS = 30_000, 60_000
 """Long enough that no member of a test is given up by chance."""
@@ -48,7 +49,7 @@ class ClassicGroup:
 
     def __init__(self, broker: BrokerUnderTest) -> None:
         self.broker = broker
-        self.group_id = broker.unique_topic()
+        self.group_id = broker.unique_group()
         broker.delete_group_later(self.group_id)
         self.protocol_type = "consumer"
         self.session_ms, self.rebalance_ms = SESSION_MS, REBALANCE_MS

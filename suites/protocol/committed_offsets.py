@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.coordinator import GROUP, await_coordinator
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.definition import ZERO_UUID
@@ -18,7 +19,7 @@ from harness.codec.messages import (
     OffsetFetchResponse,
 )
 from suites.protocol.expect import expect_error
-from suites.protocol.internal_topics import GROUP, NOT_YET, await_coordinator
+from suites.protocol.internal_topics import NOT_YET
 
 NO_OFFSET = -1
 MOST_SHOWN = 20  # characters of metadata
@@ -318,7 +319,7 @@ def deleted_codes(answer: OffsetDeleteResponse) -> dict[Place, int]:
 def fresh_group(broker: BrokerUnderTest, topic: Topic) -> str:
     """The name of a group that nobody has, whose coordinator is ready to be asked."""
     await_coordinator(broker, GROUP)
-    group = broker.unique_topic()
+    group = broker.unique_group()
     broker.delete_group_later(group)
     broker.eventually(
         lambda: fetch_offsets(broker, group, {topic: [0]}).error_of(topic) not in SETTLING,

@@ -12,6 +12,7 @@ from uuid import NAMESPACE_OID, uuid5
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.coordinator import GROUP, TRANSACTION, coordinated_name
 from harness.client.requests import (
     LATEST,
     Topic,
@@ -48,6 +49,17 @@ def _each(names: Iterable[str]) -> pytest.MarkDecorator:
 
 
 each_api = _each(SAFE_APIS)
+_COORDINATED = {
+    **dict.fromkeys(("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"), GROUP),
+    **dict.fromkeys(("DescribeGroups", "DeleteGroups", "TxnOffsetCommit"), GROUP),
+    **dict.fromkeys(("OffsetCommit", "OffsetFetch", "OffsetDelete"), GROUP),
+    **dict.fromkeys(("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"), GROUP),
+    **dict.fromkeys(("StreamsGroupHeartbeat", "StreamsGroupDescribe"), GROUP),
+    **dict.fromkeys(("ShareGroupHeartbeat", "ShareGroupDescribe"), GROUP),
+    **dict.fromkeys(("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn"), TRANSACTION),
+    "DescribeTransactions": TRANSACTION,
+}
+"""What only a coordinator takes, by whose: asked of another it would say just that."""
 each_other_api = _each(name for name in SAFE_APIS if name != "ApiVersions")
 each_everyday_api = _each(EVERYDAY_APIS)
 each_other_everyday_api = _each(name for name in EVERYDAY_APIS if name != "ApiVersions")
@@ -82,6 +94,8 @@ def harmless_request(
             broker.delete_later(topic.name)
         return _ABOUT_A_TOPIC[api_name](version, topic)
     name = broker.unique_topic()
+    if api_name in _COORDINATED:
+        name = coordinated_name(broker, _COORDINATED[api_name])
     return table.harmless_request(api_name, version, OwnNames(name, uuid5(NAMESPACE_OID, name)))
 
 

@@ -1,41 +1,18 @@
-"""Coordinators, and the topics that a broker keeps for itself, come as any client gets them."""
+"""The topics that a broker keeps for itself, and what their coordinators say."""
 
 from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.coordinator import GROUP, TRANSACTION, await_coordinator
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FindCoordinatorRequest
 from harness.conformance.checks import NotApplicable
 
-GROUP, TRANSACTION = 0, 1
 OFFSETS_TOPIC = "__consumer_offsets"
 NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
 """What a coordinator says that will soon be there."""
 KEY_TYPES = {OFFSETS_TOPIC: GROUP, "__transaction_state": TRANSACTION}
-
-
-def await_coordinator(broker: BrokerUnderTest, key_type: int) -> None:
-    """Ask for a coordinator, whose topic is made when it is first needed, until there is one."""
-    key = broker.unique_topic()
-    version = broker.version("FindCoordinator", "0+" if key_type == GROUP else "1+")
-    request = FindCoordinatorRequest(key_type=key_type)
-    if version >= 4:  # several keys at once (KIP-699)
-        request.coordinator_keys = [key]
-    else:
-        request.key = key
-
-    def has_coordinator() -> bool:
-        answer = broker.ask(request, version)
-        code = (
-            only(answer.coordinators, "coordinator").error_code
-            if version >= 4
-            else answer.error_code
-        )
-        return code == ErrorCode.NONE
-
-    broker.eventually(has_coordinator, f"there is a coordinator for key type {key_type}")
 
 
 def internal_topic(broker: BrokerUnderTest, name: str) -> Topic:

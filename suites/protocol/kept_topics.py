@@ -47,16 +47,7 @@ class KeptTopics:
         if self._door is not None and self._door.addresses != broker.addresses:
             self._leave()  # another broker stands in for one that died
         if self._door is None:
-            versions = {key: (v.lowest, v.highest) for key, v in broker.api_versions.items()}
-            self._door = BrokerUnderTest(
-                broker.addresses,
-                versions,
-                time_scale=broker.time_scale,
-                name_prefix=f"{broker.unique_topic()}-kept",
-                observer=broker.observer,
-                topic_maker=broker.topic_maker,
-                grants=broker.grants,
-            )
+            self._door = broker.another(f"{broker.unique_topic()}-kept")
         if make not in self._made:
             self._made[make] = make(self._door)
         return self._made[make]

@@ -216,7 +216,7 @@ LARGE = batch_of(bytes(int(SMALL_LIMIT) * 2))
 
 def _expect_too_large(broker: BrokerUnderTest, topic: Topic) -> None:
     error = broker.last_seen(
-        lambda: broker.produce(topic, LARGE).error_code, bool, CHANGE_WITHIN_MS
+        lambda: broker.produce(topic, LARGE, acks=1).error_code, bool, CHANGE_WITHIN_MS
     )
     where = f"a batch of {len(LARGE)} bytes with {LIMIT} {SMALL_LIMIT}"
     expect_error(error, ErrorCode.MESSAGE_TOO_LARGE, where)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.coordinator import GROUP, TRANSACTION, await_coordinator
 from harness.client.only import only
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
@@ -12,7 +13,7 @@ from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorRespon
 from harness.conformance.checks import NotApplicable, requirement
 from harness.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
-from suites.protocol.internal_topics import GROUP, OFFSETS_TOPIC, TRANSACTION, await_coordinator
+from suites.protocol.internal_topics import OFFSETS_TOPIC
 
 FIND_COORDINATOR = api_named("FindCoordinator")
 NO_KEY_TYPE = 9

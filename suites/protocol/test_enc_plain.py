@@ -12,13 +12,13 @@ import google_crc32c
 import pytest
 
 from harness.client.broker import BrokerUnderTest
+from harness.client.coordinator import GROUP, await_coordinator
 from harness.client.requests import READ_MIN_BYTES, READ_WAIT_MS, Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import now_ms
 from suites.protocol.expect import expect_error
-from suites.protocol.internal_topics import GROUP, await_coordinator
 from suites.protocol.kept_topics import KeptTopics
 from suites.protocol.plain_bytes import (
     NULL_STRING,

@@ -175,7 +175,7 @@ def _delete(broker: BrokerUnderTest, version: int, *names: str) -> dict[str, int
 def test_only_a_group_without_members_is_deleted(group: ClassicGroup, api_version: int) -> None:
     """One with a member stays as it is; when it has left, the group is gone for good."""
     (member,) = group.stable(None)
-    name, unknown = group.group_id, f"{group.group_id}-made-up"
+    name, unknown = group.group_id, group.broker.unique_group()
     # Up to 3.9 a group without offsets is forgotten whenever somebody deletes a topic.
     kept = {group.broker.create_topic(): [entry(1)]}
     commit(group.broker, name, kept, by=Committer(member.generation, member.member_id))

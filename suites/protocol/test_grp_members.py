@@ -66,7 +66,7 @@ def test_a_heartbeat_of_a_member_is_welcome(group: ClassicGroup, api_version: in
 def test_a_heartbeat_of_a_stranger_is_not(group: ClassicGroup, api_version: int) -> None:
     """Another generation, a member that the group does not have, a group that is not there."""
     (member,) = group.at("Heartbeat", api_version).stable(None)
-    made_up = f"{group.group_id}-made-up"
+    made_up = group.broker.unique_group()
     wrong = [
         ("generation_id", member.generation - 1, ErrorCode.ILLEGAL_GENERATION),
         ("generation_id", member.generation + 1, ErrorCode.ILLEGAL_GENERATION),
@@ -104,10 +104,11 @@ def test_who_leaves_is_gone_at_once(group: ClassicGroup, api_version: int) -> No
 def test_nobody_can_leave_who_is_no_member(group: ClassicGroup, api_version: int) -> None:
     """UNKNOWN_MEMBER_ID, and the member that there is stays."""
     (member,) = group.stable(None)
+    made_up = group.broker.unique_group()
     with requirement("GRP-024"):
         code = leave(group.broker, group.group_id, "made-up", api_version)
         expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "a made-up member")
-        code = leave(group.broker, f"{group.group_id}-made-up", member.member_id, api_version)
+        code = leave(group.broker, made_up, member.member_id, api_version)
         expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, "a made-up group")
         expect_error(member.heartbeat(), ErrorCode.NONE, "the member's heartbeat")
 
@@ -124,7 +125,7 @@ def _ask_to_leave(
 def test_a_leaver_who_is_no_member_has_its_own_error(group: ClassicGroup, api_version: int) -> None:
     """UNKNOWN_MEMBER_ID beside the member, none at the top."""
     (member,) = group.stable(None)
-    made_up = f"{group.group_id}-made-up"
+    made_up = group.broker.unique_group()
     with requirement("GRP-024"):
         for where, leaver in ((group.group_id, made_up), (made_up, member.member_id)):
             answer = _ask_to_leave(group, api_version, Leaver(member_id=leaver), group_id=where)

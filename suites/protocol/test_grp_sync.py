@@ -95,10 +95,11 @@ def test_a_sync_of_another_generation_is_refused(group: ClassicGroup, api_versio
 def test_a_sync_of_a_stranger_is_refused(group: ClassicGroup, api_version: int) -> None:
     """Of a member that the group does not have, and of one of a group that is not there."""
     (member,) = group.at("SyncGroup", api_version).stable(None)
+    made_up = group.broker.unique_group()
     with requirement("GRP-018"):
         for field in ("member_id", "group_id"):
             request = member.sync_request()
-            setattr(request, field, f"{group.group_id}-made-up")
+            setattr(request, field, made_up)
             code = member.ask_sync(request).error_code
             expect_error(code, ErrorCode.UNKNOWN_MEMBER_ID, f"made-up {field}")
 

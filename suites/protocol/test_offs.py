@@ -158,7 +158,7 @@ def test_version_0_has_a_place_of_its_own(
 ) -> None:
     """It is read at version 0 alone, and has no metadata: that is ZooKeeper. Or it is refused."""
     topic = kept.topic(broker, _three_partitions)
-    group = broker.unique_topic()
+    group = broker.unique_group()
     with requirement("OFFS-024"):
         codes = ask_to_commit(broker, group, {topic: [entry(5, "five")]}, api_version)
         found = fetch_offsets(broker, group, {topic: [0]}, api_version)

@@ -24,7 +24,7 @@ from suites.protocol.topic_admin import (
     ask_to_create,
     ask_to_delete,
     ask_to_delete_states,
-    creatable,
+    creatable_here,
     described,
 )
 
@@ -104,7 +104,7 @@ def _create_again(broker: BrokerUnderTest, version: int, name: str) -> None:
     """Where a creation cannot be tried before (v0 alone), the name may become free a bit later."""
 
     def answered() -> Results[Created] | None:
-        results = ask_to_create(broker, version, creatable(name))
+        results = ask_to_create(broker, version, creatable_here(broker, name))
         taken = results[name][0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
         return None if taken else results
 

@@ -42,7 +42,9 @@ def test_growth_leaves_data_alone(broker: BrokerUnderTest, api_version: int) -> 
     append(broker, topic, batch_of(*VALUES))
     before = broker.fetch(topic, 0).records
     with requirement("TOPIC-024"):
-        ask_to_grow(broker, api_version, (topic.name, 2)).expect(topic.name, ErrorCode.NONE)
+        here = None if broker.node is None else [[broker.node]]
+        results = ask_to_grow(broker, api_version, (topic.name, 2), assignments=here)
+        results.expect(topic.name, ErrorCode.NONE)
         described(broker, topic.name, partitions=2)
         broker.await_served(topic, 1)
         ends = broker.end_offset(topic, 0), broker.end_offset(topic, 1)

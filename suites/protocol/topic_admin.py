@@ -73,6 +73,13 @@ def creatable(
     )
 
 
+def creatable_here(broker: BrokerUnderTest, name: str) -> Creatable:
+    """With one partition; in a cluster, on the broker that is asked."""
+    if broker.node is None:
+        return creatable(name)
+    return creatable(name, BROKERS_DEFAULT, BROKERS_DEFAULT, assignments=[[broker.node]])
+
+
 def ask_to_create(
     broker: BrokerUnderTest, version: int, *topics: Creatable, validate_only: bool = False
 ) -> Results[Created]:
@@ -86,13 +93,22 @@ def ask_to_create(
 
 
 def ask_to_grow(
-    broker: BrokerUnderTest, version: int, *counts: tuple[str, int], validate_only: bool = False
+    broker: BrokerUnderTest,
+    version: int,
+    *counts: tuple[str, int],
+    validate_only: bool = False,
+    assignments: Sequence[Sequence[int]] | None = None,
 ) -> Results[_Result]:
-    """CreatePartitions with the wanted number of partitions of each name."""
+    """CreatePartitions with the wanted number of partitions of each name.
+
+    ``assignments``: the brokers of each new partition, if they are chosen.
+    """
+    topic = CreatePartitionsRequest.CreatePartitionsTopic
+    assignment = CreatePartitionsRequest.CreatePartitionsAssignment
+    chosen = [assignment(broker_ids=list(brokers)) for brokers in assignments or ()]
     request = CreatePartitionsRequest(
         topics=[
-            CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=count, assignments=None)
-            for name, count in counts
+            topic(name=name, count=count, assignments=chosen or None) for name, count in counts
         ],
         timeout_ms=_timeout_ms(broker),
         validate_only=validate_only,

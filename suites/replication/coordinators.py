@@ -6,33 +6,20 @@ from dataclasses import dataclass
 
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
-from harness.client.only import only
+from harness.client.coordinator import ask_for_coordinator
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from suites.protocol.classic_group import ClassicGroup
 from suites.protocol.committed_offsets import SETTLING, fetch_offsets
 
-GROUP = 0
-SEVERAL_KEYS = 4  # from this version of FindCoordinator on (KIP-699)
 NO_NODE = -1
 NO_TOPIC = Topic("none")
-Found = FindCoordinatorResponse | FindCoordinatorResponse.Coordinator
 
 
-def find(door: BrokerUnderTest, group: str, version: int | None = None) -> Found:
-    """What the broker says of one group."""
-    version = door.version("FindCoordinator") if version is None else version
-    if version < SEVERAL_KEYS:
-        return door.ask(FindCoordinatorRequest(key=group, key_type=GROUP), version)
-    request = FindCoordinatorRequest(coordinator_keys=[group], key_type=GROUP)
-    return only(door.ask(request, version).coordinators, "coordinator")
-
-
-def named(door: BrokerUnderTest, group: str, version: int | None = None) -> int:
+def named(door: BrokerUnderTest, group: str) -> int:
     """The coordinator's id; -1 while there is none."""
-    found = find(door, group, version)
-    return found.node_id if found.error_code == ErrorCode.NONE else NO_NODE
+    found = ask_for_coordinator(door, group)
+    return found.node if found.error_code == ErrorCode.NONE else NO_NODE
 
 
 def await_coordinator(cluster: Cluster, group: str, *, other_than: int = NO_NODE) -> int:

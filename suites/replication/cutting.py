@@ -13,6 +13,9 @@ SESSION_MS = 8_000
 """Longer than the pauses of a busy machine, so that only what is cut is given up."""
 GIVE_UP_MS = 3_000
 """An old follower knows no new leader before it has given up what it asked the one before."""
+DEPOSED_MS = 60_000
+"""A controller of a ZooKeeper cluster goes on only when an answer that it awaits from the broker
+that is cut off is overdue, after 30 s (``controller.socket.timeout.ms``)."""
 LAG_MS = 2_000
 """``replica.lag.time.max.ms`` of the clusters; twice in that time it is looked who is behind."""
 
@@ -65,4 +68,5 @@ def await_deposed(cluster: Cluster, topic: Topic, old: int) -> int:
             cluster.at(now).end_offset(topic)
         return now
 
-    return cluster.await_that(another, lambda now: now != NOBODY, f"another than {old} leads")
+    what = f"another than {old} leads"
+    return cluster.await_that(another, lambda now: now != NOBODY, what, DEPOSED_MS)

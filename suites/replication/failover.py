@@ -6,10 +6,12 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 
 
-def lose_leader(cluster: Cluster, topic: Topic, partition: int = 0) -> tuple[int, int]:
-    """Kill the leader's broker; who led, and who leads now."""
+def lose_leader(
+    cluster: Cluster, topic: Topic, partition: int = 0, *, in_order: bool = False
+) -> tuple[int, int]:
+    """Kill the leader's broker, or stop it ``in_order``; who led, and who leads now."""
     before = cluster.leader(topic, partition)
-    cluster.kill(before)
+    (cluster.stop if in_order else cluster.kill)(before)
     others = cluster.others(before)
     return before, cluster.await_leader(topic, partition, among=others)
 
@@ -30,8 +32,10 @@ def await_in_sync(cluster: Cluster, topic: Topic, node: int, partition: int = 0)
     cluster.leader(topic, partition)
 
 
-def change_leader(cluster: Cluster, topic: Topic, partition: int = 0) -> int:
+def change_leader(
+    cluster: Cluster, topic: Topic, partition: int = 0, *, in_order: bool = False
+) -> int:
     """Another leader, and everybody in sync again; the new leader."""
-    before, now = lose_leader(cluster, topic, partition)
+    before, now = lose_leader(cluster, topic, partition, in_order=in_order)
     bring_back(cluster, topic, before, partition)
     return now

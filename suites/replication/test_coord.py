@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from harness.client.cluster import Cluster
+from harness.client.coordinator import Coordinator, ask_for_coordinator
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.committed_offsets import commit, entry, fetch_offsets
 from suites.protocol.expect import expect_error
-from suites.replication.coordinators import find, new_group
+from suites.replication.coordinators import Place, new_group
+
+
+def _asked(cluster: Cluster, node: int, place: Place, version: int) -> Coordinator:
+    return ask_for_coordinator(cluster.at(node), place.group, version=version)
 
 
 @judges("COORD-001")
@@ -19,9 +24,9 @@ def test_all_brokers_name_the_same_coordinator(cluster: Cluster, api_version: in
     address = tuple(cluster.at(place.node).address)
     with requirement("COORD-001"):
         for node in cluster.nodes:
-            found = find(cluster.at(node), place.group, api_version)
+            found = _asked(cluster, node, place, api_version)
             expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
-            told = (found.node_id, (found.host, found.port))
+            told = (found.node, (found.host, found.port))
             assert told == (place.node, address), (
                 f"broker {node} names {told}, others {(place.node, address)}"
             )
@@ -34,10 +39,10 @@ def test_the_coordinator_named_takes_requests(cluster: Cluster, api_version: int
     topic, place = cluster.create_topic(), new_group(cluster)
     with requirement("COORD-002"):
         for offset, node in enumerate(cluster.nodes):
-            found = find(cluster.at(node), place.group, api_version)
+            found = _asked(cluster, node, place, api_version)
             expect_error(found.error_code, ErrorCode.NONE, f"broker {node}")
-            assert found.node_id in cluster.nodes, f"broker {node} names {found.node_id}"
-            door = cluster.at(found.node_id)
+            assert found.node in cluster.nodes, f"broker {node} names {found.node}"
+            door = cluster.at(found.node)
             commit(door, place.group, {topic: [entry(offset)]})
             told = fetch_offsets(door, place.group, {topic: [0]})
-            told.expect(topic, offset, where=f"broker {found.node_id}, named by {node}")
+            told.expect(topic, offset, where=f"broker {found.node}, named by {node}")

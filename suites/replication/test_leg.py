@@ -24,8 +24,9 @@ AT_ONCE_BYTES = 400
 def test_what_is_mirrored_keeps_its_order(cluster: Cluster) -> None:
     """Source and target are led by different brokers; the produces are on their way together."""
     one, two, three = cluster.nodes[:3]
-    source = cluster.create_topic([[one], [two], [three]])
-    target = cluster.create_topic([[two], [three], [one]])
+    alone = {"min.insync.replicas": "1"}
+    source = cluster.create_topic([[one], [two], [three]], alone)
+    target = cluster.create_topic([[two], [three], [one]], alone)
     for number in range(BATCHES):
         for partition in range(PARTITIONS):
             door = cluster.leader_door(source, partition)

@@ -121,11 +121,13 @@ class Maker:
     """Notes what it is told."""
 
     def __init__(self) -> None:
-        self.made: list[tuple[str, int, dict[str, str]]] = []
+        self.made: list[tuple[str, int, dict[str, str], int | None]] = []
         self.deleted: list[str] = []
 
-    def make(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-        self.made.append((name, partitions, dict(configs)))
+    def make(
+        self, name: str, partitions: int, configs: Mapping[str, str], *, node: int | None = None
+    ) -> None:
+        self.made.append((name, partitions, dict(configs), node))
 
     def delete(self, names: Sequence[str]) -> None:
         self.deleted += names
@@ -152,7 +154,7 @@ def test_a_topic_maker_stands_in_for_create_topics() -> None:
         topic = target.create_topic(configs={"segment.bytes": "1"})
         assert target.end_offset(topic) == 7
         target.close()
-    assert maker.made == [("p-1", 1, {"segment.bytes": "1"})]
+    assert maker.made == [("p-1", 1, {"segment.bytes": "1"}, None)]
     assert maker.deleted == ["p-1"]
 
 

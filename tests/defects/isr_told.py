@@ -36,7 +36,12 @@ def one_broker_hears_of_no_shrink(seen: SeenRequest, message: Message) -> None:
                 each.isr_nodes = list(each.replica_nodes)
 
 
-@answers("META-013", r"broker 3 tells of the replicas .* and the ISR .*99", "Metadata")
+@answers(
+    "META-013",
+    r"broker 3 tells of the replicas .* and the ISR .*99"
+    r"|by 3 after .*: the ISR has a member that is no replica: \[99\]",
+    "Metadata",
+)
 def who_is_in_sync_is_no_replica(seen: SeenRequest, message: Message) -> None:
     """The third broker tells of somebody in sync who has no replica."""
     for topic in _topics(message, 1):

@@ -39,6 +39,15 @@ def test_a_difference_that_nobody_named(tmp_path: Path) -> None:
     assert "not named" in told
 
 
+def test_clusters_have_names_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, "reference,nodes=3,like=1.1.1", V.PASSED)
+    write(tmp_path, "reference,like=1.1.1", V.FAILED)
+    write(tmp_path, "kafka:1.1.1,nodes=3", V.PASSED)
+    code, told = agree(str(tmp_path), "--no-run", "--release", "1.1.1", "--nodes", "3")
+    assert code == 0, told
+    assert "1.1.1: 1 the same, 0 differ and are named, 0 differ" in told
+
+
 def test_a_side_without_a_run_is_no_agreement(tmp_path: Path) -> None:
     write(tmp_path, "reference,like=1.1.1", V.PASSED)
     code, told = agree(str(tmp_path), "--no-run", "--release", "1.1.1")

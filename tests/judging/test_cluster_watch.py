@@ -94,6 +94,7 @@ def test_a_stranger_in_the_isr_and_a_leader_outside() -> None:
     watch = ClusterWatch()
     watch.at(1, "a")(metadata(isr=(2, 4)), 10)
     assert set(watch.broken()) == {"ISR-008", "META-013"}
+    assert set(watch.broken(with_zookeeper=True)) == {"ISR-008"}
 
 
 def test_more_is_read_than_is_committed() -> None:

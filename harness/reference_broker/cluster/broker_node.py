@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from harness.ids import BrokerId, PartitionIndex, TimeMs
+from harness.reference_broker.cluster.config_screening import ConfigScreening
 from harness.reference_broker.cluster.forwarding import Forwarding
 from harness.reference_broker.cluster.isr_proposals import IsrProposals
 from harness.reference_broker.cluster.lifecycle import Lifecycle
@@ -170,7 +171,8 @@ class _Running:
         self.forwarding = Forwarding(peer("forwarding"), number("request.timeout.ms") / 1000)
         self._creation = TopicCreation(self.forwarding)
         state = member_state(settings, member.listeners[CLIENT_LISTENER], member.cluster_id)
-        seat = Seat(state, MEMBER_HANDLERS, forward=self.forwarding.forward, notice=self._notice)
+        screening = ConfigScreening(state, self.forwarding.forward)
+        seat = Seat(state, MEMBER_HANDLERS, forward=screening.forward, notice=self._notice)
         at = member.listeners[CLIENT_LISTENER]
         self.node = Node(settings, at.host, at.port, random.Random(), seat)
         self.lifecycle = Lifecycle(

@@ -25,9 +25,9 @@ from harness.reference_broker.state.configs.changes import Change, Operation
 API_KEY = 33
 
 
-def handle(request: AlterConfigsRequest, context: RequestContext) -> Answer:
-    """Replace what can be replaced, or only say so with validate_only."""
-    asked = [
+def asked_in(request: AlterConfigsRequest) -> list[Asked]:
+    """What it wants, resource by resource."""
+    return [
         Asked(
             resource.resource_type,
             resource.resource_name,
@@ -35,6 +35,12 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> Answer:
         )
         for resource in request.resources
     ]
-    results = change_all(asked, ALTERED_WHOLE, context, validate_only=request.validate_only)
+
+
+def handle(request: AlterConfigsRequest, context: RequestContext) -> Answer:
+    """Replace what can be replaced, or only say so with validate_only."""
+    results = change_all(
+        asked_in(request), ALTERED_WHOLE, context, validate_only=request.validate_only
+    )
     told = answers(results, AlterConfigsResponse.AlterConfigsResourceResponse)
     return Answer(AlterConfigsResponse(responses=told))

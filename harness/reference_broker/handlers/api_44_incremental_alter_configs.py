@@ -30,9 +30,9 @@ from harness.reference_broker.state.configs.changes import Change
 API_KEY = 44
 
 
-def handle(request: IncrementalAlterConfigsRequest, context: RequestContext) -> Answer:
-    """Change what can be changed, or only say so with validate_only."""
-    asked = [
+def asked_in(request: IncrementalAlterConfigsRequest) -> list[Asked]:
+    """What it wants, resource by resource."""
+    return [
         Asked(
             resource.resource_type,
             resource.resource_name,
@@ -43,6 +43,12 @@ def handle(request: IncrementalAlterConfigsRequest, context: RequestContext) -> 
         )
         for resource in request.resources
     ]
-    results = change_all(asked, ALTERED_BY_KEY, context, validate_only=request.validate_only)
+
+
+def handle(request: IncrementalAlterConfigsRequest, context: RequestContext) -> Answer:
+    """Change what can be changed, or only say so with validate_only."""
+    results = change_all(
+        asked_in(request), ALTERED_BY_KEY, context, validate_only=request.validate_only
+    )
     told = answers(results, IncrementalAlterConfigsResponse.AlterConfigsResourceResponse)
     return Answer(IncrementalAlterConfigsResponse(responses=told))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from harness.codec.error_code import ErrorCode
@@ -17,7 +18,12 @@ from harness.reference_broker.state.configs.changes import (
     dialect_of,
     replaced,
 )
-from harness.reference_broker.state.configs.kinds import KINDS, ConfigKind, ResourceType
+from harness.reference_broker.state.configs.kinds import (
+    KINDS,
+    OF_ONE_BROKER,
+    ConfigKind,
+    ResourceType,
+)
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 from harness.reference_broker.state.metadata_records import config_records
 
@@ -55,20 +61,17 @@ ALTERED_WHOLE = Way(frozenset(KINDS) - {ResourceType.BROKER_LOGGER}, by_key=Fals
 def change_all(
     asked: Sequence[Asked], way: Way, context: RequestContext, *, validate_only: bool
 ) -> list[tuple[Asked, ConfigsRefused | None]]:
-    """Change each resource as asked for; tells for each why it was not."""
+    """Change each resource as asked for; tells for each why it was not.
+
+    In a cluster this is the controller: what one broker looks at itself was refused there.
+    """
     if not context.state.like.since(*_TWICE_IS_REFUSED):
         asked = list({(each.resource_type, each.resource_name): each for each in asked}.values())
-    times = Counter((each.resource_type, each.resource_name) for each in asked)
-    refusals: list[ConfigsRefused | None] = []
-    broken = False
-    for each in asked:
-        if times[each.resource_type, each.resource_name] > 1:
-            refusals.append(_bad_request("A resource is named twice."))
-            continue
-        refusal = _refusal_before(each, way, context.state)
-        refusals.append(refusal)
-        is_broken = each.resource_type in _LEFT_TO_CONTROLLER and each.has_unknown_operation
-        broken = broken or (refusal is None and is_broken)
+    refusals = refused_here(asked, way, context.state, is_controller=context.role is not None)
+    broken = any(
+        refusal is None and each.resource_type not in OF_ONE_BROKER and each.has_unknown_operation
+        for each, refusal in zip(asked, refusals, strict=True)
+    )
     for index, each in enumerate(asked):
         if refusals[index] is not None:
             continue
@@ -78,6 +81,20 @@ def change_all(
             else _refusal(each, way, context, validate_only=validate_only)
         )
     return list(zip(asked, refusals, strict=True))
+
+
+def refused_here(
+    asked: Sequence[Asked], way: Way, state: BrokerState, *, is_controller: bool = False
+) -> list[ConfigsRefused | None]:
+    """What a broker refuses itself, resource by resource, before anything is carried out."""
+    times = Counter((each.resource_type, each.resource_name) for each in asked)
+    most = 1 if state.like.since(*_TWICE_IS_REFUSED) else len(asked)
+    return [
+        _bad_request("A resource is named twice.")
+        if times[each.resource_type, each.resource_name] > most
+        else _refusal_before(each, way, state, is_controller=is_controller)
+        for each in asked
+    ]
 
 
 def answers(
@@ -95,21 +112,19 @@ def answers(
     ]
 
 
-_LEFT_TO_CONTROLLER = frozenset(
-    {ResourceType.TOPIC, ResourceType.CLIENT_METRICS, ResourceType.GROUP}
-)
-
-
-def _refusal_before(asked: Asked, way: Way, state: BrokerState) -> ConfigsRefused | None:
-    """What the broker itself refuses, before anything of the request is carried out."""
+def _refusal_before(
+    asked: Asked, way: Way, state: BrokerState, *, is_controller: bool
+) -> ConfigsRefused | None:
     try:
         check_changes(asked.changes)
         if asked.resource_type not in way.types:
             return _bad_request(f"Unknown resource type {asked.resource_type}")
-        if asked.resource_type not in _LEFT_TO_CONTROLLER:
+        kind = OF_ONE_BROKER.get(asked.resource_type)
+        if kind is not None:
             if asked.has_unknown_operation:
                 return _bad_request("There is no such operation.")
-            _checked(KINDS[asked.resource_type], asked, way, state)
+            if not is_controller:
+                kind.check_here(state, asked.resource_name, _wanted(kind, asked, way, state))
     except ConfigsRefused as refusal:
         return refusal
     return None
@@ -118,29 +133,26 @@ def _refusal_before(asked: Asked, way: Way, state: BrokerState) -> ConfigsRefuse
 def _refusal(
     asked: Asked, way: Way, context: RequestContext, *, validate_only: bool
 ) -> ConfigsRefused | None:
-    kind, state = KINDS[asked.resource_type], context.state
+    kind, state, name = KINDS[asked.resource_type], context.state, asked.resource_name
     try:
-        wanted = _checked(kind, asked, way, state)
+        wanted = _wanted(kind, asked, way, state)
+        kind.check(state, name, wanted)
     except ConfigsRefused as refusal:
         return refusal
     if not validate_only:
-        name = asked.resource_name
         before = kind.current(state, name)
         records = config_records(asked.resource_type, name, before, wanted.values)
         state.change_metadata(records, context.now())
     return None
 
 
-def _checked(kind: ConfigKind, asked: Asked, way: Way, state: BrokerState) -> Changed:
-    name = asked.resource_name
-    if way.by_key:
-        current = kind.current(state, name)
-        dialect = dialect_of(state.like)
-        wanted = changed(current, asked.changes, lambda key: kind.list_default(state, key), dialect)
-    else:
-        wanted = replaced(asked.changes)
-    kind.check(state, name, wanted)
-    return wanted
+def _wanted(kind: ConfigKind, asked: Asked, way: Way, state: BrokerState) -> Changed:
+    """What is set then. Raises ConfigsRefused."""
+    if not way.by_key:
+        return replaced(asked.changes)
+    current = kind.current(state, asked.resource_name)
+    default = partial(kind.list_default, state)
+    return changed(current, asked.changes, default, dialect_of(state.like))
 
 
 def _bad_request(message: str) -> ConfigsRefused:

@@ -145,7 +145,13 @@ def _replication(brokers: int) -> dict[str, str]:
         "share.coordinator.state.topic.min.isr": in_sync,
     }
     if brokers > 1:
-        settings |= {"default.replication.factor": replicas, "min.insync.replicas": in_sync}
+        settings |= {
+            "default.replication.factor": replicas,
+            "min.insync.replicas": in_sync,
+            # Each coordinates some groups and transactions.
+            "offsets.topic.num.partitions": str(brokers),
+            "transaction.state.log.num.partitions": str(brokers),
+        }
     return settings
 
 

@@ -14,6 +14,19 @@ from harness.targets.errors import TargetError
 
 JAVA_MINIMUM = 17
 HEAP = "256m"
+QUICK, AS_SHIPPED = "quick", "kafka"
+_TUNING = {
+    QUICK: ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+    AS_SHIPPED: (
+        "-server",
+        "-XX:+UseG1GC",
+        "-XX:MaxGCPauseMillis=20",
+        "-XX:InitiatingHeapOccupancyPercent=35",
+        "-XX:+ExplicitGCInvokesConcurrent",
+        "-XX:MaxInlineLevel=15",
+    ),
+}
+"""How Java is tuned: to start at once and be small, or as bin/kafka-run-class.sh of 4.4.0 does."""
 _HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
 
 
@@ -24,6 +37,13 @@ def checked_heap(heap: str) -> str:
             f"bad heap {heap!r}: a number and one of k, m, g was expected, for example {HEAP}"
         )
     return heap
+
+
+def checked_tuning(tuning: str) -> str:
+    """The same text when it names a tuning. Raises TargetError."""
+    if tuning not in _TUNING:
+        raise TargetError(f"bad jvm {tuning!r}: there are {' and '.join(_TUNING)}")
+    return tuning
 
 
 def java_for(called: str) -> JavaHome:
@@ -37,10 +57,12 @@ def java_for(called: str) -> JavaHome:
 class Jvm:
     """One classpath on one runtime; several processes may be started from it."""
 
-    def __init__(self, java: JavaHome, name: str, jars: Sequence[Path], heap: str) -> None:
+    def __init__(
+        self, java: JavaHome, name: str, jars: Sequence[Path], heap: str, tuning: str = QUICK
+    ) -> None:
         """``name`` is that of the class archive, shared by all targets that start the same."""
         self._java = java
-        self._flags = (f"-Xmx{heap}", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        self._flags = (f"-Xmx{heap}", *_TUNING[tuning])
         self._classpath = os.pathsep.join(map(str, jars))
         folder = cache_dir() / "class-archives"
         self.archive = ClassArchive(folder, name, java, self._flags, jars)

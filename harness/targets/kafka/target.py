@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from harness.targets.artifacts import fetch_release
 from harness.targets.kafka.cluster import KafkaCluster, Programs
 from harness.targets.kafka.eras import Mode, choose_mode, listeners_of, reads_metadata_log
-from harness.targets.kafka.jvm import HEAP, Jvm, checked_heap, java_for
+from harness.targets.kafka.jvm import (
+    HEAP,
+    QUICK,
+    Jvm,
+    checked_heap,
+    checked_tuning,
+    java_for,
+)
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.plan import ClusterPlan
 from harness.targets.kafka.ports import HOST, free_ports
@@ -75,13 +82,15 @@ class KafkaTarget(Target):
         mode: str | None = None,
         nodes: int = 1,
         heap: str = HEAP,
+        jvm: str = QUICK,
         settings: Mapping[str, str] | None = None,
         log_dir: Path | None = None,
         progress: Progress | None = None,
         choose_ports: Callable[[int], list[int]] = free_ports,
         write_archive: bool = True,
     ) -> None:
-        """``heap``: of each Kafka process, as in java's -Xmx. ``progress`` is told of downloads.
+        """``heap``: of each Kafka process, as in java's -Xmx. ``jvm``: how Java is tuned, quick to
+        start or as Kafka's own scripts do it. ``progress`` is told of downloads.
         ``write_archive``: whether the stop may take some seconds, once, to leave a class archive
         for quicker starts. Raises TargetError: no release, one without that mode, a bad heap or
         number of nodes."""
@@ -91,7 +100,7 @@ class KafkaTarget(Target):
         self.mode = choose_mode(release, mode)
         if not reads_metadata_log(release, self.mode):
             self.capabilities = self.capabilities - {RESTART_NODE, LINKS}
-        self.heap = checked_heap(heap)
+        self.heap, self.jvm = checked_heap(heap), checked_tuning(jvm)
         self.settings = dict(settings or {})
         self._plan = self._planned(nodes)
         self.spec = self._spec()
@@ -113,6 +122,8 @@ class KafkaTarget(Target):
             options.append(f"nodes={self._plan.brokers}")
         if self.heap != HEAP:
             options.append(f"heap={self.heap}")
+        if self.jvm != QUICK:
+            options.append(f"jvm={self.jvm}")
         options += [f"set.{name}={value}" for name, value in self.settings.items()]
         return ",".join(options)
 
@@ -155,8 +166,8 @@ class KafkaTarget(Target):
         jars = fetch_release(self.release, self._progress)
         java = java_for(self.spec)
         if self.mode is Mode.KRAFT:
-            return Programs(Jvm(java, f"kafka-{self.release}", jars, self.heap), None)
-        kafka = Jvm(java, f"kafka-{self.release}-zk", jars, self.heap)
+            return Programs(Jvm(java, f"kafka-{self.release}", jars, self.heap, self.jvm), None)
+        kafka = Jvm(java, f"kafka-{self.release}-zk", jars, self.heap, self.jvm)
         return Programs(kafka, zookeeper_jvm(java, self._progress))
 
     def _start_once(self, programs: Programs) -> None:
@@ -252,6 +263,7 @@ class KafkaTarget(Target):
             mode=self.mode.value,
             nodes=nodes,
             heap=self.heap,
+            jvm=self.jvm,
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),
             write_archive=False,
@@ -267,6 +279,7 @@ class KafkaTarget(Target):
             nodes=nodes,
             mode=self.mode.value,
             heap=self.heap,
+            jvm=self.jvm,
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),
             tell=tell,

@@ -9,6 +9,7 @@ from harness.marks import judges
 from suites.protocol.fetching import values_of
 from suites.replication.asked_as import produce_as
 from suites.replication.cutting import (
+    DEPOSED_MS,
     await_deposed,
     coordinator_of,
     cut_off,
@@ -34,7 +35,7 @@ def test_a_leader_cut_from_its_controller_is_deposed(cluster: Cluster) -> None:
     cluster.links[old, coordinator_of(cluster)].cut()
     with requirement("BROK-013"):
         now = cluster.last_seen(
-            lambda: leader_without(cluster, topic, old), lambda leader: leader != NOBODY
+            lambda: leader_without(cluster, topic, old), lambda leader: leader != NOBODY, DEPOSED_MS
         )
         assert now != NOBODY, f"{old} is cut off, and the others name no other leader"
         await_deposed(cluster, topic, old)
@@ -71,6 +72,6 @@ def test_a_leader_that_is_alone_acknowledges_nothing_for_all(cluster: Cluster) -
             assert code != ErrorCode.NONE, f"{old} is alone and acknowledges acks=all"
             return leader_without(cluster, topic, old)
 
-        now = cluster.last_seen(refused, lambda leader: leader != NOBODY)
+        now = cluster.last_seen(refused, lambda leader: leader != NOBODY, DEPOSED_MS)
         assert now != NOBODY, f"{old} is cut off, and the others name no other leader"
         refused()

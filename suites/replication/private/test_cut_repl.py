@@ -15,6 +15,7 @@ from suites.protocol.record_formats import batches_in
 from suites.replication.alike import expect_alike
 from suites.replication.asked_as import produce_as
 from suites.replication.cutting import (
+    DEPOSED_MS,
     coordinator_of,
     cut_off,
     leader_without,
@@ -49,7 +50,9 @@ def test_an_epoch_has_one_leader(cluster: Cluster) -> None:
             old = cluster.leader(topic)
             cut(cluster, old)
             now = cluster.last_seen(
-                partial(_write_to_all, cluster, topic, seen, old), lambda leader: leader != NOBODY
+                partial(_write_to_all, cluster, topic, seen, old),
+                lambda leader: leader != NOBODY,
+                DEPOSED_MS,
             )
             assert now != NOBODY, f"{old} is cut off, and the others name no other leader"
             _write_to_all(cluster, topic, seen, old)

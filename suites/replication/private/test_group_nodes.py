@@ -12,12 +12,14 @@ from harness.marks import judges, private_cluster
 from suites.protocol.classic_group import Member
 from suites.protocol.committed_offsets import (
     SETTLING,
+    Committer,
     GroupOffsets,
     commit,
     entry,
     fetch_offsets,
 )
 from suites.protocol.expect import expect_error
+from suites.protocol.internal_topics import OFFSETS_TOPIC
 from suites.replication.coordinators import Place, PlacedGroup, await_coordinator, new_group
 
 MANY = 200
@@ -98,11 +100,10 @@ def _expect_committed(cluster: Cluster, node: int, topic: Topic, place: Place, o
 
 
 def _await_offsets_topic(cluster: Cluster) -> None:
-    """All replicas of the group's partition are in sync again."""
-    offsets = Topic("__consumer_offsets")
-    cluster.await_that(
-        lambda: cluster.isr(offsets) == set(cluster.replicas(offsets)), bool, "offsets are in sync"
-    )
+    """All replicas of all groups are in sync again."""
+    offsets = Topic(OFFSETS_TOPIC)
+    for partition in cluster.topic_by(cluster.up[0], OFFSETS_TOPIC):
+        cluster.await_isr(offsets, cluster.replicas(offsets, partition), partition)
 
 
 @judges("COORD-004")
@@ -110,13 +111,22 @@ def _await_offsets_topic(cluster: Cluster) -> None:
 def test_another_coordinator_is_named(cluster: Cluster) -> None:
     """By all brokers that are left; it has the offsets, and takes more."""
     topic, place = cluster.create_topic(), new_group(cluster)
-    commit(cluster.at(place.node), place.group, {topic: [entry(7)]})
+    for _ in range(2):
+        commit(cluster.at(place.node), place.group, {topic: [entry(7)]})  # see _heard_of
     cluster.kill(place.node)
     with requirement("COORD-004"):
         now = await_coordinator(cluster, place.group, other_than=place.node)
         _expect_committed(cluster, now, topic, place, 7)
         commit(cluster.at(now), place.group, {topic: [entry(8)]})
         _expect_committed(cluster, now, topic, place, 8)
+
+
+def _heard_of(cluster: Cluster, group: PlacedGroup) -> None:
+    """Another write: with it the followers hear that the ones before are committed. Coordinators
+    before 0.11 load no further than that (class GroupMetadataManager, KAFKA-5059)."""
+    topic, member = cluster.create_topic(), group.members[0]
+    by = Committer(member.generation, member.member_id)
+    commit(group.broker, group.group_id, {topic: [entry(1)]}, by=by)
 
 
 @judges("GRP-041")
@@ -126,6 +136,7 @@ def test_members_stay_members_at_the_next_coordinator(cluster: Cluster) -> None:
     place = new_group(cluster)
     group = PlacedGroup(cluster, place)
     members = group.stable(None, None)
+    _heard_of(cluster, group)
     cluster.kill(place.node)
     with requirement("GRP-041"):
         now = await_coordinator(cluster, place.group, other_than=place.node)

@@ -29,11 +29,13 @@ OFFSETS = Topic(OFFSETS_TOPIC)
 
 
 def _leave_alone(cluster: Cluster, topic: Topic, node: int) -> list[int]:
-    """Kill all others, until this one is alone in the ISR of partition 0; the others."""
+    """Kill all others, until this one is alone in the ISR of all that it holds; the others."""
     others = cluster.others(node)
     for other in others:
         cluster.kill(other)
-    cluster.await_isr(topic, [node])
+    for partition, view in cluster.topic_by(node, topic.name).items():
+        if node in view.replicas:
+            cluster.await_isr(topic, [node], partition)
     return others
 
 

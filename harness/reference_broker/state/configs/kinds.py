@@ -40,16 +40,26 @@ class ConfigKind(Protocol):
         """The default of a config that is a list; None for all others."""
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Raises ConfigsRefused where the resource cannot be configured so."""
+        """Raises ConfigsRefused where the resource cannot be configured so, by the controller."""
 
     def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
         """Configure it so; it was checked before."""
 
 
-KINDS: Mapping[int, ConfigKind] = {
-    ResourceType.TOPIC: TopicConfigs(),
+class KindOfOneBroker(ConfigKind, Protocol):
+    """What a broker looks at itself before its controller does (class ConfigAdminManager)."""
+
+    def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+        """Raises ConfigsRefused where this broker cannot be configured so."""
+
+
+OF_ONE_BROKER: Mapping[int, KindOfOneBroker] = {
     ResourceType.BROKER: BrokerConfigs(),
     ResourceType.BROKER_LOGGER: LoggerLevels(),
+}
+KINDS: Mapping[int, ConfigKind] = {
+    ResourceType.TOPIC: TopicConfigs(),
+    **OF_ONE_BROKER,
     ResourceType.CLIENT_METRICS: ClientMetricsSubscriptions(),
     ResourceType.GROUP: GroupConfigs(),
 }

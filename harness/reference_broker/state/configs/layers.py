@@ -21,12 +21,16 @@ ELIGIBLE_LEADERS_ARE_KEPT = (4, 1)  # KIP-966
 
 @dataclass(slots=True)
 class BrokerConfigLayers:
-    """`static` was given at the start; the others are changed by clients. All are text."""
+    """`static` was given at the start; the others are changed by clients. All are text.
+
+    `others`: what is set for other brokers, by their ids; it says nothing of this one.
+    """
 
     static: Mapping[str, str]
     cluster: Mapping[str, str] = field(default_factory=dict)
     broker: Mapping[str, str] = field(default_factory=dict)
     like: Likeness = LIKE_NONE
+    others: dict[int, Mapping[str, str]] = field(default_factory=dict)
 
     def names(self) -> list[str]:
         """All that are known or set, sorted."""

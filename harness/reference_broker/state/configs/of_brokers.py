@@ -1,4 +1,4 @@
-"""Configs of this broker, and those of all brokers by an empty name.
+"""Configs of each broker, and those of all brokers by an empty name.
 
 Source: KIP-226, classes DynamicBrokerConfig (validate), ConfigAdminManager.
 """
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.config_values import ConfigError
 from harness.reference_broker.state.configs.broker_table import (
     config_named,
@@ -24,16 +25,20 @@ _ALL_BROKERS = ""
 _IN_SYNC = "min.insync.replicas"
 
 
-def check_own_id(state: BrokerState, resource: str) -> None:
-    """Raises ConfigsRefused for a name that is not this broker's id."""
-    own = state.identity.broker_id
+def broker_id_of(resource: str) -> int:
+    """Raises ConfigsRefused for a name that is no id."""
     try:
-        is_own = int(resource) == own
+        return int(resource)
     except ValueError as error:
         raise ConfigsRefused(
             ErrorCode.INVALID_REQUEST, f"A broker id is a number, not '{resource}'."
         ) from error
-    if not is_own:
+
+
+def check_own_id(state: BrokerState, resource: str) -> None:
+    """Raises ConfigsRefused for a name that is not this broker's id."""
+    own = state.identity.broker_id
+    if broker_id_of(resource) != own:
         raise ConfigsRefused(
             ErrorCode.INVALID_REQUEST, f"This is broker {own}, asked for is {resource}."
         )
@@ -43,8 +48,8 @@ class BrokerConfigs:
     """Resources of type BROKER."""
 
     def names(self, state: BrokerState) -> list[str]:
-        """This broker."""
-        return [str(state.identity.broker_id)]
+        """All that clients are told of."""
+        return broker_names(state)
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
         """All of this broker; of all brokers only what was set. Raises ConfigsRefused."""
@@ -56,7 +61,7 @@ class BrokerConfigs:
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
         """What clients have set."""
-        return state.configs.cluster if resource == _ALL_BROKERS else state.configs.broker
+        return _layer(state, resource)
 
     def list_default(self, _state: BrokerState, name: str) -> str | None:
         """Of a broker's config that is a list."""
@@ -64,21 +69,50 @@ class BrokerConfigs:
         is_list = config is not None and config.definition.type == "list"
         return (config.default or "") if config is not None and is_list else None
 
-    def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+    def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
         """Only what may change while the broker runs, with legal values. Raises ConfigsRefused."""
         if resource != _ALL_BROKERS:
             check_own_id(state, resource)
         for name, value in wanted.values.items():
             _check_value(name, value, is_for_all=resource == _ALL_BROKERS)
+
+    def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+        """A broker that there is. Raises ConfigsRefused."""
+        if resource != _ALL_BROKERS:
+            _check_registered(state, broker_id_of(resource))
         _check_in_sync(state, resource, wanted)
 
     def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
         """From now on the broker, and each topic that inherits from it, is configured so."""
         if resource == _ALL_BROKERS:
             state.configs.cluster = dict(values)
-        else:
+        elif (broker_id := broker_id_of(resource)) == state.identity.broker_id:
             state.configs.broker = dict(values)
+        else:
+            state.configs.others[broker_id] = dict(values)
+            return
         state.reconfigure_topics()
+
+
+def broker_names(state: BrokerState) -> list[str]:
+    """The ids of the brokers that clients are told of."""
+    return [str(one.broker_id) for one, _ in state.brokers.alive(CLIENT_LISTENER)]
+
+
+def _layer(state: BrokerState, resource: str) -> Mapping[str, str]:
+    if resource == _ALL_BROKERS:
+        return state.configs.cluster
+    broker_id = broker_id_of(resource)
+    if broker_id == state.identity.broker_id:
+        return state.configs.broker
+    return state.configs.others.get(broker_id, {})
+
+
+def _check_registered(state: BrokerState, broker_id: int) -> None:
+    if broker_id != state.identity.broker_id and state.brokers.get(broker_id) is None:
+        raise ConfigsRefused(
+            ErrorCode.BROKER_ID_NOT_REGISTERED, f"There is no node with the id {broker_id}."
+        )
 
 
 def _check_value(name: str, value: str, *, is_for_all: bool) -> None:
@@ -108,7 +142,7 @@ def _check_in_sync(state: BrokerState, resource: str, wanted: Changed) -> None:
             raise ConfigsRefused(
                 ErrorCode.INVALID_CONFIG, f"{_IN_SYNC} of all brokers cannot be removed."
             )
-    elif _IN_SYNC in wanted.named or values.get(_IN_SYNC) != state.configs.broker.get(_IN_SYNC):
+    elif _IN_SYNC in wanted.named or values.get(_IN_SYNC) != _layer(state, resource).get(_IN_SYNC):
         raise ConfigsRefused(
             ErrorCode.INVALID_CONFIG, f"{_IN_SYNC} of one broker cannot be changed."
         )

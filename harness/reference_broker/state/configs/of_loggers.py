@@ -6,7 +6,7 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.configs.changes import Changed
 from harness.reference_broker.state.configs.entry import ConfigEntry
-from harness.reference_broker.state.configs.of_brokers import check_own_id
+from harness.reference_broker.state.configs.of_brokers import broker_names, check_own_id
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 
@@ -14,8 +14,8 @@ class LoggerLevels:
     """Resources of type BROKER_LOGGER."""
 
     def names(self, state: BrokerState) -> list[str]:
-        """This broker."""
-        return [str(state.identity.broker_id)]
+        """All brokers that clients are told of."""
+        return broker_names(state)
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
         """None. Raises ConfigsRefused for another broker."""
@@ -30,11 +30,14 @@ class LoggerLevels:
         """Raises ConfigsRefused: a level is no list."""
         raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A level can only be set or removed.")
 
-    def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
+    def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
         """Raises ConfigsRefused for every logger."""
         check_own_id(state, resource)
         for name in sorted(wanted.named):
             raise ConfigsRefused(ErrorCode.INVALID_CONFIG, f"There is no logger {name}.")
+
+    def check(self, _state: BrokerState, _resource: str, _wanted: Changed) -> None:
+        """The broker itself has the last word."""
 
     def store(self, _state: BrokerState, _resource: str, _values: Mapping[str, str]) -> None:
         """Nothing can get here that would have to be stored."""

@@ -1,0 +1,75 @@
+"""Who coordinates a group, as the broker under test tells it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from harness.client.errors import PreparationFailed
+from harness.client.only import only
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
+
+if TYPE_CHECKING:
+    from harness.client.broker import BrokerUnderTest
+
+GROUP: Final = 0
+TRANSACTION: Final = 1
+"""Key types of FindCoordinator."""
+FIRST_WITH_MANY_KEYS = 4  # of FindCoordinator (KIP-699)
+MOST_NAMES = 1_000
+
+
+class Coordinator(NamedTuple):
+    """What FindCoordinator says of one key; the node is -1 beside an error."""
+
+    error_code: int
+    node: int
+    host: str = ""
+    port: int = -1
+
+
+def ask_for_coordinator(
+    door: BrokerUnderTest, key: str, key_type: int = GROUP, version: int | None = None
+) -> Coordinator:
+    """At the highest version, if none is named. Raises ApiNotAdvertised where there is none for
+    this type."""
+    if version is None:
+        version = door.version("FindCoordinator", "0+" if key_type == GROUP else "1+")
+    found: FindCoordinatorResponse | FindCoordinatorResponse.Coordinator
+    if version >= FIRST_WITH_MANY_KEYS:
+        request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
+        found = only(door.ask(request, version).coordinators, "coordinator")
+    else:
+        found = door.ask(FindCoordinatorRequest(key_type=key_type, key=key), version)
+    return Coordinator(found.error_code, found.node_id, found.host, found.port)
+
+
+def await_coordinator(door: BrokerUnderTest, key_type: int = GROUP, key: str | None = None) -> int:
+    """Ask for the key's (some key's) coordinator, whose topic is made when it is first needed.
+
+    Its node. Raises ResponseTimeout when there is none in time.
+    """
+    key = door.unique_topic() if key is None else key
+    found = door.eventually(
+        lambda: _named(ask_for_coordinator(door, key, key_type)),
+        f"there is a coordinator for key type {key_type}",
+    )
+    return found.node
+
+
+def _named(found: Coordinator) -> Coordinator | None:
+    return found if found.error_code == ErrorCode.NONE else None
+
+
+def coordinated_name(door: BrokerUnderTest, key_type: int = GROUP) -> str:
+    """A unique name; in a cluster, of what this broker coordinates.
+
+    Raises PreparationFailed when the cluster has it coordinate none of many.
+    """
+    if door.node is None:
+        return door.unique_topic()
+    for _ in range(MOST_NAMES):
+        name = door.unique_topic()
+        if await_coordinator(door, key_type, name) == door.node:
+            return name
+    raise PreparationFailed(f"broker {door.node} coordinates none of {MOST_NAMES} names")

@@ -1,0 +1,113 @@
+"""How a topic comes to be at the broker under test: asked for, put into ZooKeeper, or by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from harness.client.cluster_topics import creatable
+from harness.client.connection import DEFAULT_TIMEOUT_MS
+from harness.client.errors import ApiNotAdvertised, PreparationFailed
+from harness.client.only import only
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import CreateTopicsRequest, MetadataResponse
+
+if TYPE_CHECKING:
+    from harness.client.broker import BrokerUnderTest
+
+ALONE = {"min.insync.replicas": "1"}
+"""Where brokers want more, a topic with one replica takes nothing with acks=all before 3.7."""
+COUNTS_REPLICAS = 16  # this version of Fetch came with 3.7 too
+MetadataTopic = MetadataResponse.MetadataResponseTopic
+
+
+def make_topic(
+    door: BrokerUnderTest,
+    name: str,
+    partitions: int,
+    configs: Mapping[str, str],
+    *,
+    exactly: bool = False,
+) -> None:
+    """A topic with one replica of each partition, on this broker where there are others.
+
+    Where CreateTopics is not served, the topic maker is asked. A broker without either makes it
+    when Metadata asks for it, perhaps with more partitions than wanted (not with ``exactly``), in
+    a cluster perhaps elsewhere. Raises ApiNotAdvertised where that will not do, PreparationFailed
+    when the broker refuses.
+    """
+    if door.advertised("CreateTopics"):
+        _ask_for_topic(door, name, partitions, _with_own(door, configs))
+    elif door.topic_maker is not None:
+        door.topic_maker.make(name, partitions, _with_own(door, configs), node=door.node)
+        _await_shown(door, name, partitions)
+    else:
+        _have_topic_made(door, name, partitions, configs, exactly=exactly)
+
+
+def _with_own(door: BrokerUnderTest, configs: Mapping[str, str]) -> Mapping[str, str]:
+    counts = door.node is None or COUNTS_REPLICAS in door.advertised("Fetch")
+    return configs if counts else {**ALONE, **configs}
+
+
+def _ask_for_topic(
+    door: BrokerUnderTest, name: str, partitions: int, configs: Mapping[str, str]
+) -> None:
+    entry = creatable(name, [] if door.node is None else [[door.node]] * partitions, configs)
+    if door.node is None:
+        entry.num_partitions, entry.replication_factor = partitions, 1
+    timeout_ms = int(door.scaled_ms(DEFAULT_TIMEOUT_MS))
+    answer = door.ask(CreateTopicsRequest(topics=[entry], timeout_ms=timeout_ms))
+    code = only(answer.topics, "topic").error_code
+    if code != ErrorCode.NONE:
+        raise PreparationFailed(f"CreateTopics {name}: {ErrorCode.describe(code)}", code)
+
+
+def _await_shown(door: BrokerUnderTest, name: str, partitions: int) -> None:
+    """Wait until Metadata shows the topic with a leader of each partition."""
+
+    def shown() -> bool:
+        topic = door.metadata([name]).topics[0]
+        leaders = [each for each in topic.partitions if each.leader_id >= 0]
+        return topic.error_code == ErrorCode.NONE and len(leaders) == partitions
+
+    door.eventually(shown, f"{name} is shown with {partitions} partitions")
+
+
+def _have_topic_made(
+    door: BrokerUnderTest, name: str, partitions: int, configs: Mapping[str, str], *, exactly: bool
+) -> None:
+    """Auto-creation; the only way to a topic where CreateTopics is not advertised."""
+    if configs:
+        raise ApiNotAdvertised("CreateTopics is needed for a topic with settings of its own")
+    made = door.eventually(
+        lambda: next(
+            (
+                topic
+                for topic in door.metadata([name], auto_create=True).topics
+                if topic.error_code == ErrorCode.NONE
+            ),
+            None,
+        ),
+        f"{name} is made by auto-creation, as CreateTopics is not advertised",
+    )
+    found = len(made.partitions)
+    if found < partitions or (exactly and found > partitions):
+        raise ApiNotAdvertised(
+            f"CreateTopics is needed for {partitions} partitions; auto-creation made {found}"
+        )
+    _expect_here(door, made, partitions)
+
+
+def _expect_here(door: BrokerUnderTest, made: MetadataTopic, partitions: int) -> None:
+    """Raises ApiNotAdvertised: what another broker leads would be asked for in vain."""
+    elsewhere = {
+        each.partition_index: each.leader_id
+        for each in made.partitions
+        if each.partition_index < partitions and each.leader_id != door.node
+    }
+    if door.node is not None and elsewhere:
+        raise ApiNotAdvertised(
+            f"CreateTopics is needed for a topic on broker {door.node}; auto-creation chose "
+            f"(partition: leader) {elsewhere}"
+        )

@@ -1,0 +1,53 @@
+"""Which broker of a cluster the tests of one broker ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from harness.codec.apis import API_VERSIONS_KEY, api_named
+from harness.targets.asking import NotAnswered, ask_cluster, ask_oldest_cluster
+from harness.targets.external_nodes import same_place
+from harness.targets.target import Address
+
+LEADER_AND_ISR = api_named("LeaderAndIsr").key
+"""Advertised where one of the brokers is the controller, which alone takes what changes topics."""
+TIMEOUT_MS = 10_000
+
+
+class FirstDoor(NamedTuple):
+    """Where it is; its broker id where there are others too, or else None."""
+
+    address: Address
+    node: int | None
+
+
+def first_door(
+    addresses: Sequence[Address], api_versions: Mapping[int, tuple[int, int]]
+) -> FirstDoor:
+    """The broker behind the first address; in a cluster with ZooKeeper, its controller.
+
+    Where no broker says that it is at that address (a load balancer may be there) it is the one
+    with the lowest id, at the address that clients are told. One that does not tell of its
+    cluster is taken to be alone: what is wrong with it is for the tests to find out.
+    """
+    here = addresses[0]
+    ask = ask_cluster if API_VERSIONS_KEY in api_versions else ask_oldest_cluster
+    try:
+        cluster = ask(here, TIMEOUT_MS)
+    except NotAnswered:
+        return FirstDoor(here, None)
+    if len(cluster.nodes) < 2:
+        return FirstDoor(here, None)
+    shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
+    if LEADER_AND_ISR in api_versions and cluster.controller in shown:
+        return FirstDoor(shown[cluster.controller], cluster.controller)
+    return _at(here, shown)
+
+
+def _at(here: Address, shown: Mapping[int, Address]) -> FirstDoor:
+    for node, there in sorted(shown.items()):
+        if same_place(there, here):
+            return FirstDoor(here, node)
+    lowest = min(shown)
+    return FirstDoor(shown[lowest], lowest)

@@ -1,0 +1,71 @@
+"""Which broker of a cluster is asked, by what scripted ones tell of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.codec.messages import ApiVersionsResponse, MetadataResponse
+from harness.targets.first_door import LEADER_AND_ISR, FirstDoor, first_door
+from harness.targets.target import Address
+from tests.client.scripted import Peer, scripted
+
+API_VERSIONS, METADATA = 18, 3
+KRAFT = {METADATA: (0, 13), API_VERSIONS: (0, 4)}
+ZOOKEEPER = {**KRAFT, LEADER_AND_ISR: (0, 7)}
+OTHER, THIRD = Address("10.0.0.2", 9092), Address("10.0.0.3", 9092)
+
+
+def door_of(
+    shown: dict[int, Address | None], served: dict[int, tuple[int, int]], controller: int = -1
+) -> tuple[FirstDoor, Address]:
+    """What is found where these brokers are shown, and the address that was asked, which stands
+    for None."""
+
+    def script(peer: Peer) -> None:
+        key = ApiVersionsResponse.ApiVersion(api_key=METADATA, min_version=0, max_version=9)
+        peer.answer(ApiVersionsResponse(api_keys=[key]), 0, peer.read_request()[0])
+        brokers = [
+            MetadataResponse.MetadataResponseBroker(
+                node_id=node, host=(at or here).host, port=(at or here).port
+            )
+            for node, at in shown.items()
+        ]
+        told = MetadataResponse(brokers=brokers, controller_id=controller)
+        peer.answer(told, 2, peer.read_request()[0])
+        peer.read_to_end()
+
+    with scripted(script) as address:
+        here = Address(*address)
+        return first_door([here, OTHER], served), here
+
+
+def test_a_broker_alone_needs_no_id() -> None:
+    found, here = door_of({1: None}, KRAFT)
+    assert found == (here, None)
+
+
+@pytest.mark.parametrize("own", [1, 2, 3])
+def test_the_one_behind_the_address(own: int) -> None:
+    shown: dict[int, Address | None] = {1: OTHER, 2: OTHER, 3: THIRD, own: None}
+    found, here = door_of(shown, KRAFT, controller=1)
+    assert found == (here, own)
+
+
+def test_with_a_zookeeper_the_controller() -> None:
+    found, _ = door_of({1: None, 2: OTHER, 3: THIRD}, ZOOKEEPER, controller=3)
+    assert found == (THIRD, 3)
+
+
+def test_while_there_is_no_controller_the_one_behind_the_address() -> None:
+    found, here = door_of({1: OTHER, 2: None}, ZOOKEEPER, controller=-1)
+    assert found == (here, 2)
+
+
+def test_behind_a_load_balancer_the_lowest_id() -> None:
+    found, _ = door_of({7: THIRD, 4: OTHER}, KRAFT)
+    assert found == (OTHER, 4)
+
+
+def test_one_that_does_not_answer_is_left_to_the_tests() -> None:
+    nowhere = Address("127.0.0.1", 1)
+    assert first_door([nowhere, OTHER], KRAFT) == (nowhere, None)

@@ -9,6 +9,10 @@ from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse, List
 from harness.codec.structs import Message, Request
 from suites.protocol.expect import expect_error
 
+# Who is held up waits for ever, or for twice this: an old broker on a busy machine may pause for
+# seconds (5 were too few for 0.10.2.2).
+HELD_UP_MS = 15_000
+
 
 def healthy(broker: BrokerUnderTest) -> Request[Message]:
     """ApiVersions; for a broker from before it ListOffsets, about no topic."""

@@ -49,7 +49,7 @@ from suites.protocol.harmless import (
     harmless_request,
     served_versions,
 )
-from suites.protocol.healthy import expect_healthy, healthy
+from suites.protocol.healthy import HELD_UP_MS, expect_healthy, healthy
 
 INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
 SILENCE_MS = 50
@@ -160,10 +160,10 @@ def test_a_long_poll_does_not_hold_up_other_connections(broker: BrokerUnderTest)
     """While a Fetch waits on one connection, another connection is answered."""
     topic = broker.create_topic()
     version = broker.reading_version(topic)
-    wait_ms = int(broker.scaled_ms(20_000))
+    wait_ms = int(broker.scaled_ms(2 * HELD_UP_MS))
     wanted = [fetch_topic(topic, version, [fetch_partition(0)])]
     fetch = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
-    waiting, other = broker.connect(), broker.connect("CONN-007", timeout_ms=5_000)
+    waiting, other = broker.connect(), broker.connect("CONN-007", timeout_ms=HELD_UP_MS)
     waiting.send(fetch, version)
     with requirement("CONN-007"):
         for _ in range(10):

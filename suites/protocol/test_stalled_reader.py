@@ -11,7 +11,7 @@ from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import entry_of, partition_of
-from suites.protocol.healthy import expect_healthy
+from suites.protocol.healthy import HELD_UP_MS, expect_healthy
 from suites.protocol.kept_topics import KeptTopics
 
 BATCH_BYTES, BATCHES = 200_000, 4
@@ -43,11 +43,11 @@ def test_a_client_that_does_not_read_holds_up_nobody(
     """While its answers wait to be read, another connection is served, and new ones are."""
     topic = kept.topic(broker, _large_log)
     stalled = _ask_and_stall(broker, topic, broker.reading_version(topic), STALLED)
-    other = broker.connect("CONN-007", timeout_ms=5_000)
+    other = broker.connect("CONN-007", timeout_ms=HELD_UP_MS)
     with requirement("CONN-007"):
         for _ in range(20):
             expect_healthy(other, broker)
-            expect_healthy(broker.connect("CONN-007", timeout_ms=5_000), broker)
+            expect_healthy(broker.connect("CONN-007", timeout_ms=HELD_UP_MS), broker)
     stalled.reset()
 
 

@@ -59,6 +59,12 @@ class Likeness:
         """Whether offsets of version 0 have a place; none has all that there ever was."""
         return not self.release or not self.since(*_WITHOUT_ZOOKEEPER)
 
+    @property
+    def between_nodes(self) -> Likeness:
+        """How nodes of a cluster speak among themselves: releases with a ZooKeeper know nothing of
+        our wire, so they speak as one that is like none."""
+        return LIKE_NONE if self.has_zookeeper else self
+
     def advertised(self, api_key: int, lowest: int, highest: int) -> Range | None:
         """What of the versions that we can serve the release advertises; None for nothing."""
         first, last = self.api_versions.get(api_key, (0, -1))

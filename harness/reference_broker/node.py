@@ -30,6 +30,7 @@ from harness.reference_broker.handlers.api_18_api_versions import fallback_answe
 from harness.reference_broker.handlers.outcome import (
     Advertised,
     Answer,
+    ApiRange,
     CloseConnection,
     NoAnswer,
     RequestContext,
@@ -43,6 +44,7 @@ from harness.reference_broker.handlers.table import (
     advertised_like,
 )
 from harness.reference_broker.initial_state import state_of
+from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.purgatory import Purgatory, Waiter
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
@@ -78,6 +80,18 @@ class Response(NamedTuple):
 
     parts: list[bytes] | None
     mute_ms: int = 0
+
+
+class _Served(NamedTuple):
+    """What a listener serves, as it advertises it and by API key."""
+
+    advertised: Advertised
+    by_key: Mapping[int, ApiRange]
+
+    @classmethod
+    def of(cls, like: Likeness, handlers: Mapping[int, Registration]) -> "_Served":
+        apis = advertised_like(like, handlers)
+        return cls(Advertised(apis, like.release), {one.api_key: one for one in apis})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +135,10 @@ class Node:
         self.state = self._seat.state
         self.purgatory = Purgatory(lambda: self.carry_out([]))
         self._handlers = self._seat.handlers
-        self._all_advertised = Advertised(advertised_like(settings.like, self._handlers))
-        self._advertised = {one.api_key: one for one in self._all_advertised.apis}
+        like = settings.like
+        self._for_nodes = _Served.of(like.between_nodes, self._handlers)
+        is_controller = self._seat.role is not None
+        self._for_clients = self._for_nodes if is_controller else _Served.of(like, self._handlers)
         self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
         check_interval_ms = settings.number("offsets.retention.check.interval.ms")
         lag_check_ms = max(settings.number("replica.lag.time.max.ms") // 2, 1)
@@ -141,9 +157,9 @@ class Node:
 
         Raises RequestRejected.
         """
-        request = self._read_header(payload)
+        request = self._read_header(payload, listener)
         if request is None:
-            return self._unserved_api_versions(payload)
+            return self._unserved_api_versions(payload, listener)
         header = request.header
         version = header.request_api_version
         api = APIS[header.request_api_key]
@@ -193,7 +209,10 @@ class Node:
         answered.add_done_callback(lambda future: _settle(waiter, future))
         return Waiting(waiter, header.request_api_version, header.correlation_id, 0)
 
-    def _read_header(self, payload: bytes) -> _Request | None:
+    def _served(self, listener: str) -> "_Served":
+        return self._for_clients if listener == CLIENT_LISTENER else self._for_nodes
+
+    def _read_header(self, payload: bytes, listener: str) -> _Request | None:
         """None for ApiVersions at a version that is not served; raises RequestRejected."""
         try:
             header, body_offset = decode_request_header(payload, tolerant=True)
@@ -203,7 +222,7 @@ class Node:
             raise RequestRejected(str(refused)) from refused
         except DecodeError as error:
             raise RequestRejected(str(error)) from error
-        advertised = self._advertised.get(header.request_api_key)
+        advertised = self._served(listener).by_key.get(header.request_api_key)
         if advertised is None or header.request_api_version not in advertised:
             if header.request_api_key == API_VERSIONS_KEY:
                 return None
@@ -211,13 +230,13 @@ class Node:
             raise RequestRejected(f"{asked} is not served")
         return _Request(header, body_offset)
 
-    def _unserved_api_versions(self, payload: bytes) -> Response:
+    def _unserved_api_versions(self, payload: bytes, listener: str) -> Response:
         """ApiVersions at an unknown version: the body is not looked at, the answer is of v0."""
         try:
             header, _ = decode_request_header(payload, tolerant=True)
         except RequestRefused as refused:
             header = refused.header
-        answer = fallback_answer(self._context(header, len(payload)))
+        answer = fallback_answer(self._context(header, len(payload), listener=listener))
         return _response(answer, 0, header.correlation_id, 0)
 
     def _context(
@@ -232,7 +251,7 @@ class Node:
             header.client_id,
             request_bytes,
             self.state,
-            self._all_advertised,
+            self._served(listener).advertised,
             now_ms,
             self._randomness,
             [],

@@ -8,12 +8,22 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+import pytest
+
 from harness.client.connection import Connection
+from harness.codec.apis import api_of
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, ProduceRequest
-from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.codec.records import (
+    Message,
+    Record,
+    RecordBatch,
+    encode_batch,
+    encode_message_set,
+)
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
+from harness.reference_broker.likeness import LIKE_NONE, Likeness, releases
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import Endpoint
 from harness.reference_broker.state.partition import Partition
@@ -35,17 +45,20 @@ _T = TypeVar("_T")
 class Cluster:
     """Brokers 1 to 3; `at` is where clients come to each."""
 
-    def __init__(self, controller: ControllerNode, brokers: dict[int, BrokerNode]) -> None:
-        self.controller, self.brokers = controller, brokers
+    def __init__(
+        self, controller: ControllerNode, brokers: dict[int, BrokerNode], like: Likeness
+    ) -> None:
+        self.controller, self.brokers, self.like = controller, brokers, like
         self.at: dict[int, Endpoint] = {}
 
     async def ask(self, number: int, request: Any, version: int) -> Any:
-        """A client's request to a broker."""
+        """A client's request to a broker, at this version or a lower one that it still knows."""
         at = self.at[number]
+        _, highest = self.like.api_versions.get(api_of(type(request)).key, (0, version))
 
         def blocking() -> Any:
             with Connection((at.host, at.port)) as connection:
-                return connection.ask(request, version)
+                return connection.ask(request, min(version, highest))
 
         return await asyncio.to_thread(blocking)
 
@@ -75,11 +88,15 @@ class Cluster:
         assert partition is not None
         return partition.log.between(partition.log.start_offset, partition.log.end_offset)
 
+    def _records(self, value: str) -> bytes:
+        if not self.like.since(0, 11):
+            return encode_message_set([Message(value=value.encode(), magic=0)])
+        batch = RecordBatch(records=[Record(value.encode(), None)], base_timestamp=NOW)
+        return encode_batch(batch, "none")
+
     async def produce(self, index: int, value: str) -> tuple[int, int]:
         """With acks=all, to the leader: the error and the base offset."""
-        batch = encode_batch(
-            RecordBatch(records=[Record(value.encode(), None)], base_timestamp=NOW), "none"
-        )
+        batch = self._records(value)
         data = ProduceRequest.PartitionProduceData(index=index, records=batch)
         topic = ProduceRequest.TopicProduceData(name="t", partition_data=[data])
         request = ProduceRequest(acks=-1, timeout_ms=int(IN_TIME_S * 1000), topic_data=[topic])
@@ -98,18 +115,18 @@ async def until(condition: Callable[[], _T | None]) -> _T:
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[Cluster]:
+async def running(like: str = "") -> AsyncIterator[Cluster]:
     """Until the block ends; then no task and no listener is left."""
-    controller = ControllerNode(BrokerSettings.of({"node.id": "100", **TIMES}), CLUSTER_ID)
+    controller = ControllerNode(BrokerSettings.of({"node.id": "100", **TIMES}, like), CLUSTER_ID)
     at = await controller.start()
     brokers = {
         number: BrokerNode(
-            BrokerSettings.of({"node.id": str(number), "min.insync.replicas": "2", **TIMES}),
+            BrokerSettings.of({"node.id": str(number), "min.insync.replicas": "2", **TIMES}, like),
             Joining(CLUSTER_ID, at),
         )
         for number in (1, 2, 3)
     }
-    cluster = Cluster(controller, brokers)
+    cluster = Cluster(controller, brokers, Likeness.of(like) if like else LIKE_NONE)
     try:
         places = await asyncio.gather(*(one.start() for one in brokers.values()))
         cluster.at = dict(zip(brokers, places, strict=True))
@@ -139,16 +156,17 @@ async def with_topic(cluster: Cluster) -> None:
     topic = CreateTopicsRequest.CreatableTopic(
         name="t", num_partitions=PARTITIONS, replication_factor=3
     )
-    answer = await cluster.ask(1, CreateTopicsRequest(topics=[topic], timeout_ms=10_000), 5)
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
+    answer = await cluster.ask(1, request, 5)
     assert answer.topics[0].error_code == ErrorCode.NONE
     await until(lambda: all(len(cluster.replicas(index)) == 3 for index in range(PARTITIONS)))
 
 
-def play(scenario: Callable[[Cluster], Awaitable[None]]) -> None:
+def play(scenario: Callable[[Cluster], Awaitable[None]], like: str = "") -> None:
     """In a cluster of its own, with the topic."""
 
     async def whole() -> None:
-        async with running() as cluster:
+        async with running(like) as cluster:
             await with_topic(cluster)
             await scenario(cluster)
 
@@ -253,3 +271,15 @@ def test_a_broker_that_shuts_down_hands_its_leaderships_over_before_it_ends() ->
         assert await cluster.produce(0, "after") == (0, 1)
 
     play(scenario)
+
+
+@pytest.mark.parametrize("like", releases())
+def test_nodes_of_clusters_like_a_release_replicate(like: str) -> None:
+    """Also one with a ZooKeeper, whose brokers knew nothing of what ours ask each other."""
+
+    async def scenario(cluster: Cluster) -> None:
+        assert await cluster.produce(0, "in all logs") == (0, 0)
+        await until(lambda: alike(cluster, 0, 1, 2, 3))
+        assert len(cluster.batches(3, 0)) == 1
+
+    play(scenario, like)

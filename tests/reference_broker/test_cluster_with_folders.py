@@ -11,6 +11,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
+from harness.reference_broker.likeness import LIKE_NONE
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import Endpoint
 from tests.reference_broker.test_cluster_of_nodes import CLUSTER_ID, TIMES, Cluster, until
@@ -32,7 +33,8 @@ async def kept_in(folder: Path) -> AsyncIterator[Cluster]:
     """Three brokers and a controller, whatever the folder holds of them."""
     controller = controller_in(folder)
     at = await controller.start()
-    cluster = Cluster(controller, {number: broker_in(folder, number, at) for number in (1, 2, 3)})
+    brokers = {number: broker_in(folder, number, at) for number in (1, 2, 3)}
+    cluster = Cluster(controller, brokers, LIKE_NONE)
     try:
         places = await asyncio.gather(*(one.start() for one in cluster.brokers.values()))
         cluster.at = dict(zip(cluster.brokers, places, strict=True))

@@ -4,6 +4,7 @@ import pytest
 
 from harness.codec.records import BatchHeader
 from harness.ids import LeaderEpoch, Offset
+from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.following import (
     append_fetched,
@@ -14,6 +15,7 @@ from harness.reference_broker.state.following import (
     truncate_to_leader,
 )
 from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition_log import NO_EPOCH
 from tests.reference_broker.made_replicas import NOW, batches, copy, decided, replica, write
 
 
@@ -33,6 +35,13 @@ def of(leader: Partition, follower: int = 2) -> Partition:
 
 def whole(leader: Partition) -> bytes:
     return leader.log.read(Offset(0), 10_000, at_least_one=True)
+
+
+def with_messages(own: int, leader: int) -> Partition:
+    """Of a topic whose log has messages of magic 1, not batches."""
+    like = Likeness.of("2.8.2")
+    registration = decided(leader, 0, isr=(1,))
+    return replica(own, registration, like=like, message_format_version="0.10.2")
 
 
 # -- appending -------------------------------------------------------------------------------------
@@ -185,6 +194,20 @@ def test_where_logs_part(epoch: int, end: int, left: int) -> None:
     partition.high_watermark = Offset(2)
     truncate_to_leader(partition, epoch, end)
     assert partition.log.end_offset == left
+
+
+def test_messages_have_no_epoch_so_a_new_one_leaves_what_is_committed() -> None:
+    leader, follower = with_messages(1, 1), with_messages(2, 1)
+    for value in "abc":
+        write(leader, value)
+    assert leader.epochs.latest is None
+    assert {batch.leader_epoch for batch in batches(leader)} == {NO_EPOCH}
+    append_fetched(follower, whole(leader), 2, 0, NOW)
+    assert batches(follower) == batches(leader)
+    follower.register(decided(1, 0, isr=(1, 2), partition_epoch=1), NOW)
+    assert follower.log.end_offset == 3
+    follower.register(decided(3, 1, isr=(2, 3)), NOW)
+    assert follower.log.end_offset == 2
 
 
 def test_what_was_known_of_what_is_cut_off_is_forgotten() -> None:

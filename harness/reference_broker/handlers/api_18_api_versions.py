@@ -55,14 +55,14 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> Answer:
     error = _problem_with(request, context)
     if error is not ErrorCode.NONE:
         return Answer(ApiVersionsResponse(error_code=error))
-    return _answer(context.advertised, context.state.like.release, context.api_version)
+    return _answer(context.advertised, context.api_version)
 
 
 @lru_cache(maxsize=64)
-def _answer(advertised: Advertised, like_release: str, version: int) -> Answer:
+def _answer(advertised: Advertised, version: int) -> Answer:
     """Every client asks first of all; what it is told is always the same."""
     lists_all = version >= _FIRST_VERSION_WITH_ZERO_MINIMUM
-    features = _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
+    features = _features(advertised.like_release)
     message = ApiVersionsResponse(
         api_keys=[
             ApiVersionsResponse.ApiVersion(
@@ -89,16 +89,18 @@ def _answer(advertised: Advertised, like_release: str, version: int) -> Answer:
     return Answer(message, encode(message, version))
 
 
+def _features(like_release: str) -> tuple[_Feature, ...]:
+    return _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
+
+
 def finalized_levels(like_release: str) -> dict[str, int]:
     """The features that an ordinary format switches on, with their levels."""
-    features = _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
-    return {name: level for name, _, _, level in features if level > 0}
+    return {name: level for name, _, _, level in _features(like_release) if level > 0}
 
 
 def supported_ranges(like_release: str) -> dict[str, tuple[int, int]]:
     """The features that are known, with their lowest and highest level."""
-    features = _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
-    return {name: (lowest, highest) for name, lowest, highest, _ in features}
+    return {name: (lowest, highest) for name, lowest, highest, _ in _features(like_release)}
 
 
 def fallback_answer(context: RequestContext) -> ApiVersionsResponse:

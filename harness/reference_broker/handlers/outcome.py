@@ -81,9 +81,10 @@ class ApiRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Advertised:
-    """What a broker serves, for as long as it runs."""
+    """What a listener serves, for as long as the broker runs, like which release."""
 
     apis: tuple[ApiRange, ...]
+    like_release: str = ""
 
 
 class RequestContext(NamedTuple):

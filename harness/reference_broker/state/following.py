@@ -15,7 +15,7 @@ from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.effects import Effect, PartitionGrew
 from harness.reference_broker.state.batch_bytes import magic_of, next_batch_size
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.partition_log import NO_EPOCH, StoredBatch
 
 _ALREADY_CHECKED_BYTES = 2**31 - 1
 _UNDEFINED = -1
@@ -54,10 +54,7 @@ def append_fetched(
             continue
         if batch.base_offset < partition.log.end_offset:
             _make_room(partition, batch.base_offset, now)
-        if batch.leader_epoch >= 0:
-            partition.epochs.assign(batch.leader_epoch, batch.base_offset)
-        else:
-            partition.epochs.truncate_from(_BEGIN)  # the old formats know none
+        partition.epochs.appended(batch.leader_epoch, batch.base_offset)
         partition.log.append(batch)
         partition.segments.note(batch, partition.config, now)
         if magic_of(batch.data) == 2:
@@ -108,7 +105,16 @@ def _stored_message(data: bytes) -> StoredBatch:
     ]
     times = [time for _, time, _, _ in rows]
     first, last = Offset(rows[0][0]), Offset(rows[-1][0])
-    return StoredBatch(first, last, LeaderEpoch(_UNDEFINED), max(times), data)
+    return StoredBatch(first, last, NO_EPOCH, max(times), data)
+
+
+def begin_following(partition: Partition) -> None:
+    """In a new leader epoch: what no epoch can be compared by is kept where it is committed.
+
+    Source: class AbstractFetcherThread (truncateToHighWatermark).
+    """
+    if partition.epochs.latest is None:
+        truncate(partition, partition.high_watermark)
 
 
 def truncate_to_leader(partition: Partition, epoch: int, end_offset: int) -> None:

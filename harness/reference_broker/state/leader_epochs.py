@@ -9,6 +9,7 @@ from typing import NamedTuple
 from harness.ids import LeaderEpoch, Offset
 
 _UNDEFINED = -1
+_BEGIN = Offset(0)
 
 
 class EpochEntry(NamedTuple):
@@ -53,6 +54,14 @@ class LeaderEpochs:
             entries.pop()
         entries.append(EpochEntry(epoch, start_offset))
         self._note()
+
+    def appended(self, epoch: LeaderEpoch, base_offset: Offset) -> None:
+        """A batch of this epoch is in the log. Messages have none, and a log that holds them has no
+        epochs by which it could be compared (class UnifiedLog, append)."""
+        if epoch == _UNDEFINED:
+            self.truncate_from(_BEGIN)
+        else:
+            self.assign(epoch, base_offset)
 
     def _note(self) -> None:
         if self.noted is not None:

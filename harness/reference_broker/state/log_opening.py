@@ -29,7 +29,7 @@ def open_log(partition: Partition, kept: KeptLog, now: TimeMs) -> None:
             log.start_offset = batch.base_offset
         log.append(batch)
         segments.note(batch, partition.config, now)
-        epochs.assign(batch.leader_epoch, batch.base_offset)
+        epochs.appended(batch.leader_epoch, batch.base_offset)
         if magic_of(batch.data) == 2:
             partition.remember_producer(BatchHeader.read(batch.data))
     if kept.start is not None and kept.start > log.start_offset:

@@ -12,9 +12,9 @@ from harness.codec.records import (
     down_convert,
 )
 from harness.codec.records.any_format import read_records
-from harness.ids import LeaderEpoch, Offset
+from harness.ids import Offset
 from harness.reference_broker.state.append_error import AppendRefused
-from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.partition_log import NO_EPOCH, StoredBatch
 
 _ALREADY_CHECKED_BYTES = 2**31 - 1
 
@@ -29,8 +29,10 @@ def refuse_what_messages_lack(header: BatchHeader, magic: int) -> None:
         )
 
 
-def as_messages(batch: bytes, magic: int, leader_epoch: LeaderEpoch) -> list[StoredBatch]:
+def as_messages(batch: bytes, magic: int) -> list[StoredBatch]:
     """The batch as it is stored: a message each, or one that holds all when it is compressed.
+
+    Messages have no leader epoch (class AbstractLegacyRecordBatch).
 
     Raises AppendRefused for headers and for zstd, which Kafka does not foresee.
     """
@@ -45,7 +47,7 @@ def as_messages(batch: bytes, magic: int, leader_epoch: LeaderEpoch) -> list[Sto
         StoredBatch(
             Offset(one.base_offset),
             Offset(one.last_offset),
-            leader_epoch,
+            NO_EPOCH,
             one.max_timestamp,
             messages[one.position : one.position + one.size_bytes],
         )

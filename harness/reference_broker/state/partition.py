@@ -16,8 +16,6 @@ from harness.ids import (
     LeaderEpoch,
     Offset,
     PartitionIndex,
-    ProducerEpoch,
-    ProducerId,
     TimeMs,
 )
 from harness.reference_broker.effects import Effect, IsrProposed, PartitionGrew, ReplicaMoved
@@ -34,7 +32,6 @@ from harness.reference_broker.state.producer_states import (
     AppendedBatch,
     ProducerBatch,
     ProducerStates,
-    last_sequence_of,
 )
 from harness.reference_broker.state.record_validation import Placement, validate_batch
 from harness.reference_broker.state.replica_host import ReplicaHost
@@ -124,6 +121,10 @@ class Partition:
             self._lead(registration, now, is_new_epoch=is_new_epoch)
         else:
             self.leading = None
+            if is_new_epoch:
+                from harness.reference_broker.state.following import begin_following
+
+                begin_following(self)
         return [ReplicaMoved(self.topic_id, self.index)]
 
     def _keep_log(self, now: TimeMs) -> None:
@@ -262,6 +263,7 @@ class Partition:
             return Appended(duplicate.base_offset, end, duplicate.max_timestamp, ())
         for kept in self._as_kept(stored, header):
             self.log.append(kept)
+            self.epochs.appended(kept.leader_epoch, kept.base_offset)
             self.segments.note(kept, self.config, now)
         self.remember_producer(header)
         self.advance(now)
@@ -272,20 +274,20 @@ class Partition:
     def remember_producer(self, header: BatchHeader) -> None:
         """Its batch is in the log, so that a repeated one is known."""
         if header.producer_id >= 0:
-            self.producers.remember(_producer_batch(header), _appended_batch(header))
+            self.producers.remember(ProducerBatch.of(header), AppendedBatch.of(header))
 
     def _as_kept(self, stored: bytes, header: BatchHeader) -> list[StoredBatch]:
         """In the format of the topic. Raises AppendRefused."""
-        magic, epoch = self.config.message_magic, self.leader_epoch
+        magic = self.config.message_magic
         if magic < header.magic:
-            return as_messages(stored, magic, epoch)
+            return as_messages(stored, magic)
         first, last = Offset(header.base_offset), Offset(header.last_offset)
-        return [StoredBatch(first, last, epoch, header.max_timestamp, stored)]
+        return [StoredBatch(first, last, self.leader_epoch, header.max_timestamp, stored)]
 
     def _check_producer(self, header: BatchHeader) -> AppendedBatch | None:
         if header.producer_id < 0:
             return None
-        batch = _producer_batch(header)
+        batch = ProducerBatch.of(header)
         duplicate = self.producers.duplicate_of(batch)
         if duplicate is not None:
             return duplicate
@@ -376,22 +378,3 @@ class Partition:
         if current_leader_epoch < self.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
         return ErrorCode.UNKNOWN_LEADER_EPOCH
-
-
-def _producer_batch(header: BatchHeader) -> ProducerBatch:
-    return ProducerBatch(
-        ProducerId(header.producer_id),
-        ProducerEpoch(header.producer_epoch),
-        header.base_sequence,
-        last_sequence_of(header.base_sequence, header.last_offset_delta),
-    )
-
-
-def _appended_batch(header: BatchHeader) -> AppendedBatch:
-    batch = _producer_batch(header)
-    return AppendedBatch(
-        batch.first_sequence,
-        batch.last_sequence,
-        Offset(header.base_offset),
-        header.max_timestamp,
-    )

@@ -11,6 +11,9 @@ from typing import NamedTuple
 from harness.ids import LeaderEpoch, Offset
 from harness.reference_broker.state.log_store import LogStore
 
+NO_EPOCH = LeaderEpoch(-1)
+"""Of messages, the formats before batches."""
+
 
 class StoredBatch(NamedTuple):
     """One record batch exactly as readers get it, with the facts that lookups need."""

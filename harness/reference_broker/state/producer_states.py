@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from harness.codec.error_code import ErrorCode
+from harness.codec.records import BatchHeader
 from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 
 _REMEMBERED_BATCHES = 5
@@ -26,6 +27,16 @@ class ProducerBatch:
     first_sequence: int
     last_sequence: int
 
+    @classmethod
+    def of(cls, header: BatchHeader) -> ProducerBatch:
+        """By the batch's own header."""
+        return cls(
+            ProducerId(header.producer_id),
+            ProducerEpoch(header.producer_epoch),
+            header.base_sequence,
+            last_sequence_of(header.base_sequence, header.last_offset_delta),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class AppendedBatch:
@@ -35,6 +46,13 @@ class AppendedBatch:
     last_sequence: int
     base_offset: Offset
     max_timestamp: int
+
+    @classmethod
+    def of(cls, header: BatchHeader) -> AppendedBatch:
+        """By the header that it is stored with."""
+        first = header.base_sequence
+        last = last_sequence_of(first, header.last_offset_delta)
+        return cls(first, last, Offset(header.base_offset), header.max_timestamp)
 
     @property
     def last_offset(self) -> Offset:

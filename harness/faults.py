@@ -1,7 +1,8 @@
 """Faults on the way between a test and the broker under test.
 
 A test takes the fixture ``faults`` and asks for a path: a proxy on this machine with rules, in
-front of the broker. What the test connects ``through`` it meets the rules, all else does not.
+front of the broker. What the test connects ``through`` it meets the rules, all else does not. The
+links of a private cluster are such paths between its nodes: ``slowed`` and ``ruled``.
 """
 
 from __future__ import annotations
@@ -17,10 +18,21 @@ from harness.proxies.clock import new_clock
 from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
 from harness.proxies.rules import Rule, RuleSet, frames, requests, responses
+from harness.proxies.rules.link_rules import LinkRules
 from harness.proxies.running import RunningProxies
 from harness.proxies.toxics.latency import Latency
 
-__all__ = ["Faults", "FaultyPath", "frames", "requests", "responses", "slowed"]
+__all__ = [
+    "Event",
+    "Faults",
+    "FaultyPath",
+    "RuledLink",
+    "frames",
+    "requests",
+    "responses",
+    "ruled",
+    "slowed",
+]
 
 EVENTS_KEPT = 10_000
 
@@ -89,20 +101,77 @@ class Faults:
         return plain(self.events, self._told - len(self.events))
 
 
-class _Slowable(Protocol):
+class _Reached(Protocol):
     """A link, see :class:`harness.proxies.links.Link`."""
 
     def call(self, work: Callable[[Any], Any]) -> Any: ...
 
 
 @contextmanager
-def slowed(link: _Slowable, by_ms: float) -> Iterator[None]:
+def slowed(link: _Reached, by_ms: float) -> Iterator[None]:
     """While the block runs, what the destination answers on this link comes so much later."""
     named = link.call(lambda proxy: proxy.toxics.add(Latency(latency=by_ms)))
     try:
         yield
     finally:
         link.call(lambda proxy: proxy.toxics.remove(named.name))
+
+
+class RuledLink:
+    """A link of a private cluster with rules at work on the frames that pass."""
+
+    def __init__(self, link: _Reached) -> None:
+        self._link = link
+        rules = link.call(lambda proxy: proxy.interceptor)
+        if not isinstance(rules, LinkRules):
+            raise TypeError(f"the link {link} carries no frames that rules could know")
+        self._rules = rules
+        self._tell = self._rules.tell
+        self._heard: list[Event] = []
+
+    def _hear(self, event: Event) -> None:
+        self._heard.append(event)
+        self._tell(event)
+
+    def begin(self, *rules: Rule) -> None:
+        """These rules, and what they do is written down."""
+        self._rules.tell = self._hear
+        self.arm(*rules)
+
+    def end(self) -> None:
+        """No rule any more; what was held goes on."""
+        self._link.call(lambda _: self._rules.disarm())
+        self._rules.tell = self._tell
+
+    def arm(self, *rules: Rule) -> None:
+        """These rules too, from now on, behind those there are."""
+        self._link.call(lambda _: self._rules.arm(*rules))
+
+    def release(self, rule: str) -> None:
+        """What the rule of this id holds goes on."""
+        self._link.call(lambda _: self._rules.release(rule))
+
+    @property
+    def events(self) -> list[Event]:
+        """What the rules did since the beginning, and which connections ended, in order."""
+        heard: list[Event] = self._link.call(lambda _: list(self._heard))
+        return heard
+
+    def fired(self, rule: str) -> int:
+        """How often the rule of this id has fired."""
+        count: int = self._link.call(lambda _: self._rules.counts(rule).fired)
+        return count
+
+
+@contextmanager
+def ruled(link: _Reached, *rules: Rule) -> Iterator[RuledLink]:
+    """While the block runs, these rules are at work on the link."""
+    made = RuledLink(link)
+    made.begin(*rules)
+    try:
+        yield made
+    finally:
+        made.end()
 
 
 def plain(events: Iterable[Event], lost: int) -> list[dict[str, Any]]:

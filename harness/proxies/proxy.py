@@ -69,6 +69,7 @@ class Proxy:
         self.name, self.source, self.destination = name, source, destination
         self.upstream, self.listen = Address(*upstream), Address(*listen)
         self.seed, self.limits, self.now_ms = seed, limits, now_ms or new_clock()
+        self.interceptor = Interceptor() if interceptor is None else interceptor
         self.counters, self.toxics = Counters(), ToxicCollection()
         self.errors: deque[Exception] = deque(maxlen=KEPT_ERRORS)
         self._tell_event, self._tap = tell, tap
@@ -79,7 +80,7 @@ class Proxy:
         self._listener: socket.socket | None = None
         self._is_accepting = False
         shared = Shared(
-            Interceptor() if interceptor is None else interceptor,
+            self.interceptor,
             Rewriter() if rewriter is None else rewriter,
             self._guarded,
             limits,

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from harness.proxies.clock import new_clock
 from harness.proxies.event import Listener
 from harness.proxies.interceptor import Interceptor
 from harness.proxies.links import Links
 from harness.proxies.partitions import Name
 from harness.proxies.proxy import Proxy
+from harness.proxies.rules.link_rules import LinkRules
 from harness.proxies.running import RunningProxies
 from harness.proxies.tap import Tap
 from harness.targets.errors import TargetError
 from harness.targets.kafka.jvm import HEAP, QUICK
-from harness.targets.kafka.link_plan import LinkedPlan, PlannedLink
+from harness.targets.kafka.link_plan import ZOOKEEPER, LinkedPlan, PlannedLink
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.start_again import StartAgain
 from harness.targets.target import Address
@@ -47,7 +49,10 @@ class LinkedKafka(KafkaTarget):
         seed: int = 0,
         tap: Tap | None = None,
     ) -> None:
-        """``interceptor``, ``tell``, ``seed``, ``tap``: for every proxy. Else as KafkaTarget."""
+        """``interceptor``, ``tell``, ``seed``, ``tap``: for every proxy. Else as KafkaTarget.
+
+        Without ``interceptor`` each link has rules of its own, none at first: LinkRules.
+        """
         super().__init__(
             release,
             nodes=nodes,
@@ -109,19 +114,25 @@ def open_links(
 ) -> Links[Proxy]:
     """Listen at all of them; they end with ``net``.
 
+    Each that carries Kafka's frames has rules of its own, unless ``interceptor`` is for all.
     Raises StartAgain: a port was taken meanwhile; TargetError: it can never be listened at.
     """
     proxies: dict[tuple[Name, Name], Proxy] = {}
+    heard, now_ms = tell or _nobody, new_clock()
     for link in planned:
+        own = interceptor
+        if own is None and link.destination != ZOOKEEPER:  # who does not speak Kafka's frames
+            own = LinkRules(seed=seed, now_ms=now_ms, tell=heard)
         proxy = Proxy(
             f"{link.source}-to-{link.destination}",
             link.upstream,
             listen=link.listen,
             source=link.source,
             destination=link.destination,
-            interceptor=interceptor,
+            interceptor=own,
             seed=seed,
-            tell=tell or _nobody,
+            tell=heard,
+            now_ms=now_ms,
             tap=tap,
         )
         _listen(net, proxy)

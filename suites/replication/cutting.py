@@ -37,6 +37,18 @@ def coordinator_of(cluster: Cluster) -> str:
     return "controller" if cluster.registry is None else "zookeeper"
 
 
+def controller_of(cluster: Cluster) -> int | str:
+    """Who decides about ISRs: the end of a link; with a ZooKeeper it is a broker."""
+    return "controller" if cluster.registry is None else cluster.controller()
+
+
+def committed_isr(cluster: Cluster, topic: Topic, witness: int, partition: int = 0) -> set[int]:
+    """By ZooKeeper, or by a broker that hears of the controller."""
+    if cluster.registry is not None:
+        return cluster.isr(topic, partition)
+    return set(cluster.view(topic, partition, by=witness).isr)
+
+
 def plain_brokers(cluster: Cluster) -> list[int]:
     """Three brokers; the first two are not the controller, which is a broker with a ZooKeeper."""
     if cluster.registry is None:

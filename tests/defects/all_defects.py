@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.defects import (
     altp,
     apiv,
+    between_nodes,
     brok_peer,
     comp,
     conf,
@@ -75,6 +76,7 @@ from tests.defects.defect import Defect
 ALL_DEFECTS: list[Defect] = [
     *altp.DEFECTS,
     *apiv.DEFECTS,
+    *between_nodes.DEFECTS,
     *brok_peer.DEFECTS,
     *comp.DEFECTS,
     *conf.DEFECTS,

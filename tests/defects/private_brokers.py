@@ -19,6 +19,7 @@ from harness.proxies.event import Listener
 from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.proxies.links import Links
 from harness.proxies.proxy import Proxy
+from harness.proxies.running import RunningProxies
 from harness.targets.address import parse_address
 from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
@@ -35,6 +36,7 @@ from harness.targets.target import (
 )
 from harness.virtual_broker.door import KraftDoor, PeerDoor
 from tests.defects.all_defects import ALL_DEFECTS
+from tests.defects.between_nodes import BetweenNodes, stand_before
 from tests.defects.table import DEFECT_VARIABLE, SPEC_VARIABLE
 
 
@@ -116,10 +118,14 @@ class PrivateClusterBehindProxies(Target):
     def start(self) -> list[Address]:
         """The proxies' addresses."""
         with ExitStack() as opening:
+            # Before the cluster, which ends first: an end in good order needs the controller.
+            between = opening.enter_context(RunningProxies())
             self._cluster = self._like.start_another(
                 self._settings, nodes=self._count, **self._with_links
             )
             opening.callback(self._cluster.stop)
+            if isinstance(self._rule, BetweenNodes):
+                stand_before(self._cluster.links, self._rule, between)
             interceptor = FrameRuleInterceptor(self._rule)
             behind = opening.enter_context(proxied(self._cluster, interceptor=interceptor))
             self._behind, self._open = behind, opening.pop_all()

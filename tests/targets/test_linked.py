@@ -6,23 +6,30 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from harness.faults import slowed
-from harness.proxies.links import Links
+from harness.client.connection import Connection
+from harness.client.errors import ConnectionClosed
+from harness.codec.frame import frame
+from harness.codec.messages import ApiVersionsRequest
+from harness.faults import requests, responses, ruled, slowed
+from harness.proxies.links import Link, Links
 from harness.proxies.partitions import isolate_one
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import PlannedLink
 from harness.targets.linked import LinkedKafka, open_links
+from harness.targets.reference import ReferenceBroker
 from harness.targets.start_again import StartAgain
 from harness.targets.target import Address
 
 ANY = Address("127.0.0.1", 0)
 TIMEOUT_S = 10.0
+HELLO = frame(b"hello...")
+"""A frame of nobody's, long enough to be a request or a response."""
 
 
 @pytest.fixture
@@ -74,27 +81,80 @@ def test_what_is_cut_waits_and_the_rest_goes_on(links: Links[Proxy]) -> None:
         }
         active = links.partition(isolate_one(1, [2]))
         for end in ends.values():
-            end.sendall(b"hello")
+            end.sendall(HELLO)
         for untouched in ("client->1", "1->zookeeper"):
-            assert ends[untouched].recv(5, socket.MSG_WAITALL) == b"hello"
+            assert ends[untouched].recv(len(HELLO), socket.MSG_WAITALL) == HELLO
         assert not has_bytes(ends["1->2"], ends["2->1"])
         links[1, 2].cut()
         active.heal()
-        assert ends["2->1"].recv(5, socket.MSG_WAITALL) == b"hello"
+        assert ends["2->1"].recv(len(HELLO), socket.MSG_WAITALL) == HELLO
         assert not has_bytes(ends["1->2"])
         links.heal()
-        assert ends["1->2"].recv(5, socket.MSG_WAITALL) == b"hello"
+        assert ends["1->2"].recv(len(HELLO), socket.MSG_WAITALL) == HELLO
 
 
 def test_a_link_is_slow_for_a_while(links: Links[Proxy]) -> None:
     link = links[1, 2]
     with slowed(link, 300), socket.create_connection(link.proxy.listen, TIMEOUT_S) as end:
         began = time.monotonic()
-        end.sendall(b"hello")
-        assert end.recv(5, socket.MSG_WAITALL) == b"hello"
+        end.sendall(HELLO)
+        assert end.recv(len(HELLO), socket.MSG_WAITALL) == HELLO
         assert time.monotonic() - began >= 0.3
         assert link.call(lambda proxy: len(proxy.toxics)) == 1
     assert link.call(lambda proxy: len(proxy.toxics)) == 0
+
+
+API = "ApiVersions"
+
+
+@pytest.fixture
+def to_broker() -> Iterator[Links[Proxy]]:
+    with ReferenceBroker() as broker, RunningProxies() as net:
+        (address,) = broker.addresses
+        yield open_links(net, [PlannedLink("1", "controller", ANY, address)])
+
+
+def opened(link: Link[Proxy]) -> Connection:
+    return Connection(link.proxy.listen, timeout_ms=TIMEOUT_S * 1000)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline
+
+
+def test_an_answer_on_a_link_is_held_until_it_is_let_go(to_broker: Links[Proxy]) -> None:
+    link = to_broker[1, "controller"]
+    asked = requests(API).named("asked").watch()
+    held = responses(API).first().named("held").hold(at_most_ms=TIMEOUT_S * 1000)
+    with opened(link) as connection, ruled(link, asked, held) as at_work:
+        connection.send(ApiVersionsRequest(), 2)
+        until(lambda: at_work.fired("held") == 1)
+        connection.expect_silence(for_ms=50)
+        at_work.release("held")
+        connection.receive()
+        told = [(event.what, event.rule) for event in at_work.events if event.what != "armed"]
+        assert told == [("fired", "asked"), ("fired", "held"), ("released", "held")]
+
+
+def test_the_end_of_a_connection_is_told_while_rules_are_armed(to_broker: Links[Proxy]) -> None:
+    link = to_broker[1, "controller"]
+    with ruled(link, requests(API).named("lost").close()) as at_work:
+        with opened(link) as connection, pytest.raises(ConnectionClosed):
+            connection.ask(ApiVersionsRequest(), 2)
+        until(lambda: at_work.events[-1].what == "closed")
+        ended = [event for event in at_work.events if event.what in ("fired", "closed")]
+        assert [(event.what, event.connection) for event in ended] == [("fired", 0), ("closed", 0)]
+    with opened(link) as connection:
+        connection.ask(ApiVersionsRequest(), 2)
+    assert [event.what for event in at_work.events][-1] == "disarmed"
+
+
+def test_links_to_a_zookeeper_have_no_rules(links: Links[Proxy]) -> None:
+    with pytest.raises(TypeError, match="1->zookeeper carries no frames"):
+        with ruled(links[1, "zookeeper"], requests(API).drop()):
+            pass
 
 
 def test_the_proxies_know_their_ends(links: Links[Proxy]) -> None:

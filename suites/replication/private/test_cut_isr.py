@@ -5,12 +5,18 @@ from __future__ import annotations
 from functools import partial
 
 from harness.client.cluster import NOBODY, Cluster
-from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive, requirement
 from harness.marks import judges
 from suites.replication.asked_as import produce_as
-from suites.replication.cutting import LAG_MS, leader_without, linked_cluster, plain_brokers
+from suites.replication.cutting import (
+    LAG_MS,
+    committed_isr,
+    controller_of,
+    leader_without,
+    linked_cluster,
+    plain_brokers,
+)
 from suites.replication.failover import await_in_sync
 
 WAIT_MS = 2 * LAG_MS
@@ -24,7 +30,7 @@ def test_a_shrink_that_is_not_answered_is_none(cluster: Cluster) -> None:
     """The leader cannot reach the controller, one follower cannot reach the leader."""
     leader, follower, third = plain_brokers(cluster)
     topic = cluster.create_topic([[leader, follower, third]])
-    controller = "controller" if cluster.registry is None else cluster.controller()
+    controller = controller_of(cluster)
     cluster.links[leader, controller].cut()
     cluster.links[follower, leader].cut()
     with requirement("ISR-013"):
@@ -36,21 +42,16 @@ def test_a_shrink_that_is_not_answered_is_none(cluster: Cluster) -> None:
         )
         if leader_without(cluster, topic, leader) != NOBODY:
             raise Inconclusive("the session of the leader ended before it was looked")
-        isr = _committed(cluster, topic, third)
+        isr = committed_isr(cluster, topic, third)
         assert isr == {leader, follower, third}, f"no shrink was committed, the ISR is {isr}"
         cluster.links[leader, controller].heal()
         left = {leader, third}
-        isr = cluster.last_seen(partial(_committed, cluster, topic, third), lambda isr: isr == left)
+        isr = cluster.last_seen(
+            partial(committed_isr, cluster, topic, third), lambda isr: isr == left
+        )
         assert isr == left, f"the controller is reached again, the ISR is {isr}, not {left}"
         again = produce_as("ISR-013", asked, topic, b"s", acks=-1, timeout_ms=WAIT_MS)
         code = None if again is None else again.error_code
         assert code == ErrorCode.NONE, f"with the ISR {isr}: {code}"
         cluster.links.heal()
         await_in_sync(cluster, topic, follower)
-
-
-def _committed(cluster: Cluster, topic: Topic, witness: int) -> set[int]:
-    """By ZooKeeper, or by a broker that hears of the controller."""
-    if cluster.registry is not None:
-        return cluster.isr(topic)
-    return set(cluster.view(topic, by=witness).isr)

@@ -13,7 +13,7 @@ from harness.conformance.checks import requirement
 from harness.marks import judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
-from suites.replication.cutting import LAG_MS, linked_cluster, plain_brokers
+from suites.replication.cutting import LAG_MS, controller_of, linked_cluster, plain_brokers
 
 WAIT_MS = 2 * LAG_MS
 """So long a follower is behind when its leader has surely asked for a smaller ISR; less than the
@@ -32,7 +32,7 @@ def test_who_is_not_let_go_yet_holds_the_watermark(cluster: Cluster) -> None:
     topic = cluster.create_topic([[leader, follower, third]])
     door = cluster.at(leader)
     append(door, topic, *[batch_of(b"committed")] * COMMITTED)
-    controller = "controller" if cluster.registry is None else cluster.controller()
+    controller = controller_of(cluster)
     cluster.links[leader, controller].cut()
     cluster.links[follower, leader].cut()
     with requirement("REPL-016"):

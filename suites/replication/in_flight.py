@@ -1,0 +1,87 @@
+"""What passed on a link in which order, and whether one request at a time was unanswered. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.faults import Event
+
+ASKED, ANSWERED, HELD, LOST = "asked", "answered", "held", "lost"
+"""The ids of the rules whose events are read: of every request, of every answer that passed, of an
+answer that was held, of a request that nobody got, whose connection was closed."""
+
+
+class What(Enum):
+    """A passage of a request, of its answer, or the end of a connection with all asked there."""
+
+    ASKED = "asked"
+    ANSWERED = "answered"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """``number``: the correlation id; of an end None."""
+
+    what: What
+    connection: int
+    number: int | None = None
+
+    def __str__(self) -> str:
+        of = "" if self.number is None else f" {self.number}"
+        return f"{self.what.value}{of} on connection {self.connection}"
+
+
+def passages(events: Iterable[Event]) -> Iterator[Passage]:
+    """Read from the events of the rules; an answer that was held passes when it is let go."""
+    held: list[Passage] = []
+    for event in events:
+        connection = -1 if event.connection is None else event.connection
+        number = event.detail.get("correlation_id")
+        if event.what == "closed" or (event.what, event.rule) == ("fired", LOST):
+            yield Passage(What.GONE, connection)
+        elif (event.what, event.rule) == ("fired", ASKED):
+            yield Passage(What.ASKED, connection, number)
+        elif (event.what, event.rule) == ("fired", ANSWERED):
+            yield Passage(What.ANSWERED, connection, number)
+        elif (event.what, event.rule) == ("fired", HELD):
+            held.append(Passage(What.ANSWERED, connection, number))
+        elif event.what in ("released", "expired") and event.rule == HELD:
+            yield from held
+            held.clear()
+
+
+def in_flight_twice(seen: Iterable[Passage]) -> str | None:
+    """The first request that passed while another was unanswered; None: there is none."""
+    unanswered: list[Passage] = []
+    for each in seen:
+        if each.what is What.ASKED:
+            if unanswered:
+                return f"{each}, while unanswered: {', '.join(map(str, unanswered))}"
+            unanswered.append(each)
+        else:
+            unanswered = [one for one in unanswered if not _ends(each, one)]
+    return None
+
+
+def given_up(seen: Iterable[Passage]) -> str | None:
+    """A request whose connection ended before its answer, behind which none is answered."""
+    waiting: Passage | None = None
+    unanswered: dict[int, Passage] = {}
+    for each in seen:
+        if each.what is What.ASKED:
+            unanswered[each.connection] = each
+        elif each.what is What.ANSWERED:
+            unanswered.pop(each.connection, None)
+            waiting = None
+        else:
+            waiting = unanswered.pop(each.connection, waiting)
+    return None if waiting is None else f"{waiting}, not answered, and none is answered behind it"
+
+
+def _ends(passage: Passage, asked: Passage) -> bool:
+    if passage.connection != asked.connection:
+        return False
+    return passage.what is What.GONE or passage.number == asked.number

@@ -5,11 +5,12 @@ from __future__ import annotations
 from harness.client.cluster import FIRST_METADATA_WITH_CONTROLLER, Cluster
 from harness.client.only import only
 from harness.codec.messages import DescribeQuorumRequest
-from harness.conformance.checks import NotApplicable
+from harness.conformance.checks import NotApplicable, NotSupported
 
 CONTROLLERS = "controllers"
 """Names in a record what a target lacks that has nobody to take over."""
 FEWEST = 3
+FIRST_TOLD_BY_BROKERS = 1
 METADATA_TOPIC = "__cluster_metadata"
 
 
@@ -27,7 +28,7 @@ def expect_successor(cluster: Cluster) -> None:
 def active_controller(cluster: Cluster) -> int:
     """The one controller there is, or the one that all brokers name.
 
-    Raises ApiNotAdvertised where there are several and brokers do not tell of them (before 3.3).
+    Raises NotSupported where there are several and brokers cannot be asked for it (before 3.3).
     """
     if len(cluster.controller_nodes) == 1:
         return cluster.controller_nodes[0]
@@ -66,5 +67,10 @@ def _named_by(cluster: Cluster, node: int) -> int:
 def _quorum_leader(cluster: Cluster, node: int) -> int:
     partition = DescribeQuorumRequest.PartitionData(partition_index=0)
     topic = DescribeQuorumRequest.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
-    answer = cluster.at(node).ask(DescribeQuorumRequest(topics=[topic]))
+    door = cluster.at(node)
+    if (version := door.version("DescribeQuorum")) < FIRST_TOLD_BY_BROKERS:
+        raise NotSupported(
+            "DescribeQuorum 0 (before 3.3): a broker may go on asking a controller that was active"
+        )
+    answer = door.ask(DescribeQuorumRequest(topics=[topic]), version)
     return only(only(answer.topics, "topic").partitions, "partition").leader_id

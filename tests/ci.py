@@ -25,6 +25,8 @@ from tests.defects.seen_on import (
     ENDED_JOINED_SEEN_ON,
     ENDED_SEEN_ON,
     JOINED_SEEN_ON,
+    QUORUM,
+    QUORUM_SEEN_ON,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,6 +145,8 @@ PARTS: dict[str, list[list[str]]] = {
          *with_each("--requirement", tuple(ENDED_JOINED)), "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", CLUSTER_SEEN_ON,
          *with_each("--requirement", CLUSTER_SAMPLE), "--jobs", "1", "--out", f"{OUT}/defects"],
+        ["python", "-m", "tests.defects", "--target", QUORUM_SEEN_ON,
+         *with_each("--requirement", tuple(QUORUM)), "--jobs", "1", "--out", f"{OUT}/defects"],
     ],
     "report": [
         ["kafka-conformance", "report", OUT, f"{OUT}/releases",

@@ -13,7 +13,7 @@ T = TypeVar("T")
 class NodeControl(Protocol):
     """What can be done to the nodes of a cluster; see :class:`harness.targets.target.Target`."""
 
-    controller_node: int | None
+    controller_nodes: tuple[int, ...]
 
     def stop_node(self, node: int) -> None:
         """End it in good order."""
@@ -120,12 +120,12 @@ class ClusterNodes:
         self._links = links
 
     @property
-    def controller_node(self) -> int | None:
-        """The node that is the controller and no broker; None where a broker is it.
+    def controller_nodes(self) -> tuple[int, ...]:
+        """The nodes that are controllers and no brokers; none where a broker is it.
 
-        All that is done to a broker may be done to it too.
+        All that is done to a broker may be done to them too.
         """
-        return self._controlled.controller_node
+        return self._controlled.controller_nodes
 
     @property
     def up(self) -> list[int]:
@@ -182,7 +182,7 @@ class ClusterNodes:
         return self._controlled.log_directories(node)
 
     def heal_faults(self) -> None:
-        """All links and nodes as they were; the controller first, without which none comes back."""
+        """All links and nodes as they were; controllers first, without which none comes back."""
         if self._links is not None:
             self._links.heal()
         for node in sorted(self._frozen):

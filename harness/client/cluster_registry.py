@@ -9,6 +9,12 @@ from typing import Protocol
 class ClusterRegistry(Protocol):
     """Where a cluster keeps its state outside of its brokers; a cluster with KRaft has none."""
 
+    def controller(self) -> int:
+        """The broker that is the controller, -1 while none is.
+
+        Before 0.10.0 no broker tells.
+        """
+
     def make_assigned(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]
     ) -> None:

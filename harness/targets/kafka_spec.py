@@ -1,4 +1,4 @@
-"""Target strings of real Kafka: ``kafka:RELEASE[,mode=zk|kraft][,nodes=N][,heap=256m]...``."""
+"""Target strings of real Kafka: ``kafka:RELEASE[,mode=zk|kraft][,nodes=N][,controllers=N]...``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from harness.targets.releases import LATEST, releases_meant
 _OPTIONS = {
     "mode": "zk or kraft; default: kraft from 3.3 on, zk before",
     "nodes": "how many brokers; default 1",
+    "controllers": "how many nodes that are controllers and no brokers, with kraft and several "
+    "brokers; default 1",
     "heap": f"of each Kafka process, such as 512m; default {HEAP}",
     "jvm": f"{QUICK} to start, the default, or {AS_SHIPPED}: tuned as Kafka's own scripts do it",
     "set.NAME": "a setting of every broker, by Kafka's name",
@@ -35,7 +37,8 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
     return KafkaTarget(
         release,
         mode=options.get("mode"),
-        nodes=_nodes(options.get("nodes", "1")),
+        nodes=_number(options, "nodes", "brokers"),
+        controllers=_number(options, "controllers", "controllers"),
         heap=options.get("heap", HEAP),
         jvm=options.get("jvm", QUICK),
         settings=settings_among(options),
@@ -44,9 +47,10 @@ def _target(release: str, options: Mapping[str, str], making: Making) -> KafkaTa
     )
 
 
-def _nodes(text: str) -> int:
+def _number(options: Mapping[str, str], name: str, of: str) -> int:
+    text = options.get(name, "1")
     if not text.isdecimal() or len(text) > 3:
-        raise TargetError(f"nodes={text}: must be a number of brokers")
+        raise TargetError(f"{name}={text}: must be a number of {of}")
     return int(text)
 
 
@@ -66,7 +70,8 @@ def _expand(rest: str | None) -> list[str]:
 
 KIND = TargetKind(
     name="kafka",
-    form="kafka:RELEASE[,mode=zk|kraft][,nodes=N][,heap=256m][,jvm=kafka][,set.NAME=VALUE...]",
+    form="kafka:RELEASE[,mode=zk|kraft][,nodes=N][,controllers=N][,heap=256m][,jvm=kafka]"
+    "[,set.NAME=VALUE...]",
     example="kafka:4.4.0",
     meaning="a released Apache Kafka, downloaded once and run as local processes; RELEASE may be "
     "latest, or for a run a range, A..B, A.. or ..B",

@@ -73,8 +73,8 @@ class LinkedKafka(KafkaTarget):
             raise TargetError(f"{self.spec} has links only while it runs")
         return self._links
 
-    def _planned(self, brokers: int) -> LinkedPlan:
-        return LinkedPlan(self.release, self.mode, brokers, self.settings)
+    def _planned(self, brokers: int, controllers: int) -> LinkedPlan:
+        return LinkedPlan(self.release, self.mode, brokers, self.settings, controllers)
 
     def _before_start(self, addresses: Sequence[Address]) -> None:
         """Listen at all links: what starts afterwards finds its way from the first moment on."""

@@ -168,7 +168,7 @@ class ReferenceCluster(Target):
             self._await_answer(node, deadline)
         listeners = (CLIENT_LISTENER,) if self.brokers == 1 else (INTERNAL, CLIENT_LISTENER)
         self.peer_door = KraftDoor(self._controller.address, self._cluster_id, *listeners)
-        self.nodes, self.controller_node = list(self._nodes), CONTROLLER_ID
+        self.nodes, self.controller_nodes = list(self._nodes), (CONTROLLER_ID,)
         self.addresses = [self._told(node) for node in self._nodes]
 
     def _choose_ports(self) -> dict[int, int]:
@@ -255,12 +255,12 @@ class ReferenceCluster(Target):
         if scratch is not None:
             scratch.remove()
         self.addresses, self.nodes, self.peer_door = [], [], None
-        self.controller_node = None
+        self.controller_nodes = ()
 
     # -- one node --------------------------------------------------------------------------------
 
     def _node(self, node: int) -> _Node:
-        if node == self.controller_node and self._controller is not None:
+        if node in self.controller_nodes and self._controller is not None:
             return self._controller
         self.address_of(node)
         return self._nodes[node]
@@ -291,7 +291,7 @@ class ReferenceCluster(Target):
         before = self._node(node)
         before.child.kill()
         deadline = Deadline(self._start_timeout_ms)
-        is_controller = node == self.controller_node
+        is_controller = node in self.controller_nodes
         words = [_CONTROLLER] if is_controller else self._joining(node)
         started = self._announced(self._launch(node, words, before.address.port), deadline)
         if is_controller:

@@ -72,7 +72,7 @@ class Target(ABC):
     A cluster has several nodes, named by the broker ids in ``nodes``. What is done to one of them
     (``kill_node`` and its neighbours) needs the capability of the same name, and raises
     MissingCapability without it, TargetError for a node that there is not, TargetStartError for
-    one that does not come back. It is done to the ``controller_node`` in the same way.
+    one that does not come back. It is done to each of ``controller_nodes`` in the same way.
     """
 
     spec: str
@@ -98,13 +98,13 @@ class Target(ABC):
         self.addresses: list[Address] = []
         self.nodes: list[int] = []
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
-        self.controller_node: int | None = None
-        """The node that is the controller and no broker, while it runs; None: there is none."""
+        self.controller_nodes: tuple[int, ...] = ()
+        """The nodes that are controllers and no brokers, while it runs; empty: there is none."""
         self.zookeeper: Address | None = None
         """Where a ZooKeeper of ours coordinates the brokers; None without one."""
         self.peer_door: PeerDoor | None = None
         """How to join it as a broker; None where ``join_as_broker`` lacks, or while it is
-        stopped."""
+        stopped, or where several controllers would have to be asked who is active."""
 
     @abstractmethod
     def start(self) -> list[Address]:

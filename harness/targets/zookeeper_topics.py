@@ -24,6 +24,7 @@ BROKERS = "/brokers/ids"
 TOPICS = "/brokers/topics"
 CONFIGS = "/config/topics"
 DELETIONS = "/admin/delete_topics"
+CONTROLLER = "/controller"
 TIMEOUT_S = 10.0
 
 
@@ -54,6 +55,11 @@ class ZookeeperTopics:
         """See :class:`harness.client.cluster_registry.ClusterRegistry`."""
         with self._connected() as client:
             _make(client, name, assignment, configs)
+
+    def controller(self) -> int:
+        """See :class:`harness.client.cluster_registry.ClusterRegistry`."""
+        found = self._read(CONTROLLER)
+        return int(found["brokerid"]) if found else -1
 
     def replicas(self, name: str, partition: int) -> tuple[int, ...]:
         """See :class:`harness.client.cluster_registry.ClusterRegistry`."""

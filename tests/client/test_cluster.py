@@ -54,7 +54,7 @@ class Nodes:
 
     def __init__(self) -> None:
         self.done: list[tuple[str, int | None]] = []
-        self.controller_node: int | None = None
+        self.controller_nodes: tuple[int, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         return lambda node=None: self.done.append((name, node))
@@ -121,11 +121,11 @@ def test_what_is_done_to_nodes_is_undone() -> None:
 def test_links_and_the_controller_are_healed_before_brokers_come_back() -> None:
     cluster = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
     nodes = Nodes()
-    nodes.controller_node = 100
+    nodes.controller_nodes = (100, 101)
     cluster.control, cluster.links = nodes, nodes
     cluster.kill(1)
     cluster.kill(100)
-    assert (cluster.controller_node, cluster.up) == (100, [2])
+    assert (cluster.controller_nodes, cluster.up) == ((100, 101), [2])
     cluster.heal_faults()
     assert nodes.done[2:] == [("heal", None), ("restart_node", 100), ("restart_node", 1)]
 

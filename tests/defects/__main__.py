@@ -218,11 +218,7 @@ def _run(
     ways, again = _ways(suites), _ways(replace(suites, out=suites.out / "again"))
     needed = {defect.where for defect in chosen}
     baselines = {where: _without_defect(run) for where, run in ways.items() if where in needed}
-    asked = [
-        d
-        for d in chosen
-        if (d.private and not d.joined) or _is_asked(baselines[d.where], d.requirement)
-    ]
+    asked = [d for d in chosen if _is_asked(baselines[d.where], d.requirement)]
 
     def outcome_of(defect: Defect) -> Outcome:
         before, area = baselines[defect.where], suites.area_of(defect)

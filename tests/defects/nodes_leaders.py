@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     CreateTopicsRequest,
+    DescribeQuorumResponse,
     MetadataResponse,
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
 )
 from harness.codec.structs import Message
-from harness.proxies import SeenRequest
-from tests.defects.defect import answers
+from harness.proxies import FrameRule, SeenRequest
+from tests.defects.defect import answers, edited, rule
 from tests.defects.edited_request import takes
 from tests.defects.newest_topic import NewestTopic, drop_value, of_newest
 from tests.defects.one_node import of_cluster
@@ -141,8 +142,30 @@ def who_stops_stays_in_sync(seen: SeenRequest, message: Message) -> None:
                 each.isr_nodes = list(each.replica_nodes)
 
 
+class TheFirstControllerIsNamedForEver(FrameRule):
+    """Brokers name the controller that they named when they were first asked."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if seen.api is None or seen.api.name != "DescribeQuorum":
+            return [payload]
+        return [edited(seen, payload, self._as_before)]
+
+    def _as_before(self, seen: SeenRequest, message: Message) -> None:
+        del seen
+        assert isinstance(message, DescribeQuorumResponse)
+        for topic in message.topics:
+            for each in topic.partitions:
+                if self.first is None and each.leader_id != NOBODY:
+                    self.first = each.leader_id
+                each.leader_id = NOBODY if self.first is None else self.first
+
+
 DEFECTS = of_cluster(
     [
+        rule("RAFT-010", r"was killed; .* named are \{1: 10", TheFirstControllerIsNamedForEver),
         a_new_leader_has_nothing_from_before,
         a_dead_leader_is_told_for_ever,
         successors_are_in_the_order_of_ids,

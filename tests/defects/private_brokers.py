@@ -131,7 +131,7 @@ class PrivateClusterBehindProxies(Target):
             self._behind, self._open = behind, opening.pop_all()
         self.addresses, self.nodes = list(behind.addresses), list(self._cluster.nodes)
         self.zookeeper = self._cluster.zookeeper
-        self.controller_node = self._cluster.controller_node
+        self.controller_nodes = self._cluster.controller_nodes
         return self.addresses
 
     def is_alive(self) -> bool:

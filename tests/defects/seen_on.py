@@ -19,6 +19,8 @@ ENDED = {
 """What the newest Kafka no longer keeps, by requirement, with what each needs."""
 ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
 """Of what virtual brokers join: there is no built-in cluster like so old a release."""
+QUORUM = {"RAFT-010": "controllers of which one can be lost"}
+"""Of a cluster: the built-in one has a single controller."""
 KAFKA_ALONE = {"RECF-027": "a broker that does not convert: the built-in one does, as before 4.0"}
 
 REFERENCE = "reference"
@@ -26,6 +28,7 @@ ENDED_SEEN_ON = "reference,like=2.8.2"
 JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 CLUSTER_SEEN_ON = "reference,nodes=3"
+QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
 CLUSTER_SAMPLE = (
     *("COORD-001", "IDEM-001", "OFFS-013", "PROD-004", "PROD-006", "PROD-007"),
     *("CONN-028", "OFFS-015", "SHUT-002"),
@@ -45,7 +48,8 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         ENDED_SEEN_ON: lambda defect: defect.requirement in ENDED,
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
-        CLUSTER_SEEN_ON: lambda defect: defect.cluster,
+        CLUSTER_SEEN_ON: lambda defect: defect.cluster and defect.requirement not in QUORUM,
+        QUORUM_SEEN_ON: lambda defect: defect.requirement in QUORUM,
     }
 )
 """By target: whether it has to show a defect."""

@@ -178,7 +178,7 @@ class TestClassArchive:
 def test_values_are_escaped_in_properties(tmp_path: Path) -> None:
     settings = {"a": "x\ny=z", "num.partitions": "5"}
     here = Address("127.0.0.1", 1)
-    quorum = Quorum(Address("127.0.0.1", 2), 1)
+    quorum = Quorum({1: Address("127.0.0.1", 2)})
     text = server_properties(
         NodeConfig("4.4.0", Mode.KRAFT, 1, quorum, tmp_path, here, settings=settings)
     )

@@ -102,6 +102,29 @@ def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
     assert names == {f"kafka-{release}-{name}.log" for name in wanted}
 
 
+def test_several_controllers(tmp_path: Path) -> None:
+    """A majority that was ended comes back although the first of it finds no other."""
+    kinds.need_kafka("4.4.0")
+    with KafkaTarget("4.4.0", nodes=2, controllers=3, log_dir=tmp_path) as target:
+        assert (target.nodes, target.controller_nodes) == ([1, 2], (100, 101, 102))
+        assert target.peer_door is None
+        target.pause_node(100)
+        target.resume_node(100)
+        for node in target.controller_nodes:
+            target.kill_node(node)
+        assert [target.node_is_alive(node) for node in target.controller_nodes] == [False] * 3
+        for node in target.controller_nodes:
+            target.restart_node(node)
+        round_trip(target)
+        target.stop_node(101)
+        assert target.is_alive()
+        target.restart_node(101)
+        with pytest.raises(TargetError, match="has no broker 103; its brokers: 1, 2"):
+            target.kill_node(103)
+    names = {each.name for each in tmp_path.glob("*.log")}
+    assert {f"kafka-4.4.0-controller-{node}.log" for node in (100, 101, 102)} <= names
+
+
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("release", "mode", "place"),

@@ -18,7 +18,7 @@ from harness.targets.kafka.release import (
 )
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.linked import LinkedKafka
-from harness.targets.target import RESTART_NODE, Address
+from harness.targets.target import LINKS, RESTART_NODE, Address
 
 
 def test_releases_are_ordered_by_number() -> None:
@@ -75,6 +75,10 @@ def test_modes_and_the_usual_one(release: str, modes: list[str]) -> None:
         ("3.9.2", {"mode": "raft"}, "unknown mode 'raft'; the modes are: zk, kraft"),
         ("3.9.2", {"nodes": 0}, "nodes=0: 1 to 99 brokers"),
         ("2.8.2", {"mode": "kraft", "nodes": 3}, "2.8.2 with KRaft cannot .* take mode=zk"),
+        ("4.4.0", {"nodes": 3, "controllers": 10}, "controllers=10: 1 to 9 controllers can be"),
+        ("4.4.0", {"nodes": 3, "controllers": 0}, "controllers=0: 1 to 9 controllers can be"),
+        ("4.4.0", {"controllers": 3}, "controllers=3: a single node is broker and controller"),
+        ("3.9.2", {"mode": "zk", "nodes": 3, "controllers": 3}, "controllers=3: with a ZooKeeper"),
         ("3.9.2", {"heap": "lots"}, "bad heap 'lots': a number and one of k, m, g"),
         ("3.9.2", {"heap": "0m"}, "bad heap '0m'"),
         ("0.7.2", {}, "0.7.2 is older than 0.8.0"),
@@ -110,6 +114,8 @@ def test_an_unpinned_release_is_told_at_the_start() -> None:
             {"heap": "1g", "nodes": 3, "mode": "zk", "settings": {"a.b": "1"}},
             "kafka:3.9.2,mode=zk,nodes=3,heap=1g,set.a.b=1",
         ),
+        ({"nodes": 3, "controllers": 1}, "kafka:3.9.2,nodes=3"),
+        ({"nodes": 3, "controllers": 2}, "kafka:3.9.2,nodes=3,controllers=2"),
     ],
 )
 def test_the_spec_is_as_short_as_possible(options: dict[str, object], spec: str) -> None:
@@ -124,8 +130,9 @@ def nodes(
     mode: str | None = None,
     brokers: int = 1,
     settings: Mapping[str, str] | None = None,
+    controllers: int = 1,
 ) -> NodePlan:
-    plan = ClusterPlan(release, choose_mode(release, mode), brokers, settings or {})
+    plan = ClusterPlan(release, choose_mode(release, mode), brokers, settings or {}, controllers)
     addresses = [Address("127.0.0.1", 1000 + number) for number in range(plan.ports)]
     return plan.nodes(Path("/data"), addresses)
 
@@ -191,15 +198,34 @@ def test_replication_in_a_cluster(brokers: int, replicas: str, in_sync: str) -> 
 def test_a_kraft_cluster_has_a_controller_of_its_own() -> None:
     plan = nodes("4.4.0", brokers=3)
     assert [each.node_id for each in plan.brokers] == [1, 2, 3]
-    assert plan.controller is not None
-    written = server_properties(plan.controller)
+    (controller,) = plan.controllers
+    written = server_properties(controller)
     assert "process.roles=controller\n" in written
     assert "node.id=100\n" in written
     assert "listeners=CONTROLLER://127.0.0.1:1003\n" in written
     assert "advertised" not in written
     assert "process.roles=broker\n" in server_properties(plan.brokers[0])
-    assert nodes("4.4.0").controller is None
-    assert nodes("3.9.2", "zk", 3).controller is None
+    assert nodes("4.4.0").controllers == ()
+    assert nodes("3.9.2", "zk", 3).controllers == ()
+
+
+def test_controllers_of_one_quorum() -> None:
+    plan = nodes("4.4.0", brokers=3, controllers=2)
+    voters = "controller.quorum.voters=100@127.0.0.1:1003,101@127.0.0.1:1004\n"
+    for node in (*plan.brokers, *plan.controllers):
+        assert voters in server_properties(node)
+    second = server_properties(plan.controllers[1])
+    assert "process.roles=controller\n" in second
+    assert "node.id=101\n" in second
+    assert "listeners=CONTROLLER://127.0.0.1:1004\n" in second
+    assert plan.brokers[0].internal == Address("127.0.0.1", 1005)
+
+
+def test_what_is_like_a_quorum() -> None:
+    target = KafkaTarget("4.4.0", nodes=3, controllers=3)
+    with pytest.raises(MissingCapability, match="lacks the capability 'links'"):
+        target.start_another(nodes=3, links=True)
+    assert LINKS in KafkaTarget("4.4.0", nodes=3).capabilities
 
 
 def test_log_directories_of_the_settings() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import server_properties
 from harness.targets.kafka.eras import Mode, choose_mode
 from harness.targets.kafka.hosts_file import write_hosts
@@ -27,8 +28,8 @@ class Planned:
         }
 
     def properties(self, broker: int) -> dict[str, str]:
-        node = self.nodes.controller if broker == 100 else self.nodes.brokers[broker - 1]
-        assert node is not None
+        every = {each.node_id: each for each in (*self.nodes.brokers, *self.nodes.controllers)}
+        node = every[broker]
         return dict(line.split("=", 1) for line in server_properties(node).splitlines())
 
 
@@ -47,7 +48,7 @@ def test_named_listeners_and_a_controller() -> None:
     assert planned.links["2->controller"] == ("127.1.2.2:1009", "127.0.0.1:1009")
     assert planned.nodes.brokers[1].hosts["ctl"] == "127.1.2.2"
     assert planned.nodes.brokers[1].hosts["localhost"] == "127.0.0.1"
-    assert planned.nodes.quorum.address == Address("127.0.0.1", 1009)
+    assert planned.nodes.zookeeper is None
 
 
 @pytest.mark.parametrize(("release", "told"), [("4.4.0", True), ("3.9.2", True), ("3.8.1", False)])
@@ -62,8 +63,8 @@ def test_a_zookeeper() -> None:
     planned = Planned("0.10.2.2")
     assert planned.properties(3)["zookeeper.connect"] == "zk:1009"
     assert planned.links["3->zookeeper"] == ("127.1.3.3:1009", "127.0.0.1:1009")
-    assert planned.nodes.quorum.address == Address("127.0.0.1", 1009)
-    assert planned.nodes.controller is None
+    assert planned.nodes.zookeeper == Address("127.0.0.1", 1009)
+    assert planned.nodes.controllers == ()
 
 
 @pytest.mark.parametrize(
@@ -118,8 +119,13 @@ def test_nobody_listens_where_another_does(release: str) -> None:
 def test_a_single_broker_too_has_its_controller_apart() -> None:
     planned = Planned("4.4.0", brokers=1)
     assert set(planned.links) == {"client->1", "1->1", "1->controller"}
-    assert planned.nodes.controller is not None
-    assert planned.nodes.controller.mode is Mode.KRAFT
+    (controller,) = planned.nodes.controllers
+    assert controller.mode is Mode.KRAFT
+
+
+def test_links_lead_to_one_controller() -> None:
+    with pytest.raises(TargetError, match="controllers=3: links lead to one controller"):
+        LinkedPlan("4.4.0", Mode.KRAFT, 3, {}, 3)
 
 
 def test_the_file_of_names(tmp_path: Path) -> None:

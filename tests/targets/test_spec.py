@@ -81,6 +81,7 @@ def test_what_they_are() -> None:
         ("kafka:2.7.2,mode=kraft", ["Kafka 2.7.2 has no KRaft mode", "leave mode=kraft out"]),
         ("kafka:4.4.0,nodes=0", ["nodes=0: "]),
         ("kafka:4.4.0,nodes=three", ["nodes=three: must be a number of brokers"]),
+        ("kafka:4.4.0,controllers=three", ["controllers=three: must be a number of controllers"]),
         ("kafka:4.4.0,heap=big", ["bad heap 'big'", "256m"]),
         ("kafka:4.4.0,heap=", ["'heap' has no value"]),
         ("kafka:4.4.0,jvm=fast", ["bad jvm 'fast'", "quick and kafka"]),

@@ -51,10 +51,10 @@ INTERNAL, CLIENT, CONTROLLER = "INTERNAL", "CLIENT", "CONTROLLER"
 
 @dataclass(frozen=True)
 class Quorum:
-    """Who coordinates the brokers: the one controller (``node_id``), or ZooKeeper (None)."""
+    """Who coordinates the brokers: the controllers, by their ids, or a ZooKeeper."""
 
-    address: Address
-    node_id: int | None = None
+    voters: Mapping[int, Address] = field(default_factory=dict)
+    zookeeper: Address | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class NodeConfig:
     listener for the other brokers, where the release has named ones; None: they take ``client``.
     ``brokers``: how many the cluster has. ``settings`` by Kafka's names win over everything.
 
-    ``client``, ``internal`` and the quorum's address are what others are told; ``listens`` says
+    ``client``, ``internal`` and the quorum's addresses are what others are told; ``listens`` says
     where the node listens instead, for those that lead to a proxy. ``hosts``: all names that its
     process can resolve, with their addresses; empty: those of the machine.
     """
@@ -89,8 +89,8 @@ class NodeConfig:
 
     @property
     def is_controller(self) -> bool:
-        """Whether this node is the controller (KRaft)."""
-        return self.quorum.node_id == self.node_id
+        """Whether this node is a controller (KRaft)."""
+        return self.node_id in self.quorum.voters
 
     @property
     def inter_broker_listener(self) -> str:
@@ -156,18 +156,18 @@ def _replication(brokers: int) -> dict[str, str]:
 
 
 def _kraft(node: NodeConfig) -> dict[str, str]:
-    quorum = node.quorum
+    voters = node.quorum.voters.items()
     roles = ["broker"] * (node.client is not None) + ["controller"] * node.is_controller
     return {
         "process.roles": ",".join(roles),
         "node.id": str(node.node_id),
-        "controller.quorum.voters": f"{quorum.node_id}@{quorum.address}",
+        "controller.quorum.voters": ",".join(f"{node}@{at}" for node, at in voters),
         "controller.listener.names": CONTROLLER,
     }
 
 
 def _zookeeper(node: NodeConfig) -> dict[str, str]:
-    return {"broker.id": str(node.node_id), "zookeeper.connect": str(node.quorum.address)}
+    return {"broker.id": str(node.node_id), "zookeeper.connect": str(node.quorum.zookeeper)}
 
 
 # -- listeners -----------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def _named(node: NodeConfig) -> dict[str, str]:
     advertised = [f"{name}://{address}" for name, address in told.items()]
     listeners = [f"{name}://{node.listening(address)}" for name, address in told.items()]
     if node.is_controller:
-        quorum = node.quorum.address
+        quorum = node.quorum.voters[node.node_id]
         listeners.append(f"{CONTROLLER}://{node.listening(quorum)}")
         if quorum in node.listens and knows(node.release, Fact.CONTROLLER_ADVERTISES):
             advertised.append(f"{CONTROLLER}://{quorum}")

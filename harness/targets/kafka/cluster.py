@@ -1,4 +1,4 @@
-"""The processes of one start of Kafka: ZooKeeper or a controller, the brokers, their folder."""
+"""The processes of one start of Kafka: ZooKeeper or controllers, the brokers, their folder."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class KafkaCluster:
         """``keep_in``: as in :class:`harness.targets.scratch.ScratchFolder`."""
         self.plan = plan
         self.zookeeper: ZooKeeper | None = None
-        self.controller: KafkaNode | None = None
+        self.controllers: dict[int, KafkaNode] = {}
+        """Those that are no brokers."""
         self.brokers: dict[int, KafkaNode] = {}
         self._programs = programs
         self._log_folder = log_folder
@@ -64,8 +65,13 @@ class KafkaCluster:
 
     def servers(self) -> list[JavaServer]:
         """All of them, in the order in which they are started."""
-        first = [each for each in (self.zookeeper, self.controller) if each is not None]
-        return [*first, *self.brokers.values()]
+        first = [] if self.zookeeper is None else [self.zookeeper]
+        return [*first, *self.nodes.values()]
+
+    @property
+    def nodes(self) -> dict[int, KafkaNode]:
+        """Every node of Kafka, by its id."""
+        return {**self.controllers, **self.brokers}
 
     def dead(self) -> Iterator[JavaServer]:
         """Those that ended and not by our doing."""
@@ -85,22 +91,26 @@ class KafkaCluster:
             mine = f"broker {config.node_id} of {called}" if several else called
             log = f"{self.name}-broker-{config.node_id}" if several else self.name
             self.brokers[config.node_id] = self._node(mine, log, config)
-        if nodes.controller is not None:
-            log = f"{self.name}-controller"
-            self.controller = self._node(f"the controller of {called}", log, nodes.controller)
-        if self._programs.zookeeper is not None:
-            self.zookeeper = self._new_zookeeper(called, nodes.quorum.address)
+        alone = len(nodes.controllers) == 1
+        for config in nodes.controllers:
+            mine = "the controller" if alone else f"controller {config.node_id}"
+            log = f"{self.name}-controller" + ("" if alone else f"-{config.node_id}")
+            self.controllers[config.node_id] = self._node(f"{mine} of {called}", log, config)
+        if nodes.zookeeper is not None:
+            self.zookeeper = self._new_zookeeper(called, nodes.zookeeper)
         for server in self.servers():
             server.hold_fd = self.scratch.hold_fd
         if self.zookeeper is not None:
             self.zookeeper.start(write_archive=self._write_archive)
-        everyone = [*([self.controller] if self.controller else []), *self.brokers.values()]
-        for node in everyone:
-            node.launch(write_archive=self._write_archive and node is not self.controller)
+        for node in self.nodes.values():
+            is_broker = node.node_id in self.brokers
+            node.launch(write_archive=self._write_archive and is_broker)
         for broker in self.brokers.values():
             self._await(broker, self.addresses)
-        if self.controller is not None:
-            self.controller.answered()
+        if len(self.controllers) > 1:
+            self._await_controllers()  # the brokers needed only a majority
+        for controller in self.controllers.values():
+            controller.answered()
 
     @property
     def addresses(self) -> dict[int, Address]:
@@ -108,14 +118,17 @@ class KafkaCluster:
         return {node_id: node.address for node_id, node in self.brokers.items()}
 
     @property
-    def peer_door(self) -> PeerDoor:
-        """How another broker joins them."""
+    def peer_door(self) -> PeerDoor | None:
+        """How another broker joins them; None where it had to find the active controller."""
         if self.zookeeper is not None:
             return ZooKeeperDoor(self.zookeeper.address)
         first = next(iter(self.brokers.values())).config
         assert self._cluster_id is not None, "KRaft has a cluster id"
+        if len(first.quorum.voters) > 1:
+            return None
+        (controller,) = first.quorum.voters.values()
         return KraftDoor(
-            first.quorum.address,
+            controller,
             self._cluster_id,
             first.inter_broker_listener,
             "" if first.internal is None else CLIENT,
@@ -159,9 +172,20 @@ class KafkaCluster:
         await_answers(node.listens_at, questions, START_TIMEOUT_MS, check)
         node.answered()
 
+    def _await_controllers(self) -> None:
+        """All that run answer; whether one is active yet is seen by those who ask it.
+
+        One that begins answers only when a majority is there: with fewer, nothing is awaited.
+        """
+        running = [node for node in self.controllers.values() if node.is_alive()]
+        if 2 * len(running) <= len(self.controllers):
+            return
+        for node in running:
+            if not node.has_answered:
+                self._await_controller(node)
+
     def _await_controller(self, node: KafkaNode) -> None:
-        """It answers; whether it is active yet is seen by those who ask it."""
-        address = node.config.listening(node.config.quorum.address)
+        address = node.config.listening(node.config.quorum.voters[node.node_id])
         question: Question = partial(ask_api_versions, address)
         await_answers(address, [question], START_TIMEOUT_MS, node.check_start)
         node.answered()
@@ -179,8 +203,8 @@ class KafkaCluster:
             if self.zookeeper is not None:
                 self.zookeeper.await_gone(node.node_id)
             node.launch()
-            if node is self.controller:
-                self._await_controller(node)
+            if node.node_id in self.controllers:
+                self._await_controllers()
             else:
                 self._await(node, {node.node_id: node.address})
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, Quorum
 from harness.targets.kafka.eras import Listeners, Mode, listeners_of
 from harness.targets.kafka.plan import CONTROLLER_ID, ClusterPlan, NodePlan
@@ -105,7 +106,15 @@ def _own(node_id: int, name: str) -> str:
 
 @dataclass(frozen=True)
 class LinkedPlan(ClusterPlan):
-    """As its parent, all of it behind proxies; with KRaft the controller is always separate."""
+    """As its parent, all of it behind proxies; with KRaft the one controller is always separate."""
+
+    def _check_controllers(self) -> None:
+        """One name leads to the controller, and to one proxy in each broker."""
+        if self.controllers != 1:
+            raise TargetError(
+                f"controllers={self.controllers}: links lead to one controller; leave it out, or "
+                "the links"
+            )
 
     @property
     def ports(self) -> int:
@@ -120,8 +129,10 @@ class LinkedPlan(ClusterPlan):
         """As the parent's; the addresses in it that others are told lead to proxies."""
         at = addresses[-1]
         separate = self._has_controller
-        name = CONTROLLER_NAME if separate else ZOOKEEPER_NAME
-        told = Quorum(Address(name, at.port), CONTROLLER_ID if separate else None)
+        if separate:
+            told = Quorum({CONTROLLER_ID: Address(CONTROLLER_NAME, at.port)})
+        else:
+            told = Quorum(zookeeper=Address(ZOOKEEPER_NAME, at.port))
         brokers = tuple(
             replace(
                 self._node(folder, doors.node_id, told, doors.client, doors.internal),
@@ -130,14 +141,14 @@ class LinkedPlan(ClusterPlan):
             )
             for doors in self._doors(addresses)
         )
-        controller = self._controller(folder, told, at) if separate else None
-        return NodePlan(replace(told, address=at), brokers, controller)
+        controllers = (self._controller(folder, told, at),) if separate else ()
+        return NodePlan(brokers, controllers, None if separate else at)
 
     def _controller(self, folder: Path, told: Quorum, at: Address) -> NodeConfig:
         """It opens connections to nobody but itself."""
         hosts = {CONTROLLER_NAME: at.host, LOCALHOST: HOST, socket.gethostname(): HOST}
         node = self._node(folder, CONTROLLER_ID, told)
-        return replace(node, listens={told.address: at}, hosts=hosts)
+        return replace(node, listens={told.voters[CONTROLLER_ID]: at}, hosts=hosts)
 
     def _hosts(self, node_id: int) -> dict[str, str]:
         names = (BROKER_NAME, CONTROLLER_NAME, ZOOKEEPER_NAME)

@@ -20,33 +20,35 @@ from harness.targets.target import Address
 
 CONTROLLER_ID = 100
 NODES_LIMIT = CONTROLLER_ID - 1
+CONTROLLERS_LIMIT = 9
 
 
 @dataclass(frozen=True)
 class NodePlan:
-    """The nodes of one start. ``controller`` is None where a broker, or ZooKeeper, is it."""
+    """The nodes of one start. ``controllers``: none where a broker, or ZooKeeper, is it."""
 
-    quorum: Quorum
     brokers: tuple[NodeConfig, ...]
-    controller: NodeConfig | None
+    controllers: tuple[NodeConfig, ...]
+    zookeeper: Address | None = None
 
 
 @dataclass(frozen=True)
 class ClusterPlan:
     """What is asked for: brokers 1 to ``brokers`` of a release in a mode.
 
-    A single KRaft node is broker and controller. Several have a controller of their own with the
-    id 100 (a broker that is killed then takes no controller with it), a rack each (r1, r2, ...)
-    from 0.10.0 on, and from 0.10.2 on a listener for clients and one for brokers.
+    A single KRaft node is broker and controller. Several have ``controllers`` of their own with
+    the ids 100, 101, ... (a broker that is killed then takes no controller with it), a rack each
+    (r1, r2, ...) from 0.10.0 on, and from 0.10.2 on a listener for clients and one for brokers.
     """
 
     release: str
     mode: Mode
     brokers: int
     settings: Mapping[str, str]
+    controllers: int = 1
 
     def __post_init__(self) -> None:
-        """Raises TargetError: a number of brokers that is impossible, or is with this release."""
+        """Raises TargetError: a number of nodes that is impossible, or is with this release."""
         if not 1 <= self.brokers <= NODES_LIMIT:
             raise TargetError(f"nodes={self.brokers}: 1 to {NODES_LIMIT} brokers can be started")
         if self._has_controller and not reads_metadata_log(self.release, self.mode):
@@ -54,6 +56,23 @@ class ClusterPlan:
                 f"Kafka {self.release} with KRaft cannot have a controller beside its broker, as "
                 "several brokers and links need: a bug of it stops whoever reads the metadata "
                 "log; take mode=zk, or another release"
+            )
+        self._check_controllers()
+
+    def _check_controllers(self) -> None:
+        asked = f"controllers={self.controllers}"
+        if not 1 <= self.controllers <= CONTROLLERS_LIMIT:
+            raise TargetError(f"{asked}: 1 to {CONTROLLERS_LIMIT} controllers can be started")
+        if self.controllers == 1:
+            return
+        if self.mode is Mode.ZK:
+            raise TargetError(
+                f"{asked}: with a ZooKeeper one of the brokers is the controller; it takes "
+                "mode=kraft to have nodes for that"
+            )
+        if self.brokers == 1:
+            raise TargetError(
+                f"{asked}: a single node is broker and controller; it takes several, nodes=3 say"
             )
 
     @property
@@ -68,16 +87,17 @@ class ClusterPlan:
     @property
     def ports(self) -> int:
         """How many ports :meth:`nodes` takes: client listeners, quorum, internal listeners."""
-        return self.brokers + 1 + (self.brokers if self._has_internal else 0)
+        return self.brokers + self.controllers + (self.brokers if self._has_internal else 0)
 
     def nodes(self, folder: Path, addresses: Sequence[Address]) -> NodePlan:
         """All nodes; each has its folder, named after its id, below ``folder``."""
-        at = addresses[self.brokers]
+        behind = self.brokers + self.controllers
+        at = addresses[self.brokers : behind]
         if self.mode is Mode.ZK:
-            quorum = Quorum(at)
+            quorum = Quorum(zookeeper=at[0])
         else:
-            quorum = Quorum(at, CONTROLLER_ID if self._has_controller else 1)
-        internal = addresses[self.brokers + 1 :] if self._has_internal else ()
+            quorum = Quorum(dict(enumerate(at, CONTROLLER_ID if self._has_controller else 1)))
+        internal = addresses[behind:] if self._has_internal else ()
         brokers = [
             self._node(
                 folder,
@@ -88,8 +108,9 @@ class ClusterPlan:
             )
             for number in range(1, self.brokers + 1)
         ]
-        controller = self._node(folder, CONTROLLER_ID, quorum) if self._has_controller else None
-        return NodePlan(quorum, tuple(brokers), controller)
+        alone = quorum.voters if self._has_controller else ()
+        controllers = tuple(self._node(folder, node_id, quorum) for node_id in alone)
+        return NodePlan(tuple(brokers), controllers, quorum.zookeeper)
 
     def _node(
         self,

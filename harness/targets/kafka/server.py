@@ -93,6 +93,11 @@ class JavaServer(ABC):
         """It has started for good: from now on an end in good order is worth waiting for."""
         self._answered = True
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether :meth:`answered` was said of its present start."""
+        return self._answered
+
     def check_start(self) -> None:
         """Raises at once when waiting has become senseless.
 

@@ -47,15 +47,16 @@ class KafkaTarget(Target):
     """A released Apache Kafka, all of it on 127.0.0.1.
 
     ``mode`` is "kraft" or "zk" (with a ZooKeeper process of its own); by default "kraft" from 3.3
-    on, where it is declared fit for production, else "zk". ``nodes``: how many brokers, see
-    :class:`harness.targets.kafka.plan.ClusterPlan`.
+    on, where it is declared fit for production, else "zk". ``nodes``: how many brokers,
+    ``controllers``: how many beside them, see :class:`harness.targets.kafka.plan.ClusterPlan`.
 
     Kafka's own defaults hold (topics are created automatically, say) except for those of
     ``SMALL_NODE`` and, with several brokers, ``QUICK_CLUSTER`` in
     :mod:`harness.targets.kafka.broker_config`, and that topics can be deleted from 0.8.2 on
     (``delete.topic.enable``), so that tests can clean up; ``settings`` by Kafka's names win.
     All data is in a temporary folder and goes with the target. A node that cannot read its own
-    metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE, and LINKS.
+    metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE, and LINKS,
+    which several controllers lack too.
     """
 
     implementation = "Apache Kafka"
@@ -81,6 +82,7 @@ class KafkaTarget(Target):
         *,
         mode: str | None = None,
         nodes: int = 1,
+        controllers: int = 1,
         heap: str = HEAP,
         jvm: str = QUICK,
         settings: Mapping[str, str] | None = None,
@@ -102,7 +104,9 @@ class KafkaTarget(Target):
             self.capabilities = self.capabilities - {RESTART_NODE, LINKS}
         self.heap, self.jvm = checked_heap(heap), checked_tuning(jvm)
         self.settings = dict(settings or {})
-        self._plan = self._planned(nodes)
+        self._plan = self._planned(nodes, controllers)
+        if controllers > 1:
+            self.capabilities = self.capabilities - {LINKS}
         self.spec = self._spec()
         self._progress = progress
         self._choose_ports = choose_ports
@@ -110,8 +114,8 @@ class KafkaTarget(Target):
         self._cluster: KafkaCluster | None = None
         self._log_path: Path | None = None
 
-    def _planned(self, brokers: int) -> ClusterPlan:
-        return ClusterPlan(self.release, self.mode, brokers, self.settings)
+    def _planned(self, brokers: int, controllers: int) -> ClusterPlan:
+        return ClusterPlan(self.release, self.mode, brokers, self.settings, controllers)
 
     def _spec(self) -> str:
         """The shortest string that means this target."""
@@ -120,6 +124,8 @@ class KafkaTarget(Target):
             options.append(f"mode={self.mode.value}")
         if self._plan.brokers != 1:
             options.append(f"nodes={self._plan.brokers}")
+        if self._plan.controllers != 1:
+            options.append(f"controllers={self._plan.controllers}")
         if self.heap != HEAP:
             options.append(f"heap={self.heap}")
         if self.jvm != QUICK:
@@ -189,7 +195,7 @@ class KafkaTarget(Target):
             self._log_path = first.log_path if first else None
         self.addresses = list(cluster.addresses.values())
         self.nodes = list(cluster.addresses)
-        self.controller_node = cluster.controller.node_id if cluster.controller else None
+        self.controller_nodes = tuple(cluster.controllers)
         self.zookeeper = cluster.zookeeper.address if cluster.zookeeper else None
         self.peer_door = cluster.peer_door
 
@@ -210,19 +216,17 @@ class KafkaTarget(Target):
             self._cluster = None
         self.addresses = []
         self.nodes = []
-        self.controller_node = None
+        self.controller_nodes = ()
         self.zookeeper = None
         self.peer_door = None
 
     # -- one node ------------------------------------------------------------------------------
 
     def _node(self, node: int) -> KafkaNode:
-        if node != self.controller_node:
+        if node not in self.controller_nodes:
             self.address_of(node)
         assert self._cluster is not None
-        if node == self.controller_node and self._cluster.controller is not None:
-            return self._cluster.controller
-        return self._cluster.brokers[node]
+        return self._cluster.nodes[node]
 
     def node_is_alive(self, node: int) -> bool:
         return self._node(node).is_alive()
@@ -262,6 +266,7 @@ class KafkaTarget(Target):
             self.release,
             mode=self.mode.value,
             nodes=nodes,
+            controllers=self._plan.controllers if nodes > 1 else 1,
             heap=self.heap,
             jvm=self.jvm,
             settings={**self.settings, **settings},

@@ -1,4 +1,4 @@
-"""RAFT: what was decided stays decided when the controller goes, or all nodes do."""
+"""RAFT: what was decided stays decided when the controller goes, or all nodes do; who follows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from harness.codec.messages import (
 from harness.conformance.checks import requirement
 from harness.marks import judges, private_cluster
 from suites.protocol.config_admin import BROKER, TOPIC, Operation, change, expect_values
+from suites.replication.active_controller import (
+    active_controller,
+    controllers_named,
+    expect_successor,
+    is_one_of,
+)
 from suites.replication.spread import ring
 
 RETENTION = "retention.ms"
@@ -30,21 +36,15 @@ EXACT = 0
 def test_what_the_controller_acknowledged_outlives_it(cluster: Cluster) -> None:
     """A topic with a config is created, and the controller is killed at once."""
     cluster.front.version("DescribeConfigs")
-    controller = _controller(cluster)
+    controller = active_controller(cluster)
     kept = [node for node in cluster.nodes[:3] if node != controller]
     name, configs = cluster.unique_topic(), {RETENTION: OF_TOPIC["RAFT-002"]}
     cluster.order_topic(name, [kept, kept[::-1]], configs)
     cluster.kill(controller)
     with requirement("RAFT-002"):
-        if controller not in cluster.nodes:
+        if cluster.controller_nodes == (controller,):
             cluster.restart(controller)  # there is no other one
         _expect_topic(cluster, name, [kept, kept[::-1]], configs)
-
-
-def _controller(cluster: Cluster) -> int:
-    """A node of its own; with a ZooKeeper the broker that is it."""
-    own = cluster.controller_node
-    return cluster.controller() if own is None else own
 
 
 def _expect_topic(
@@ -65,6 +65,28 @@ def _expect_topic(
 def _assigned(cluster: Cluster, node: int, name: str) -> dict[int, set[int]]:
     views = cluster.topic_by(node, name)
     return {index: set(view.replicas) for index, view in views.items()}
+
+
+@judges("RAFT-010")
+@private_cluster()
+def test_another_controller_is_elected(cluster: Cluster) -> None:
+    """The active one is killed and stays dead; a topic that is created then needs a controller."""
+    expect_successor(cluster)
+    dead = active_controller(cluster)
+    cluster.kill(dead)
+    successors = {*(cluster.controller_nodes or cluster.up)} - {dead}
+    with requirement("RAFT-010"):
+        named = cluster.last_seen(
+            lambda: controllers_named(cluster), lambda seen: is_one_of(seen, successors)
+        )
+        assert is_one_of(named, successors), (
+            f"the controller {dead} was killed; by broker, the controllers named are {named}"
+        )
+        replicas = cluster.up[:3]
+        assignment = [replicas, replicas[::-1]]
+        name = cluster.unique_topic()
+        cluster.order_topic(name, assignment, {})
+        cluster.await_created(name, len(assignment))
 
 
 @judges("RAFT-016")
@@ -101,9 +123,8 @@ def test_a_cluster_that_was_killed_knows_all_that_was_decided(cluster: Cluster) 
 
 
 def _restart_all(cluster: Cluster) -> None:
-    """The controller comes first: brokers wait for it."""
-    own = cluster.controller_node
-    every = [*cluster.nodes, *([] if own is None else [own])]
+    """Controllers come first: brokers wait for them."""
+    every = [*cluster.nodes, *cluster.controller_nodes]
     for node in every:
         cluster.kill(node)
     for node in reversed(every):

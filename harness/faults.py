@@ -127,9 +127,11 @@ class RuledLink:
             raise TypeError(f"the link {link} carries no frames that rules could know")
         self._rules = rules
         self._tell = self._rules.tell
-        self._heard: list[Event] = []
+        self._heard: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self._told = 0
 
     def _hear(self, event: Event) -> None:
+        self._told += 1
         self._heard.append(event)
         self._tell(event)
 
@@ -153,8 +155,13 @@ class RuledLink:
 
     @property
     def events(self) -> list[Event]:
-        """What the rules did since the beginning, and which connections ended, in order."""
+        """What the rules did since the beginning, and which connections ended, in order.
+
+        Raises OverflowError: there were more than are kept, so the beginning is not known.
+        """
         heard: list[Event] = self._link.call(lambda _: list(self._heard))
+        if self._told > len(heard):
+            raise OverflowError(f"{self._told} events on {self._link}; {EVENTS_KEPT} are kept")
         return heard
 
     def fired(self, rule: str) -> int:

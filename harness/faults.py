@@ -159,10 +159,10 @@ class RuledLink:
 
         Raises OverflowError: there were more than are kept, so the beginning is not known.
         """
-        heard: list[Event] = self._link.call(lambda _: list(self._heard))
-        if self._told > len(heard):
-            raise OverflowError(f"{self._told} events on {self._link}; {EVENTS_KEPT} are kept")
-        return heard
+        told, heard = self._link.call(lambda _: (self._told, list(self._heard)))
+        if told > len(heard):
+            raise OverflowError(f"{told} events on {self._link}; {EVENTS_KEPT} are kept")
+        return list(heard)
 
     def fired(self, rule: str) -> int:
         """How often the rule of this id has fired."""

@@ -21,7 +21,8 @@ from suites.replication.expect import (
 from suites.replication.pending_produce import PendingProduce
 
 ALL = -1
-LEARNS_MS = 5_000
+LEARNS_MS = 15_000
+"""Longer than the produce that came before the leader knew, which waits for its 10 s."""
 HELD_SINCE = 16
 """Who serves this version of Fetch commits nothing below min.insync.replicas (KAFKA-15583)."""
 WAIT_MS = 4_000

@@ -22,6 +22,7 @@ from harness.targets.command_file import (
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from harness.targets.kind import Making, TargetKind
 from harness.targets.obtain import check_obtainable, obtain
+from harness.targets.ports import free_ports
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
@@ -122,7 +123,7 @@ class CommandTarget(ProcessTarget):
             self.release = self._ask_release()
         self._log_path = reserve_log(self._log_folder(), self.file.path.stem)
         self._make_data_dir()
-        return self._run(free_port())
+        return self._run(*free_ports(1))
 
     def _launch_again(self, address: Address) -> None:
         found = self._run(self._port)
@@ -238,13 +239,6 @@ class CommandTarget(ProcessTarget):
         )
         another.release = self.release
         return another
-
-
-def free_port() -> int:
-    """A port of 127.0.0.1 that is free now (another may take it any time)."""
-    with socket.socket() as one:
-        one.bind((HOST, 0))
-        return int(one.getsockname()[1])
 
 
 def is_taken(port: int) -> bool:

@@ -17,16 +17,13 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import CLIENT, CONTROLLER, PlannedLink
-from harness.targets.kafka.ports import free_ports
 from harness.targets.linked import open_links
-from harness.targets.process import ChildProcess
+from harness.targets.ports import free_ports
 from harness.targets.reference import START_TIMEOUT_MS
 from harness.targets.reference_cluster import CONTROLLER_ID, HOST, ReferenceCluster
-from harness.targets.start_again import StartAgain
 from harness.targets.target import Address
 
 _ANY = Address(HOST, 0)
-_TAKEN = "the port is taken"
 
 
 class LinkedReference(ReferenceCluster):
@@ -108,12 +105,6 @@ class LinkedReference(ReferenceCluster):
             if source == str(node):
                 words += ["--way", f"{link.proxy.upstream}={link.proxy.listen}"]
         return words
-
-    def _check(self, child: ChildProcess, log_path: Path) -> None:
-        """The ports were free a moment ago; at a restart they are ours."""
-        if not self.nodes and not child.is_alive() and _TAKEN in child.log_text():
-            raise StartAgain(f"a port was taken by another process; the log is {log_path}")
-        super()._check(child, log_path)
 
     def _end(self) -> None:
         try:

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.ports import free_ports
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
 from harness.targets.reference import COMMAND, QUICK, START_TIMEOUT_MS
 from harness.targets.scratch import ScratchFolder
-from harness.targets.start_again import until_started
+from harness.targets.start_again import StartAgain, until_started
 from harness.targets.target import (
     BROKER_CONFIG,
     CREATE_TOPICS,
@@ -156,10 +157,10 @@ class ReferenceCluster(Target):
         self._scratch = ScratchFolder(self.keep_in)
         self._cluster_id = new_cluster_id()
         ports = self._choose_ports()
-        controller = self._launch(CONTROLLER_ID, [_CONTROLLER], ports.get(CONTROLLER_ID, 0))
+        controller = self._launch(CONTROLLER_ID, [_CONTROLLER], ports[CONTROLLER_ID])
         self._controller = self._announced(controller, deadline)
         started = {
-            broker: self._launch(broker, self._joining(broker), ports.get(broker, 0))
+            broker: self._launch(broker, self._joining(broker), ports[broker])
             for broker in range(1, self.brokers + 1)
         }
         for broker, launched in started.items():
@@ -172,8 +173,9 @@ class ReferenceCluster(Target):
         self.addresses = [self._told(node) for node in self._nodes]
 
     def _choose_ports(self) -> dict[int, int]:
-        """Where nodes are to listen that cannot take any port."""
-        return {}
+        """Where each node is to listen: there too when it is started again."""
+        nodes = (CONTROLLER_ID, *range(1, self.brokers + 1))
+        return dict(zip(nodes, free_ports(len(nodes)), strict=True))
 
     def _told(self, node: int) -> Address:
         """Where clients come to a broker."""
@@ -227,8 +229,12 @@ class ReferenceCluster(Target):
             child.wait(_LOOK_AGAIN_MS)
 
     def _check(self, child: ChildProcess, log_path: Path) -> None:
-        if not child.is_alive():
-            raise TargetStartError(self._said(child, log_path))
+        """The ports were free a moment ago; at a restart they are ours."""
+        if child.is_alive():
+            return
+        if not self.nodes and _TAKEN in child.log_text():
+            raise StartAgain(f"a port was taken by another process; the log is {log_path}")
+        raise TargetStartError(self._said(child, log_path))
 
     def _said(self, child: ChildProcess, log_path: Path) -> str:
         return (
@@ -335,4 +341,5 @@ class ReferenceCluster(Target):
 
 
 _CONTROLLER = "--controller"
+_TAKEN = "the port is taken"
 _LOOK_AGAIN_MS = 10

@@ -24,7 +24,7 @@ from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
 from harness.proxies.rules import RuleSet, responses
 from harness.proxies.running import RunningProxies
-from harness.targets.kafka.ports import free_ports
+from harness.targets.ports import free_ports
 from tests.capture.recorded import follow, messages
 from tests.capture.tshark import dissect, installed_version
 from tests.proxies.ends import read, read_to_end

@@ -27,7 +27,7 @@ from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.codec.messages import MetadataRequest
 from harness.proxies.address import Address
-from harness.targets.kafka.ports import free_ports
+from harness.targets.ports import free_ports
 from tests.capture.recorded import follow, messages
 from tests.proxies.program import COMMAND, LIMIT_S, Program, program, refused
 from tests.proxies.recorder import recorder

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import tomlkit
 
-from harness.targets.command import free_port
 from harness.targets.external import ExternalBroker
+from harness.targets.ports import free_ports
 from harness.targets.spec import parse_target
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ class Owner:
     """Somebody who runs a broker, and the access file that they hand out."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
+        self.folder, (self.port,) = folder, free_ports(1)
         self.control = folder / "control.py"
         self.control.write_text(CONTROL % str(ROOT), "utf-8")
         self.path = folder / "access.toml"

@@ -1,6 +1,6 @@
 """Ports for a target, of which one is taken at the first attempt."""
 
-from harness.targets.kafka.ports import free_ports
+from harness.targets.ports import free_ports
 
 
 class TakenOnce:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from harness.targets import command
-from harness.targets.command import CommandTarget, free_port
+from harness.targets.command import CommandTarget
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from harness.targets.info import probe
+from harness.targets.ports import free_ports
 from tests.targets.kinds import ROOT, command_target, write_command_file
 
 STAND_IN = ["{python}", "-m", "tests.targets.stand_in", "port={port}"]
@@ -153,8 +154,8 @@ def test_an_address_that_is_none(tmp_path: Path) -> None:
 
 def test_a_port_that_was_taken_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        choices = iter([other.getsockname()[1], free_port()])
-        monkeypatch.setattr(command, "free_port", lambda: next(choices))
+        choices = iter([[other.getsockname()[1]], free_ports(1)])
+        monkeypatch.setattr(command, "free_ports", lambda _: next(choices))
         with command_target(tmp_path) as target:
             assert target.addresses[0].port != other.getsockname()[1]
     assert len(list(tmp_path.glob("*.log"))) == 2

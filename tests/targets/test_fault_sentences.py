@@ -20,7 +20,7 @@ from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
 from harness.targets.fault import Fault
 from harness.targets.fault_sentences import FaultSentences
-from harness.targets.kafka.ports import free_ports
+from harness.targets.ports import free_ports
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Address, Target

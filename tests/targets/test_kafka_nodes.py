@@ -190,7 +190,7 @@ def test_a_heap_that_is_too_small(tmp_path: Path) -> None:
 PARENT = """
 import sys
 from pathlib import Path
-from harness.targets.kafka.ports import free_ports
+from harness.targets.ports import free_ports
 from harness.targets.kafka.target import KafkaTarget
 target = KafkaTarget("{release}", mode="zk", log_dir=Path(sys.argv[1]))
 target.start()

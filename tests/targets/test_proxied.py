@@ -16,7 +16,7 @@ from harness.proxies.capture import Capture
 from harness.targets.asking import NotAnswered, ask_api_versions
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
-from harness.targets.kafka.ports import free_ports
+from harness.targets.ports import free_ports
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Address, Target

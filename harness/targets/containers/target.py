@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +25,7 @@ from harness.targets.containers.image_contract import (
 from harness.targets.containers.options import HOST, PORT, PUBLISHED, ContainerOptions
 from harness.targets.containers.ownership import remove_orphans, remove_run
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.ports import free_ports
 from harness.targets.process import reserve_log
 from harness.targets.ready import wait_until_ready
 from harness.targets.start_again import until_started
@@ -153,7 +153,7 @@ class DockerTarget(Target):
         self.release = given.release or labels.get(RELEASE_LABEL) or self.release
 
     def _choose_place(self) -> Place:
-        port, controller_port = free_ports()
+        port, controller_port = free_ports(2)
         if self.options.network == HOST:
             port = self.options.port or port
             return Place(LOCALHOST, port, LOCALHOST, port, controller_port)
@@ -274,11 +274,3 @@ class DockerTarget(Target):
 def _short_name(image: str) -> str:
     """The last word of an image's name with its tag, without registry and digest."""
     return image.partition("@")[0].rpartition("/")[2]
-
-
-def free_ports() -> tuple[int, int]:
-    """Two different ports of 127.0.0.1 that are free now (another may take them any time)."""
-    with socket.socket() as one, socket.socket() as two:
-        one.bind((LOCALHOST, 0))
-        two.bind((LOCALHOST, 0))
-        return one.getsockname()[1], two.getsockname()[1]

@@ -18,7 +18,7 @@ from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, Quorum
 from harness.targets.kafka.eras import Listeners, Mode, listeners_of
 from harness.targets.kafka.plan import CONTROLLER_ID, ClusterPlan, NodePlan
-from harness.targets.kafka.ports import HOST
+from harness.targets.ports import HOST
 from harness.targets.target import Address
 
 CLIENT, CONTROLLER, ZOOKEEPER = "client", "controller", "zookeeper"

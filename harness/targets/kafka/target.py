@@ -19,9 +19,9 @@ from harness.targets.kafka.jvm import (
 )
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.plan import ClusterPlan
-from harness.targets.kafka.ports import HOST, free_ports
 from harness.targets.kafka.zookeeper import zookeeper_jvm
 from harness.targets.pinned_file import Progress
+from harness.targets.ports import HOST, free_ports
 from harness.targets.start_again import until_started
 from harness.targets.target import (
     BROKER_CONFIG,

@@ -12,7 +12,7 @@ import pytest
 from harness.proxies.addresses import Address, AddressBook, AddressRewriter
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
-from harness.targets.kafka.ports import free_ports
+from harness.targets.ports import free_ports
 from tests.reference_broker import test_clients as clients
 from tests.reference_broker.running import create_topic, running_broker
 

@@ -16,8 +16,8 @@ from harness.proxies.address import Address
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
-from harness.targets.kafka.ports import free_ports
 from harness.targets.kafka.target import KafkaTarget
+from harness.targets.ports import free_ports
 from tests.reference_broker import test_clients as clients
 from tests.targets import kinds
 from tests.targets.round_trip import eventually

@@ -12,8 +12,9 @@ from harness.targets.asking import ask_api_versions
 from harness.targets.containers import target as target_module
 from harness.targets.containers.daemon import connect
 from harness.targets.containers.ownership import OWNER_PID, RUN, owner_labels
-from harness.targets.containers.target import DockerTarget, free_ports
+from harness.targets.containers.target import DockerTarget
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.ports import free_ports
 from harness.targets.target import BROKER_CONFIG, PAUSE_NODE, RESTART_NODE
 from tests.judging.awaiting import await_that
 from tests.targets.containers import images
@@ -105,8 +106,8 @@ def test_a_port_that_somebody_takes(
         thief.bind(("127.0.0.1", 0))
         thief.listen()
         taken = thief.getsockname()[1]
-        choices = [(taken, free_ports()[1]), free_ports()]
-        monkeypatch.setattr(target_module, "free_ports", lambda: choices.pop(0))
+        choices = [[taken, *free_ports(1)], free_ports(2)]
+        monkeypatch.setattr(target_module, "free_ports", lambda _: choices.pop(0))
         with docker_target(f"{images.REFERENCE},network={network}", tmp_path) as target:
             assert target.addresses[0].port != taken
     assert not choices
@@ -118,7 +119,7 @@ def test_a_port_that_is_never_free(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         thief.bind(("127.0.0.1", 0))
         thief.listen()
         taken = thief.getsockname()[1]
-        monkeypatch.setattr(target_module, "free_ports", lambda: (taken, taken))
+        monkeypatch.setattr(target_module, "free_ports", lambda _: [taken, taken])
         with pytest.raises(TargetStartError, match=rf"5 starts failed: .*{taken}"):
             docker_target(images.REFERENCE, tmp_path).start()
     assert containers() == 0

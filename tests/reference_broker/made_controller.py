@@ -76,7 +76,7 @@ class MadeController:
     def __init__(self, brokers: Iterable[BrokerRegistration], *, keeps_eligible: bool = True):
         settings = BrokerSettings.of({"node.id": "100"})
         self.state: BrokerState = controller_state(settings, Endpoint("c", 1), CLUSTER_ID)
-        self.state.features |= finalized_levels(settings.like.release)
+        self.state.features |= finalized_levels(settings.like)
         self.state.features[ELIGIBLE_LEADERS] = int(keeps_eligible)
         log = MetadataLog(self.state, NOW)
         self.role = ControllerRole(CLUSTER_ID, BrokerSessions(SESSION_MS), log)

@@ -26,6 +26,7 @@ from harness.reference_broker.cluster.controller_node import ControllerNode
 from harness.reference_broker.likeness import LIKE_NONE, Likeness, releases
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import Endpoint
+from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.partition_log import StoredBatch
 from tests.reference_broker.made_replicas import NOW
@@ -281,5 +282,8 @@ def test_nodes_of_clusters_like_a_release_replicate(like: str) -> None:
         assert await cluster.produce(0, "in all logs") == (0, 0)
         await until(lambda: alike(cluster, 0, 1, 2, 3))
         assert len(cluster.batches(3, 0)) == 1
+        node = cluster.controller.node
+        assert node is not None
+        assert (ELIGIBLE_LEADERS in node.state.features) == cluster.like.since(4, 1)
 
     play(scenario, like)

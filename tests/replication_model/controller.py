@@ -67,7 +67,7 @@ class Controller:
         self._log = MetadataLog(self.state, now)
         self.state.write_metadata = self._write
         self._role = ControllerRole(CLUSTER_ID, BrokerSessions(SESSION_MS), self._log)
-        levels = finalized_levels(_SETTINGS.like.release) | {ELIGIBLE_LEADERS: int(keeps_eligible)}
+        levels = finalized_levels(_SETTINGS.like) | {ELIGIBLE_LEADERS: int(keeps_eligible)}
         feature = messages.FeatureLevelRecord
         records = [feature(name=name, feature_level=level) for name, level in levels.items()]
         self.state.change_metadata(records, now)

@@ -69,7 +69,7 @@ class ControllerNode:
 
     def _format(self, state: BrokerState) -> None:
         """What a cluster begins with."""
-        levels = finalized_levels(self._settings.like.between_nodes.release)
+        levels = finalized_levels(self._settings.like)
         begin: list[Message] = [
             FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()
         ]

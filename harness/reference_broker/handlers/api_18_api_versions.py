@@ -21,6 +21,7 @@ from harness.codec import encode
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
 from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
+from harness.reference_broker.likeness import Likeness
 
 API_KEY = 18
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -28,6 +29,7 @@ _FIRST_VERSION_WITH_NAMES = 3
 _FIRST_VERSION_WITH_ZERO_MINIMUM = 4
 _FIRST_VERSION_WITH_NODE = 5
 _FINALIZED_EPOCH = 1
+_METADATA = "metadata.version"
 
 _Feature = tuple[str, int, int, int]
 
@@ -37,15 +39,15 @@ _FEATURES = (
     ("eligible.leader.replicas.version", 0, 1, 1),
     ("group.version", 0, 1, 1),
     ("kraft.version", 0, 1, 0),
-    ("metadata.version", 1, 33, 33),
+    (_METADATA, 1, 33, 33),
     ("share.version", 0, 2, 2),
     ("streams.version", 0, 1, 1),
     ("transaction.version", 0, 2, 2),
 )
 _NO_FEATURES: tuple[_Feature, ...] = ()
 _FEATURES_LIKE = {
-    "4.4.0": tuple((n, 7 if n == "metadata.version" else a, b, c) for n, a, b, c in _FEATURES),
-    "3.9.2": (("kraft.version", 0, 1, 0), ("metadata.version", 1, 21, 21)),
+    "4.4.0": tuple((n, 7 if n == _METADATA else a, b, c) for n, a, b, c in _FEATURES),
+    "3.9.2": (("kraft.version", 0, 1, 0), (_METADATA, 1, 21, 21)),
 }
 _RANGE_IN_REFUSAL = (2, 4)  # KIP-511
 
@@ -93,9 +95,13 @@ def _features(like_release: str) -> tuple[_Feature, ...]:
     return _FEATURES_LIKE.get(like_release, _NO_FEATURES) if like_release else _FEATURES
 
 
-def finalized_levels(like_release: str) -> dict[str, int]:
-    """The features that an ordinary format switches on, with their levels."""
-    return {name: level for name, _, _, level in _features(like_release) if level > 0}
+def finalized_levels(like: Likeness) -> dict[str, int]:
+    """The features that an ordinary format switches on, with their levels.
+
+    A release with a ZooKeeper has none, and its nodes need one to understand each other.
+    """
+    levels = {n: level for n, _, _, level in _features(like.between_nodes.release) if level > 0}
+    return levels if like == like.between_nodes else {_METADATA: levels[_METADATA]}
 
 
 def supported_ranges(like_release: str) -> dict[str, tuple[int, int]]:

@@ -13,7 +13,7 @@ import pytest
 from harness.client.connection import Connection
 from harness.codec.apis import api_of
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import CreateTopicsRequest, ProduceRequest
+from harness.codec.messages import CreateTopicsRequest, FetchRequest, ProduceRequest
 from harness.codec.records import (
     Message,
     Record,
@@ -88,6 +88,16 @@ class Cluster:
         partition = self.partition(number, index)
         assert partition is not None
         return partition.log.between(partition.log.start_offset, partition.log.end_offset)
+
+    async def debug(self, number: int, index: int) -> int:
+        """The error of a fetch as those made it who looked into followers before KIP-392."""
+        wanted = FetchRequest.FetchPartition(partition=index, partition_max_bytes=1000)
+        topic = FetchRequest.FetchTopic(topic="t", partitions=[wanted])
+        request = FetchRequest(replica_id=-2, max_bytes=1000, topics=[topic])
+        version = 4 if self.like.since(4, 0) else 2
+        answer = await self.ask(number, request, version)
+        error: int = answer.responses[0].partitions[0].error_code
+        return error
 
     def _records(self, value: str) -> bytes:
         if not self.like.since(0, 11):
@@ -282,6 +292,9 @@ def test_nodes_of_clusters_like_a_release_replicate(like: str) -> None:
         assert await cluster.produce(0, "in all logs") == (0, 0)
         await until(lambda: alike(cluster, 0, 1, 2, 3))
         assert len(cluster.batches(3, 0)) == 1
+        (follower, *_) = {1, 2, 3} - {cluster.leader(0)}
+        given = ErrorCode.NOT_LEADER_OR_FOLLOWER if cluster.like.since(2, 4) else ErrorCode.NONE
+        assert await cluster.debug(follower, 0) == given
         node = cluster.controller.node
         assert node is not None
         assert (ELIGIBLE_LEADERS in node.state.features) == cluster.like.since(4, 1)

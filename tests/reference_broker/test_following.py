@@ -8,6 +8,7 @@ from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.following import (
     append_fetched,
+    goes_back,
     position_of,
     restart_at,
     stored_batches,
@@ -204,10 +205,15 @@ def test_messages_have_no_epoch_so_a_new_one_leaves_what_is_committed() -> None:
     assert {batch.leader_epoch for batch in batches(leader)} == {NO_EPOCH}
     append_fetched(follower, whole(leader), 2, 0, NOW)
     assert batches(follower) == batches(leader)
-    follower.register(decided(1, 0, isr=(1, 2), partition_epoch=1), NOW)
-    assert follower.log.end_offset == 3
-    follower.register(decided(3, 1, isr=(2, 3)), NOW)
+    goes_back(follower)
     assert follower.log.end_offset == 2
+    append_fetched(follower, whole(leader), 2, 0, NOW)
+    assert not goes_back(follower)
+    follower.register(decided(3, 1, isr=(2, 3)), NOW)
+    assert follower.log.end_offset == 3
+    assert goes_back(follower)
+    assert follower.log.end_offset == 2
+    assert not goes_back(follower)
 
 
 def test_what_was_known_of_what_is_cut_off_is_forgotten() -> None:

@@ -23,6 +23,7 @@ from harness.reference_broker.node import Node, now_ms
 from harness.reference_broker.state.following import (
     FetchPosition,
     append_fetched,
+    goes_back,
     position_of,
     restart_at,
     truncate,
@@ -178,7 +179,7 @@ class ReplicaFetcher:
         elif part.diverging_epoch.epoch >= 0:
             diverging = part.diverging_epoch
             truncate_to_leader(partition, diverging.epoch, diverging.end_offset)
-        else:
+        elif not goes_back(partition):
             records = part.records or b""
             self._node.state.effects += append_fetched(
                 partition, records, part.high_watermark, part.log_start_offset, now_ms()

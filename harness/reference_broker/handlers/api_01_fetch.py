@@ -81,6 +81,7 @@ _FIRST_VERSION_WITH_REPLICA_STATE = 15
 _FIRST_VERSION_WITH_LEADER = 16
 _LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 _READ_COMMITTED = 1
+_DEBUGGER = -2
 _ANYBODY = -1
 _ISOLATION_LEVELS = (0, _READ_COMMITTED)
 
@@ -182,7 +183,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             max_bytes,
             replica_id=_ANYBODY if observes else asks,
             broker_epoch=state.replica_epoch if says_state else ANY_EPOCH,
-            may_follow=version >= _FIRST_VERSION_WITH_RACK,
+            may_follow=version >= _FIRST_VERSION_WITH_RACK or _debugs(asks, context),
             rack=request.rack_id if version >= _FIRST_VERSION_WITH_RACK else "",
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
         ),
@@ -192,6 +193,11 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
         request.session_epoch == FIRST_EPOCH,
         context,
     )
+
+
+def _debugs(replica_id: int, context: RequestContext) -> bool:
+    """Followers gave records to such readers before they gave them to all (KIP-392)."""
+    return replica_id == _DEBUGGER and not context.state.like.since(2, 4)
 
 
 def _observes_metadata(wanted: list[WantedPartition], context: RequestContext) -> bool:

@@ -108,13 +108,18 @@ def _stored_message(data: bytes) -> StoredBatch:
     return StoredBatch(first, last, NO_EPOCH, max(times), data)
 
 
-def begin_following(partition: Partition) -> None:
-    """In a new leader epoch: what no epoch can be compared by is kept where it is committed.
+def goes_back(partition: Partition) -> bool:
+    """Whether a leader's first answer sends a log without epochs back to its high watermark.
 
-    Source: class AbstractFetcherThread (truncateToHighWatermark).
+    Nothing else tells where it parts from the leader's. Not before there is an answer: who may
+    lead next must not have cut anything yet. Source: class AbstractFetcherThread
+    (truncateToHighWatermark); KIP-101 tells what it can lose.
     """
-    if partition.epochs.latest is None:
-        truncate(partition, partition.high_watermark)
+    if partition.epochs.latest is not None or partition.joined_epoch == partition.leader_epoch:
+        return False
+    partition.joined_epoch, before = partition.leader_epoch, partition.log.end_offset
+    truncate(partition, partition.high_watermark)
+    return partition.log.end_offset < before
 
 
 def truncate_to_leader(partition: Partition, epoch: int, end_offset: int) -> None:

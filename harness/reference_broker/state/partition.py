@@ -74,6 +74,8 @@ class Partition:
     host: ReplicaHost
     registration: PartitionRegistration
     leader_epoch: LeaderEpoch = _BEFORE_ANY
+    joined_epoch: LeaderEpoch = _BEFORE_ANY
+    """Of the last leader that has answered a log without epochs, see goes_back."""
     high_watermark: Offset = _BEGIN
     leading: Leading | None = None
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
@@ -121,10 +123,6 @@ class Partition:
             self._lead(registration, now, is_new_epoch=is_new_epoch)
         else:
             self.leading = None
-            if is_new_epoch:
-                from harness.reference_broker.state.following import begin_following
-
-                begin_following(self)
         return [ReplicaMoved(self.topic_id, self.index)]
 
     def _keep_log(self, now: TimeMs) -> None:

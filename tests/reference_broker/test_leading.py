@@ -113,6 +113,8 @@ def test_below_the_minimum_nothing_is_committed_since_3_7(holds: bool, watermark
 
 def test_the_minimum_is_never_more_than_there_are_replicas() -> None:
     assert replica(1, decided(1), min_insync_replicas="9").min_isr == 3
+    older = replica(1, decided(1), holds_below_minimum=False, min_insync_replicas="9")
+    assert older.min_isr == 9
 
 
 # -- who joins -------------------------------------------------------------------------------------

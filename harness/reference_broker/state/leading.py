@@ -25,8 +25,8 @@ class ReplicationRules:
 
     Attributes:
         lag_ms: so long a follower may be behind and in sync (``replica.lag.time.max.ms``).
-        holds_below_minimum: nothing is committed while fewer than min.insync.replicas are in sync;
-            since 3.7 (KAFKA-15583, KIP-966).
+        holds_below_minimum: nothing is committed while fewer than min.insync.replicas are in sync,
+            which count as no more than there are replicas; since 3.7 (KAFKA-15583, KIP-966).
         selects_by_rack: consumers are sent to a follower in their rack (KIP-392).
     """
 

@@ -173,8 +173,10 @@ class Partition:
 
     @property
     def min_isr(self) -> int:
-        """So many have to be in sync for acks=all; never more than there are replicas."""
-        return min(self.config.min_insync_replicas, len(self.registration.replicas))
+        """So many have to be in sync for acks=all; since KAFKA-15583 no more than replicas."""
+        wanted = self.config.min_insync_replicas
+        is_capped = self.host.rules.holds_below_minimum
+        return min(wanted, len(self.registration.replicas)) if is_capped else wanted
 
     def fetched_by(
         self, follower: BrokerId, offset: Offset, start: Offset, broker_epoch: int, now: TimeMs

@@ -110,8 +110,14 @@ def _told_as_usage() -> Iterator[None]:
 def _tell_rest(path: Path, found: LogDirectory | PartitionFolder, wrong: int) -> None:
     for other in _left_alone(found):
         click.echo(f"{other}: left alone")
-    told = {0: "sound", 1: "1 problem"}.get(wrong, f"{wrong} problems")
-    click.echo(f"{path}: {told}")
+    told = {0: "all is sound", 1: "1 problem"}.get(wrong, f"{wrong} problems")
+    click.echo(f"{path}: {told} ({_counted(found)})")
+
+
+def _counted(found: LogDirectory | PartitionFolder) -> str:
+    folders = list(partitions_of(found))
+    segments = sum(segment.log is not None for folder in folders for segment in folder.segments)
+    return f"partitions: {len(folders)}, segments: {segments}"
 
 
 def _left_alone(found: LogDirectory | PartitionFolder) -> Iterator[Path]:

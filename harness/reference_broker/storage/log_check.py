@@ -50,6 +50,8 @@ def check_log(found: LogDirectory | PartitionFolder) -> Iterator[Finding]:
         yield from check.findings()
         if check.log_end is not None and folder.topic is not None and folder.partition is not None:
             log_ends[folder.topic, folder.partition] = check.log_end
+    for path in found.metadata_snapshots:
+        yield from check_metadata_snapshot(path)
     for path in found.notes:
         if path.name in OFFSET_CHECKPOINTS:
             yield from check_offset_checkpoint(path, log_ends)

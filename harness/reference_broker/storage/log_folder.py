@@ -35,7 +35,8 @@ OFFSET_CHECKPOINTS = (
 NOTES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
 DIRECTORY_NOTES = (META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS)
 _OF_SEGMENT = re.compile(r"([0-9]{20})(\.log|\.index|\.timeindex|\.txnindex|\.snapshot)")
-_METADATA_SNAPSHOT = re.compile(r"[0-9]{20}-[0-9]{10,}\.checkpoint|bootstrap\.checkpoint")
+_METADATA_SNAPSHOT = re.compile(r"[0-9]{20}-[0-9]{10,}\.checkpoint")
+_BOOTSTRAP = "bootstrap.checkpoint"  # what the metadata log begins with, beside the partitions
 _PARTITION = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>[0-9]+)", re.ASCII)
 _LEAVING = re.compile(r".+-[0-9]+\.[0-9a-f]{32}-(delete|future|stray)|.+-(delete|future|stray)")
 _LEFT_ALONE = {".lock"}
@@ -79,6 +80,7 @@ class LogDirectory:
 
     path: Path
     partitions: list[PartitionFolder] = field(default_factory=list)
+    metadata_snapshots: list[Path] = field(default_factory=list)
     notes: list[Path] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
 
@@ -107,6 +109,8 @@ def open_log(path: Path) -> LogDirectory | PartitionFolder:
 def _of_one_file(path: Path) -> LogDirectory | PartitionFolder:
     if path.name in DIRECTORY_NOTES:
         return LogDirectory(path.parent, notes=[path])
+    if path.name == _BOOTSTRAP:
+        return LogDirectory(path.parent, metadata_snapshots=[path])
     if not _is_of_log(path.name):
         raise NotALogFolder(f"{path}: no file of a log that can be read, by its name")
     return _partition_folder(path.parent, [path], is_whole=False)
@@ -123,6 +127,8 @@ def _log_directory(path: Path, entries: list[Path]) -> LogDirectory:
             found.partitions.append(_partition_folder(entry, sorted(entry.iterdir())))
         elif entry.name in DIRECTORY_NOTES:
             found.notes.append(entry)
+        elif entry.name == _BOOTSTRAP:
+            found.metadata_snapshots.append(entry)
         elif entry.name not in _LEFT_ALONE:
             found.others.append(entry)
     return found

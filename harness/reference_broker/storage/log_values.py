@@ -49,6 +49,8 @@ def log_values(found: LogDirectory | PartitionFolder, *, records: bool) -> Itera
     if isinstance(found, LogDirectory):
         for path in found.notes:
             yield from _values_of(path, NOTES[path.name])
+        for path in found.metadata_snapshots:
+            yield from batch_values(path, records=records)
         yield from _others(found.others)
     for folder in partitions_of(found):
         yield from _partition_values(folder, records=records)

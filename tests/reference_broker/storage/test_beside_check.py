@@ -16,6 +16,7 @@ from harness.codec.data_framing import (
 from harness.codec.messages import SnapshotFooterRecord, SnapshotHeaderRecord
 from harness.codec.records.batch import CONTROL, RecordBatch, encode_batch
 from harness.codec.records.record import Record
+from harness.reference_broker.storage.log_folder import LogDirectory, open_log
 from tests.reference_broker.storage.made_folder import PARTITION, make_folder, name_of
 from tests.reference_broker.storage.planted import Plant, findings, one
 
@@ -232,3 +233,19 @@ def test_a_metadata_snapshot(tmp_path: Path) -> None:
         path.write_bytes(data)
         (found,) = findings(folder)
         assert (found.kind, found.position) == (f"metadata-snapshot-{kind}", position)
+
+
+def test_the_snapshot_that_a_log_directory_begins_with(plant: Plant) -> None:
+    """It stands beside the partitions; the folder may have a name like theirs."""
+    header, records, footer = metadata_snapshot()
+    path = plant.folder / "bootstrap.checkpoint"
+    path.write_bytes(header + records + footer)
+    renamed = plant.folder.rename(plant.folder.with_name("data-1"))
+    found = open_log(renamed)
+    assert isinstance(found, LogDirectory)
+    assert [folder.topic for folder in found.partitions] == ["made"]
+    assert (found.metadata_snapshots, found.others) == ([renamed / path.name], [])
+    assert findings(renamed) == findings(renamed / path.name) == []
+    (renamed / path.name).write_bytes(header)
+    (told,) = findings(renamed)
+    assert told.kind == "metadata-snapshot-footer"

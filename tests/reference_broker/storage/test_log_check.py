@@ -1,5 +1,6 @@
 """Damage planted in a sound folder: each kind is found, named with its place, and nothing else."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -232,3 +233,18 @@ def test_what_is_left_alone(plant: Plant) -> None:
     for suffix in (".log.deleted", ".log.cleaned", ".log.swap", ".index.deleted"):
         (inside / name_of(0, suffix)).write_bytes(b"?")
     assert findings(plant.folder) == []
+
+
+def test_the_memory_is_bounded_whatever_the_size(tmp_path: Path) -> None:
+    path, batch = tmp_path / name_of(0), encode_batch(batch_at(0, [Record(b"v" * 16_000)]))
+    with path.open("wb") as file:
+        for offset in range(3_000):
+            file.write(offset.to_bytes(8, "big") + batch[8:])
+    tracemalloc.start()
+    try:
+        assert findings(path) == []
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size > 40 << 20
+    assert most_bytes < 4 << 20

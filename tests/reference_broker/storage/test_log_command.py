@@ -100,7 +100,7 @@ def test_verify_says_what_is_wrong(plant: Plant) -> None:
         "20 are there [log-torn; not looked at behind a clean shutdown: readers get it as it is]"
     )
     assert left_alone.endswith("-delete: left alone")
-    assert told == f"{plant.folder}: 1 problem"
+    assert told == f"{plant.folder}: 1 problem (partitions: 1, segments: 3)"
     ended = invoke("verify", "--json", plant.folder, plant.folder / PARTITION)
     assert ended.exit_code == 1
     found = [json.loads(line) for line in ended.output.splitlines()]

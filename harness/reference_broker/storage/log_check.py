@@ -7,7 +7,6 @@ from pathlib import Path
 
 from harness.codec.data_framing import (
     EpochStart,
-    read_clean_shutdown,
     read_leader_epoch_checkpoint,
     read_offset_checkpoint,
 )
@@ -19,6 +18,7 @@ from harness.reference_broker.storage.log_folder import (
     CLEAN_SHUTDOWN,
     INDEX,
     LEADER_EPOCHS,
+    METADATA_TOPIC,
     OFFSET_CHECKPOINTS,
     RECOVERY_POINTS,
     TIME_INDEX,
@@ -131,19 +131,21 @@ def _epoch_starts(folder: PartitionFolder) -> list[EpochStart]:
 
 
 def recovery_of(folder: PartitionFolder) -> Recovery:
-    """By what the log directory around the folder notes. Raises OSError."""
+    """By what the log directory around the folder notes. Raises OSError.
+
+    The metadata log is recovered at every start. Source: class KafkaMetadataLog.
+    """
     around = folder.path.absolute().parent
-    clean, points = around / CLEAN_SHUTDOWN, around / RECOVERY_POINTS
+    points = around / RECOVERY_POINTS
+    if folder.topic is None or folder.partition is None or folder.topic == METADATA_TOPIC:
+        return Recovery()
+    if (around / CLEAN_SHUTDOWN).exists():
+        return Recovery(is_clean=True)
     try:
-        if clean.exists():
-            read_clean_shutdown(clean.read_bytes())
-            return Recovery(is_clean=True)
         entries = read_offset_checkpoint(points.read_bytes()) if points.exists() else []
     except DecodeError:
         return Recovery()
     noted = {(entry.topic, entry.partition): entry.offset for entry in entries}
-    if folder.topic is None or folder.partition is None:
-        return Recovery()
     return Recovery(recovery_point=noted.get((folder.topic, folder.partition)))
 
 

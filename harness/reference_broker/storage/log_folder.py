@@ -17,7 +17,7 @@ LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = (
     ".txnindex",
     ".snapshot",
 )
-CHECKPOINT = ".checkpoint"
+METADATA_TOPIC = "__cluster_metadata"
 INDEXES = (INDEX, TIME_INDEX, TXN_INDEX)
 LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
     "leader-epoch-checkpoint",

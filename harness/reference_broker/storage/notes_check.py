@@ -27,6 +27,7 @@ from harness.reference_broker.storage.log_folder import (
 )
 
 _NOT_STARTED = "a broker does not start with it, or takes its log directory as failed"
+_EPOCH_LOST = "the shutdown counts as clean, the broker epoch is not known"
 _BEYOND = {  # what becomes of a noted offset behind the log's end
     "recovery-point-offset-checkpoint": "the log counts as flushed up to its end",
     "replication-offset-checkpoint": "the high watermark begins at the log's end",
@@ -50,7 +51,7 @@ def check_note(path: Path) -> Iterator[Finding]:
     except DecodeError as error:
         problem = f"{error.path}: {error.problem}" if error.path else error.problem
         kind = "checkpoint" if path.name.endswith("-checkpoint") else "note"
-        recovery = "the shutdown counts as unclean" if path.name == CLEAN_SHUTDOWN else _NOT_STARTED
+        recovery = _EPOCH_LOST if path.name == CLEAN_SHUTDOWN else _NOT_STARTED
         yield Finding(path, kind, problem, recovery, error.offset)
 
 

@@ -212,27 +212,46 @@ def test_a_folder_of_an_old_release(release: str, tmp_path: Path) -> None:
 
 
 def test_a_broker_recovers_as_verify_says(tmp_path: Path) -> None:
-    """Killed, then damaged: it cuts the log where we say, and makes anew what we say is missing."""
+    """Killed, then damaged: it cuts the log where we say, and makes anew what we say is missing;
+    behind a clean shutdown it leaves the damage."""
     kinds.need_kafka("4.4.0")
     with KafkaTarget("4.4.0", settings=SETTINGS, log_dir=tmp_path) as target:
         write(target)
         target.kill_node(1)
         (folder,) = target.log_directories(1)
-        plant = Plant(folder, PARTITION)
-        last = max((folder / PARTITION).glob("*.log"))
-        plant.file("00000000000000000000.index").unlink()
-        _, start = plant.header(int(last.stem), 3)
-        plant.flip(last.name, start + 100)
-        missing, damage = sorted(findings(folder), key=lambda found: found.kind)
-        assert (missing.kind, missing.recovery) == ("index-missing", "rebuilt at the next start")
-        assert (damage.kind, damage.position) == ("log-checksum", start)
-        cut_bytes = last.stat().st_size - start
-        assert damage.recovery == f"the log is cut here: {cut_bytes} bytes go"
-        target.restart_node(1)
-        await_right(lambda: last.stat().st_size, start.__eq__, "the log is cut", 30)
-        target.kill_node(1)
-        assert missing.file.exists()
+        cut_after_a_kill(target, folder)
         assert findings(folder) == []
+        target.restart_node(1)
+        target.stop_node(1)
+        left_after_a_stop(target, folder)
+
+
+def cut_after_a_kill(target: KafkaTarget, folder: Path) -> None:
+    plant, last = Plant(folder, PARTITION), max((folder / PARTITION).glob("*.log"))
+    plant.file("00000000000000000000.index").unlink()
+    _, start = plant.header(int(last.stem), 3)
+    plant.flip(last.name, start + 100)
+    missing, damage = sorted(findings(folder), key=lambda found: found.kind)
+    assert (missing.kind, missing.recovery) == ("index-missing", "rebuilt at the next start")
+    assert (damage.kind, damage.position) == ("log-checksum", start)
+    cut_bytes = last.stat().st_size - start
+    assert damage.recovery == f"the log is cut here: {cut_bytes} bytes go"
+    target.restart_node(1)
+    await_right(lambda: last.stat().st_size, start.__eq__, "the log is cut", 30)
+    target.kill_node(1)
+    assert missing.file.exists()
+
+
+def left_after_a_stop(target: KafkaTarget, folder: Path) -> None:
+    plant, last = Plant(folder, PARTITION), max((folder / PARTITION).glob("*.log"))
+    assert findings(folder) == []
+    _, start = plant.header(int(last.stem), 1)
+    plant.flip(last.name, start + 100)
+    before = findings(folder)
+    assert before[0].recovery.startswith("not looked at behind a clean shutdown")
+    target.restart_node(1)
+    target.stop_node(1)
+    assert findings(folder) == before
 
 
 DAMAGE: dict[str, tuple[str, int, str]] = {  # file, byte to flip, kind

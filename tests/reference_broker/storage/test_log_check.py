@@ -132,6 +132,14 @@ def test_recovery_by_segment_and_shutdown(tmp_path: Path) -> None:
     assert "and 2 later segments" in found.recovery
 
 
+def test_the_metadata_log_is_always_recovered(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "data", clean=True)
+    (folder / PARTITION).rename(folder / "__cluster_metadata-0")
+    Plant(folder, "__cluster_metadata-0").flip(LAST, 61)
+    (found,) = findings(folder)
+    assert found.recovery.startswith(CUT_LAST)
+
+
 def test_records_that_cannot_be_read(plant: Plant) -> None:
     """The checksum is right: whoever wrote it was wrong."""
     header, start = plant.header(50, 4)

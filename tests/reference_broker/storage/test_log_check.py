@@ -1,5 +1,6 @@
 """Damage planted in a sound folder: each kind is found, named with its place, and nothing else."""
 
+import random
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from harness.codec.records.batch import encode_batch
 from harness.codec.records.message_set import Message, encode_message_set
 from harness.codec.records.record import Record
 from harness.reference_broker.storage.log_folder import NotALogFolder, open_log
+from harness.reference_broker.storage.log_values import log_values
 from harness.reference_broker.storage.segment_reader import Damage, SegmentReader
 from tests.reference_broker.storage.made_folder import PARTITION, batch_at, make_folder, name_of
 from tests.reference_broker.storage.planted import Plant, findings, one
@@ -256,3 +258,25 @@ def test_the_memory_is_bounded_whatever_the_size(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert path.stat().st_size > 40 << 20
     assert most_bytes < 4 << 20
+
+
+def test_random_damage(plant: Plant) -> None:
+    """Never an error of ours; a flipped bit is found wherever a checksum, or the log, tells it."""
+    dice = random.Random(5)
+    files = [path for path in sorted(plant.folder.rglob("*")) if path.is_file()]
+    for _ in range(300):
+        path = dice.choice(files)
+        raw = path.read_bytes()
+        data, at = bytearray(raw), dice.randrange(len(raw))
+        is_flip = dice.random() < 0.5
+        if is_flip:
+            data[at] ^= 1 << dice.randrange(8)
+        else:
+            data[at : at + dice.randrange(len(raw))] = dice.randbytes(dice.randrange(40))
+        path.write_bytes(data)
+        found = findings(plant.folder)
+        assert list(log_values(open_log(plant.folder), records=True))
+        if is_flip and path.suffix in (".log", ".index", ".snapshot"):
+            assert path in [one.file for one in found], (path.name, at)
+        path.write_bytes(raw)
+    assert findings(plant.folder) == []

@@ -22,6 +22,7 @@ _COMMANDS = {
     "cleanup": ("harness.commands.cleanup", "cleanup_command"),
     "versions": ("harness.commands.versions", "versions_command"),
     "timeline": ("harness.commands.timeline", "timeline_command"),
+    "log": ("harness.commands.log", "log"),
     "codec": ("harness.commands.codec", "codec"),
 }
 

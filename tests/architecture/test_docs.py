@@ -49,7 +49,7 @@ def test_every_command_of_the_readme_exists() -> None:
     named = set(
         re.findall(
             r"kafka-conformance "
-            r"(run|broker|proxy|report|gate|compare|sweep|versions|archaeology|cleanup|requirements|targets|codec)\b",
+            r"(run|broker|proxy|report|gate|compare|sweep|versions|archaeology|cleanup|requirements|targets|codec|log)\b",
             text,
         )
     )

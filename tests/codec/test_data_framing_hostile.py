@@ -15,12 +15,18 @@ from harness.codec.data_framing import (
     SHARE_GROUP_STATE,
     TRANSACTION_STATE,
     CoordinatorLog,
+    offset_index_entries,
     read_assignment,
     read_assignment_info,
+    read_clean_shutdown,
     read_connect_assignment,
     read_connect_worker_state,
     read_control_record,
     read_cooperative_user_data,
+    read_leader_epoch_checkpoint,
+    read_meta_properties,
+    read_offset_checkpoint,
+    read_partition_metadata,
     read_principal,
     read_producer_snapshot,
     read_quorum_state,
@@ -28,8 +34,10 @@ from harness.codec.data_framing import (
     read_subscription,
     read_subscription_info,
     read_transaction_index,
+    time_index_entries,
 )
 from harness.codec.errors import CodecError, DecodeError, UnsupportedVersionError
+from tests.codec import log_folder_vectors as vectors
 from tests.codec.data_vectors import vector, vector_names
 from tests.codec.values import QUICK, outcome
 
@@ -66,12 +74,29 @@ READERS: dict[str, Read] = {
     "txnindex": read_transaction_index,
     "snapshot": read_producer_snapshot,
     "quorum": lambda data: read_quorum_state(data.decode("latin-1")),
+    "offset index": lambda data: list(offset_index_entries(data, 0)),
+    "time index": lambda data: list(time_index_entries(data, 0)),
+    "offset checkpoint": read_offset_checkpoint,
+    "leader epochs": read_leader_epoch_checkpoint,
+    "partition metadata": read_partition_metadata,
+    "meta properties": read_meta_properties,
+    "clean shutdown": read_clean_shutdown,
 }
 SEEDS = [
     vector(name, release)
     for release in ("4.4.0", "3.9.2", "2.8.2")
     for name in vector_names(release)
     if not name.startswith("quorum")
+]
+SEEDS += [
+    vectors.CHECKPOINT,
+    vectors.LEADER_EPOCHS,
+    vectors.PARTITION_METADATA,
+    vectors.META_2_8,
+    vectors.META_4_4,
+    vectors.CLEAN_SHUTDOWN,
+    vectors.OFFSET_INDEX,
+    vectors.TIME_INDEX,
 ]
 
 

@@ -1,0 +1,172 @@
+"""What lies in a log directory and in a partition's folder, by the names of the files.
+
+Source: classes LogFileUtils, UnifiedLog (suffixes of folders), Snapshots.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = (
+    ".log",
+    ".index",
+    ".timeindex",
+    ".txnindex",
+    ".snapshot",
+)
+METADATA_TOPIC = "__cluster_metadata"
+INDEXES = (INDEX, TIME_INDEX, TXN_INDEX)
+LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
+    "leader-epoch-checkpoint",
+    "partition.metadata",
+    "quorum-state",
+)
+META_PROPERTIES, CLEAN_SHUTDOWN = "meta.properties", ".kafka_cleanshutdown"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+OFFSET_CHECKPOINTS = (
+    RECOVERY_POINTS,
+    "replication-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
+NOTES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
+DIRECTORY_NOTES = (META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS)
+_OF_SEGMENT = re.compile(r"([0-9]{20})(\.log|\.index|\.timeindex|\.txnindex|\.snapshot)")
+_METADATA_SNAPSHOT = re.compile(r"[0-9]{20}-[0-9]{10,}\.checkpoint")
+_BOOTSTRAP = "bootstrap.checkpoint"  # what the metadata log begins with, beside the partitions
+_PARTITION = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>[0-9]+)", re.ASCII)
+_LEAVING = re.compile(r".+-[0-9]+\.[0-9a-f]{32}-(delete|future|stray)|.+-(delete|future|stray)")
+_LEFT_ALONE = {".lock"}
+
+
+class NotALogFolder(ValueError):
+    """Nothing that Kafka keeps its logs in; the text says what was looked for."""
+
+
+@dataclass(slots=True)
+class SegmentFiles:
+    """A segment's files; ``indexes`` by suffix, those that are there."""
+
+    base_offset: int
+    log: Path | None = None
+    indexes: dict[str, Path] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class PartitionFolder:
+    """The files of one log, or those of them that were named.
+
+    ``topic``, ``partition``: None where the folder's name tells none. ``is_whole``: all that is in
+    the folder was looked at.
+    """
+
+    path: Path
+    topic: str | None
+    partition: int | None
+    is_whole: bool = True
+    segments: list[SegmentFiles] = field(default_factory=list)
+    producer_snapshots: list[tuple[int, Path]] = field(default_factory=list)
+    metadata_snapshots: list[Path] = field(default_factory=list)
+    notes: list[Path] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class LogDirectory:
+    """One of ``log.dirs``: partitions, and notes about all of them."""
+
+    path: Path
+    partitions: list[PartitionFolder] = field(default_factory=list)
+    metadata_snapshots: list[Path] = field(default_factory=list)
+    notes: list[Path] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+
+
+def open_log(path: Path) -> LogDirectory | PartitionFolder:
+    """What ``path`` is: a log directory, a partition's folder, or one file of either.
+
+    Raises NotALogFolder, OSError.
+    """
+    if not path.is_dir():
+        return _of_one_file(path)
+    entries = sorted(path.iterdir())
+    if any(_is_of_log(entry.name) for entry in entries):
+        return _partition_folder(path, entries)
+    directory = _log_directory(path, entries)
+    if directory.partitions or directory.notes:
+        return directory
+    if _PARTITION.fullmatch(path.name):
+        return _partition_folder(path, entries)
+    raise NotALogFolder(
+        f"{path}: neither a log directory nor a partition's folder; there is no TOPIC-PARTITION"
+        f" folder in it, no {META_PROPERTIES}, no segment"
+    )
+
+
+def _of_one_file(path: Path) -> LogDirectory | PartitionFolder:
+    if path.name in DIRECTORY_NOTES:
+        return LogDirectory(path.parent, notes=[path])
+    if path.name == _BOOTSTRAP:
+        return LogDirectory(path.parent, metadata_snapshots=[path])
+    if not _is_of_log(path.name):
+        raise NotALogFolder(f"{path}: no file of a log that can be read, by its name")
+    return _partition_folder(path.parent, [path], is_whole=False)
+
+
+def _is_of_log(name: str) -> bool:
+    return bool(_OF_SEGMENT.fullmatch(name) or _METADATA_SNAPSHOT.fullmatch(name)) or name in NOTES
+
+
+def _log_directory(path: Path, entries: list[Path]) -> LogDirectory:
+    found = LogDirectory(path)
+    for entry in entries:
+        if entry.is_dir() and _is_partition(entry.name):
+            found.partitions.append(_partition_folder(entry, sorted(entry.iterdir())))
+        elif entry.name in DIRECTORY_NOTES:
+            found.notes.append(entry)
+        elif entry.name == _BOOTSTRAP:
+            found.metadata_snapshots.append(entry)
+        elif entry.name not in _LEFT_ALONE:
+            found.others.append(entry)
+    return found
+
+
+def _is_partition(name: str) -> bool:
+    return bool(_PARTITION.fullmatch(name)) and not _LEAVING.fullmatch(name)
+
+
+def _partition_folder(path: Path, entries: list[Path], *, is_whole: bool = True) -> PartitionFolder:
+    named = _PARTITION.fullmatch(path.absolute().name)
+    topic, partition = (named["topic"], int(named["partition"])) if named else (None, None)
+    found = PartitionFolder(path, topic, partition, is_whole)
+    segments: dict[int, SegmentFiles] = {}
+    for entry in entries:
+        match = _OF_SEGMENT.fullmatch(entry.name)
+        if match is None:
+            _kept_in(found, entry).append(entry)
+            continue
+        base_offset, suffix = int(match[1]), match[2]
+        if suffix == SNAPSHOT:
+            found.producer_snapshots.append((base_offset, entry))
+            continue
+        segment = segments.setdefault(base_offset, SegmentFiles(base_offset))
+        if suffix == LOG:
+            segment.log = entry
+        else:
+            segment.indexes[suffix] = entry
+    found.segments = [segments[base_offset] for base_offset in sorted(segments)]
+    return found
+
+
+def _kept_in(folder: PartitionFolder, entry: Path) -> list[Path]:
+    if _METADATA_SNAPSHOT.fullmatch(entry.name):
+        return folder.metadata_snapshots
+    return folder.notes if entry.name in NOTES else folder.others
+
+
+def partitions_of(found: LogDirectory | PartitionFolder) -> Iterator[PartitionFolder]:
+    """All of it, whichever it is."""
+    yield from found.partitions if isinstance(found, LogDirectory) else (found,)

@@ -1,50 +1,47 @@
-"""The checkpoint files that a broker keeps beside its partitions: text, an entry a line.
-
-Source: classes OffsetCheckpointFile, LeaderEpochCheckpointFile: a version, how many entries, and
-the entries.
-"""
+"""What a broker has noted of a partition in the checkpoint files beside its logs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
+from harness.codec.data_framing.checkpoint_files import (
+    read_leader_epoch_checkpoint,
+    read_offset_checkpoint,
+)
+from harness.codec.errors import DecodeError
 
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
-_HEAD_LINES = 2
-
-
-def entries_of(text: str) -> list[list[str]] | None:
-    """The words of each entry; None of a file that is not whole, as while it is replaced."""
-    lines = text.splitlines()
-    if len(lines) < _HEAD_LINES or not lines[1].isdigit():
-        return None
-    entries = [line.split() for line in lines[_HEAD_LINES:]]
-    return entries if len(entries) == int(lines[1]) else None
+T = TypeVar("T")
 
 
 def high_watermark_noted(cluster: Cluster, node: int, topic: Topic) -> int | None:
     """That of partition 0, as this broker would begin with it; None where none is noted yet."""
     for directory in cluster.log_directories(node):
-        for name, partition, offset in _entries(directory / HIGH_WATERMARKS) or ():
-            if (name, partition) == (topic.name, "0"):
-                return int(offset)
+        for noted in _entries(directory / HIGH_WATERMARKS, read_offset_checkpoint):
+            if (noted.topic, noted.partition) == (topic.name, 0):
+                return noted.offset
     return None
 
 
 def epochs_noted(cluster: Cluster, node: int, topic: Topic) -> list[tuple[int, int]]:
     """Leader epochs of partition 0 with the offsets where they start; empty while none is noted."""
     for directory in cluster.log_directories(node):
-        found = _entries(directory / f"{topic.name}-0" / LEADER_EPOCHS)
-        if found is not None:
-            return [(int(epoch), int(start)) for epoch, start in found]
+        found = _entries(
+            directory / f"{topic.name}-0" / LEADER_EPOCHS, read_leader_epoch_checkpoint
+        )
+        if found:
+            return [(noted.epoch, noted.start_offset) for noted in found]
     return []
 
 
-def _entries(file: Path) -> list[list[str]] | None:
+def _entries(file: Path, read: Callable[[bytes], list[T]]) -> list[T]:
+    """No entry while it is not there, or not whole because it is written."""
     try:
-        return entries_of(file.read_text("utf-8"))
-    except FileNotFoundError:
-        return None
+        return read(file.read_bytes())
+    except (FileNotFoundError, DecodeError):
+        return []

@@ -274,8 +274,16 @@ DEFINITIONS = (
     Definition(
         "unclean.leader.election.enable",
         "boolean",
+        "true",
+        broker_setting="unclean.leader.election.enable",
+        until=(0, 11),  # KIP-106
+    ),
+    Definition(
+        "unclean.leader.election.enable",
+        "boolean",
         "false",
         broker_setting="unclean.leader.election.enable",
+        since=(0, 11),
     ),
 )
 """Sorted by name; of one name in the order of the releases."""

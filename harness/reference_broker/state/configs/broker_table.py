@@ -28,6 +28,7 @@ _EARLIER_DEFAULTS = (
     ("log.message.timestamp.after.max.ms", (4, 0), "9223372036854775807"),
     ("message.max.bytes", (2, 5), "1000012"),
     ("replica.lag.time.max.ms", (2, 5), "10000"),  # KIP-537
+    ("unclean.leader.election.enable", (0, 11), "true"),  # KIP-106
 )
 
 

@@ -135,10 +135,10 @@ class Node:
         self.state = self._seat.state
         self.purgatory = Purgatory(lambda: self.carry_out([]))
         self._handlers = self._seat.handlers
-        like = settings.like
-        self._for_nodes = _Served.of(like.between_nodes, self._handlers)
-        is_controller = self._seat.role is not None
-        self._for_clients = self._for_nodes if is_controller else _Served.of(like, self._handlers)
+        like, between = settings.like, settings.like.between_nodes
+        self._for_nodes = _Served.of(between, self._handlers)
+        is_one = self._seat.role is not None or like == between
+        self._for_clients = self._for_nodes if is_one else _Served.of(like, self._handlers)
         self._alarm: tuple[TimeMs, asyncio.TimerHandle] | None = None
         check_interval_ms = settings.number("offsets.retention.check.interval.ms")
         lag_check_ms = max(settings.number("replica.lag.time.max.ms") // 2, 1)

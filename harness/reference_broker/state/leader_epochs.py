@@ -88,8 +88,10 @@ class LeaderEpochs:
 
     def truncate_from(self, end: Offset) -> None:
         """The log ends at `end` now."""
-        self._entries = [entry for entry in self._entries if entry.start_offset < end]
-        self._note()
+        left = [entry for entry in self._entries if entry.start_offset < end]
+        if len(left) < len(self._entries):
+            self._entries = left
+            self._note()
 
     def truncate_below(self, start: Offset) -> None:
         """The log starts at `start` now: the epoch of that offset begins there."""

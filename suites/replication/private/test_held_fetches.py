@@ -42,7 +42,6 @@ class HeldFollower:
 
     def fetch(self) -> None:
         """The fetch that is held goes on; returns when it is answered, and the next one held."""
-        self.await_held()
         self._let_go = self._link.fired(HELD)
         self._link.release(HELD)
         self.await_held()

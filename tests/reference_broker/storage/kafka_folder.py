@@ -158,6 +158,8 @@ def _transaction(leader: Address, *, committed: bool) -> None:
             committed=committed,
         )
         eventually(lambda: _fine(connection.ask(end, 0).error_code), "the transaction ends")
+        # Answered before the markers are written: who is killed now writes them at its start.
+        eventually(lambda: _init(connection, name), "the markers are written")
 
 
 def _init(connection: Connection, name: str) -> tuple[int, int] | None:

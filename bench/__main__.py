@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from bench.broker.__main__ import main as broker_main
 from bench.cluster.__main__ import main as cluster_main
@@ -11,19 +12,23 @@ from bench.messages import cases as message_cases
 from bench.proxy.__main__ import main as proxy_main
 from bench.ratio import ratio
 from bench.records import cases as record_cases
+from bench.storage.__main__ import main as storage_main
 from bench.suites import GROUP, NAME, suites_ratio
+
+_WITH_OPTIONS: dict[str, Callable[[list[str]], int]] = {
+    "broker": broker_main,
+    "cluster": cluster_main,
+    "codec": codec_main,
+    "proxy": proxy_main,
+    "storage": storage_main,
+}
+"""Those that are programs of their own."""
 
 
 def main(names: list[str]) -> int:
     """Print one line a case; 2 for a name that is no group of cases."""
-    if names[:1] == ["broker"]:
-        return broker_main(names[1:])
-    if names[:1] == ["cluster"]:
-        return cluster_main(names[1:])
-    if names[:1] == ["codec"]:
-        return codec_main(names[1:])
-    if names[:1] == ["proxy"]:
-        return proxy_main(names[1:])
+    if names and names[0] in _WITH_OPTIONS:
+        return _WITH_OPTIONS[names[0]](names[1:])
     cases = [*message_cases(), *record_cases()]
     groups = sorted({*(case.group for case in cases), GROUP})
     unknown = [name for name in names if name not in groups]

@@ -38,9 +38,10 @@ def problems_of(items: Sequence[pytest.Item]) -> list[str]:
         ]
         if is_offline(item) and "broker" in getattr(item, "fixturenames", ()):
             problems.append(f"{item.nodeid} asks a broker although it is marked offline")
+        places = " or ".join(PRIVATE)
         is_private = item.get_closest_marker("private_cluster") is not None
         if is_private and not item.nodeid.startswith(PRIVATE):
-            problems.append(f"{item.nodeid} has a private cluster and is not below {PRIVATE}")
+            problems.append(f"{item.nodeid} has a private cluster and is not below {places}")
     return problems
 
 

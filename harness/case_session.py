@@ -35,7 +35,10 @@ from harness.discarded_broker import UNHURRIED
 from harness.faults import Faults
 from harness.granted import grants_of
 from harness.histories.history import Operation
+from harness.kept_broker import KeptBroker
+from harness.lossy_broker import ONLY_NODE, LossyBroker
 from harness.own_names import case_prefix
+from harness.power_loss.lossy_disk import LossyDisk
 from harness.run_session import WorkerContext
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability
@@ -155,6 +158,24 @@ class CaseSession:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
         return self._door(self.private.addresses, self.private.zookeeper)
+
+    def kept_broker(
+        self, target: Target, settings: dict[str, str], *, older: bool = False
+    ) -> KeptBroker:
+        """The same with data that outlives its process; raises MissingCapability.
+
+        ``older``: it begins as an older release.
+        """
+        self.private = running = target.start_another(settings, kept=True, older=older)
+        return KeptBroker(running, self._door(running.addresses, running.zookeeper))
+
+    def lossy_broker(
+        self, target: Target, settings: dict[str, str], disk: LossyDisk
+    ) -> LossyBroker:
+        """The same with its data on that disk, which the caller closes behind it."""
+        folders = {ONLY_NODE: disk.path / "node"}
+        self.private = running = target.start_another(settings, kept=True, node_folders=folders)
+        return LossyBroker(running, self._door(running.addresses, running.zookeeper), disk)
 
     def private_joined(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
         """The same for one that virtual brokers join."""

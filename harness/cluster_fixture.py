@@ -22,7 +22,7 @@ _LENT = pytest.StashKey[LentCluster]()
 def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "needs_nodes(count): the cluster has to have so many brokers",
-        "private_cluster(nodes, settings, links): the test may harm the nodes of its cluster",
+        "private_cluster(nodes, settings, links, disks): the test may harm its cluster's nodes",
     ):
         config.addinivalue_line("markers", line)
 
@@ -41,10 +41,11 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         if mark is None:
             made = case.shared_cluster()
         else:
-            nodes, settings, links = mark.args
+            nodes, settings, links, disks = mark.args
             nodes = nodes or len(case.broker.nodes)
-            running = lent.lend(case.broker.make_target, nodes, settings, links=links)
+            running = lent.lend(case.broker.make_target, nodes, settings, links=links, disks=disks)
             made = case.lent_cluster(running, links=links)
+            made.disks = lent.disks
             lent.listener = case.notes.hear
         yield made
     finally:

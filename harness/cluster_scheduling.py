@@ -11,4 +11,4 @@ class OneForPrivateClusters(LoadScopeScheduling):  # type: ignore[misc]
     """Tests with private clusters go to one worker, all others to whoever is free."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return PRIVATE if nodeid.startswith(PRIVATE) else nodeid
+        return PRIVATE[0] if nodeid.startswith(PRIVATE) else nodeid

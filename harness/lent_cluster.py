@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 
 from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
+from harness.power_loss.lossy_disk import DiskError, LossyDisk
 from harness.proxies.event import Event, Listener
 from harness.targets.errors import MissingCapability, TargetError
-from harness.targets.target import Target
+from harness.targets.target import POWER_LOSS, Target
 
 
 class LentCluster:
@@ -18,6 +19,8 @@ class LentCluster:
     def __init__(self) -> None:
         self._running: Target | None = None
         self._kind: object = None
+        self.disks: dict[int, LossyDisk] = {}
+        """Of its nodes, where they can lose power."""
         self.listener: Listener | None = None
         """Hears what is done to its links while it is lent, if it has any."""
 
@@ -32,17 +35,35 @@ class LentCluster:
         settings: Mapping[str, str],
         *,
         links: bool = False,
+        disks: bool = False,
     ) -> Target:
         """So many nodes with these settings, all well. Raises MissingCapability, TargetError."""
-        kind = (nodes, dict(settings), links)
+        kind = (nodes, dict(settings), links, disks)
         if self._kind != kind:
             self.stop()
         if self._running is None:
+            if disks:
+                self._make_disks(nodes)
             self._running = like().start_another(
-                settings, nodes=nodes, links=links, tell=self._tell if links else None
+                settings,
+                nodes=nodes,
+                links=links,
+                tell=self._tell if links else None,
+                node_folders={node: disk.path / "node" for node, disk in self.disks.items()},
             )
             self._kind = kind
+            for disk in self.disks.values():
+                disk.sync()  # what Kafka 3.9.2 formats is not flushed by itself
         return self._running
+
+    def _make_disks(self, nodes: int) -> None:
+        """Raises MissingCapability where the machine has none after all."""
+        try:
+            for node in range(1, nodes + 1):
+                self.disks[node] = LossyDisk()
+        except DiskError as problem:
+            self.stop()
+            raise MissingCapability(POWER_LOSS, str(problem)) from problem
 
     def take_back(self, cluster: Cluster) -> None:
         """After a test: all as it was, or gone."""
@@ -58,3 +79,6 @@ class LentCluster:
         running, self._running = self._running, None
         if running is not None:
             running.stop()
+        disks, self.disks = self.disks, {}
+        for disk in disks.values():
+            disk.close()

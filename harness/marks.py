@@ -18,7 +18,7 @@ from harness.codec.apis import Api, api_named
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 
-PRIVATE = "suites/replication/private/"
+PRIVATE = ("suites/replication/private/", "suites/durability/private/")
 """Where tests with private clusters stand; see :func:`private_cluster`."""
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -73,21 +73,34 @@ def own_broker(**settings: str) -> Callable[[F], F]:
     return pytest.mark.own_broker(named)
 
 
+def kept_broker(**settings: str) -> Callable[[F], F]:
+    """The fixture ``kept_broker`` is a broker of the test's own whose data outlives its process.
+
+    ``settings`` as for ``own_broker``. Recorded as not_applicable where the target cannot have one.
+    """
+    named = {key.replace("__", "."): value for key, value in settings.items()}
+    return pytest.mark.kept_broker(named)
+
+
 def needs_nodes(count: int) -> Callable[[F], F]:
     """The cluster of the test has to have so many brokers, where three are not enough."""
     return pytest.mark.needs_nodes(count)
 
 
-def private_cluster(nodes: int = 0, *, links: bool = False, **settings: str) -> Callable[[F], F]:
+def private_cluster(
+    nodes: int = 0, *, links: bool = False, disks: bool = False, **settings: str
+) -> Callable[[F], F]:
     """The test gets a cluster that no other test asks meanwhile, and may do harm to its nodes.
 
     ``nodes``: how many brokers it has, by default as many as the target; ``links``: each of its
     directed links can be cut (``cluster.links``), not_applicable where the target cannot have
-    that; ``settings`` of its own (dots written as ``__``). Tests with this mark stand below
-    :data:`PRIVATE`, so that one process runs them all: there is never more than one such cluster.
+    that; ``disks``: so it is where the disks of its nodes can lose power
+    (``cluster.lose_power``); ``settings`` of its own (dots written as ``__``). Tests with this mark
+    stand below one of :data:`PRIVATE`, so that one process runs them all: there is never more than
+    one such cluster.
     """
     named = {key.replace("__", "."): value for key, value in settings.items()}
-    return pytest.mark.private_cluster(nodes, named, links)
+    return pytest.mark.private_cluster(nodes, named, links, disks)
 
 
 def offline() -> Callable[[F], F]:

@@ -41,7 +41,11 @@ from harness.targets.target import Target
 from harness.virtual_broker.cluster import JoinedCluster
 
 SUITES = "suites"
-pytest_plugins = ("harness.cluster_fixture",)
+pytest_plugins = (
+    "harness.cluster_fixture",
+    "harness.kept_broker_fixture",
+    "harness.lossy_broker_fixture",
+)
 _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
 CASE = pytest.StashKey[CaseSession]()

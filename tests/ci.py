@@ -41,6 +41,8 @@ SAMPLE = ("kafka:0.8.2.2", "kafka:0.10.2.2", "kafka:2.8.2")
 LIKE = ("0.10.2.2", "2.8.2")
 """Of the sample, those that the built-in broker can be like."""
 """Of the releases of docs/archaeology.md: a layout, a format and a mode that 4.4.0 has not."""
+BUILT_IN_SAMPLE = "5"
+"""Of the wrong functions of the built-in broker: each requirement has a defect on the wire too."""
 FAILURES_ARE_KNOWN = {"releases", "others", KFAKE}
 """Their runs exit 1; the gate says whether that is as it should be."""
 NEEDED_PROGRAMS = {KFAKE: "go", "clients": "go"}
@@ -52,7 +54,7 @@ not answer in time."""
 IN_ORDER = (
     *("lint", "types", "tests", "suites", "others", "kafka", "containers", "releases", "defects"),
     *(KFAKE, "cluster", "cluster_defects", "clients", "fuzz", "groups", "replication"),
-    "differential",
+    *("recovery", "differential"),
 )
 """How they begin: what others need comes first, and beside what works much stands what waits much.
 The report comes behind all."""
@@ -120,10 +122,14 @@ PARTS: dict[str, list[list[str]]] = {
         ["python", "-m", "tests.group_model", "--target", "reference", "--target", "kafka:4.4.0",
          "--examples", "10", "--steps", "12"],
     ],
+    "recovery": [
+        ["python", "-m", "tests.recovery", "--damages", "500", "--of", "2500", "--seed", "1",
+         "--left", "kafka:4.4.0", "--right", "reference,disk", "--out", f"{OUT}/recovery"],
+    ],
     "replication": [["python", "-m", "tests.replication_model", "--steps", "100000"]],
     "cluster": [
-        [*PYTEST, "suites/replication", "--target", "reference,nodes=3", "-n", "2",
-         "--out", f"{OUT}/cluster"],
+        [*PYTEST, "suites/replication", "suites/durability/private", "--target",
+         "reference,nodes=3", "-n", "2", "--out", f"{OUT}/cluster"],
         [*PYTEST, "suites/protocol", "--target", "reference,nodes=3", "-n", "2",
          "--versions", "ends", "--out", f"{OUT}/cluster-protocol"],
         ["kafka-conformance", "timeline", "reference,nodes=1", "kafka:4.4.0", "kafka:0.8.2.2"],
@@ -131,8 +137,10 @@ PARTS: dict[str, list[list[str]]] = {
         ["kafka-conformance", "gate", f"{OUT}/cluster-protocol"],
     ],
     "defects": [
-        ["python", "-m", "tests.defects", "--target", "reference", "--out", f"{OUT}/defects",
-         "--jobs", "4"],
+        ["python", "-m", "tests.defects", "--target", "reference", "--on-the-wire",
+         "--out", f"{OUT}/defects", "--jobs", "4"],
+        ["python", "-m", "tests.defects", "--target", "reference", "--built-in",
+         "--sample", BUILT_IN_SAMPLE, "--out", f"{OUT}/built-in", "--jobs", "4"],
         ["python", "-m", "tests.defects", "--target", ENDED_SEEN_ON,
          *with_each("--requirement", tuple(ENDED)), "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", "kafka:4.4.0", "--out", f"{OUT}/defects",

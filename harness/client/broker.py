@@ -190,6 +190,18 @@ class BrokerUnderTest:
             return False
         return True
 
+    def hang_up(self) -> None:
+        """Close all connections; the next question is asked on a new one."""
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        self._side = None
+
+    def leave(self) -> None:
+        """Close all connections and delete nothing: the broker goes with all that it has."""
+        self._groups, self._created = [], []
+        self.hang_up()
+
     def close(self) -> None:
         """Delete the groups and topics that were made here, and close all connections."""
         groups, self._groups = self._groups, []
@@ -200,10 +212,7 @@ class BrokerUnderTest:
             finally:
                 delete_topics(self, topics)
         finally:
-            for connection in self._connections:
-                connection.close()
-            self._connections.clear()
-            self._side = None
+            self.hang_up()
 
     # -- topics ------------------------------------------------------------------------------
 

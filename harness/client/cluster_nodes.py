@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -72,6 +72,18 @@ class ClusterLinks(Protocol):
         """Everything that was cut."""
 
 
+class ClusterDisk(Protocol):
+    """The disk of a node; see :class:`harness.power_loss.lossy_disk.LossyDisk`."""
+
+    path: Path
+
+    def cut(self) -> None:
+        """The power goes, and with it what was not flushed."""
+
+    def remount(self) -> None:
+        """The power comes back."""
+
+
 class ClusterNotes(Protocol):
     """Who writes down what was done; see :class:`harness.cluster_notes.ClusterNotes`."""
 
@@ -104,9 +116,12 @@ class ClusterNodes:
         self.control: NodeControl | None = None
         """None where nothing may be done to a node, because others ask the same cluster."""
         self.notes: ClusterNotes = _NoNotes()
+        self.disks: Mapping[int, ClusterDisk] = {}
+        """Of the nodes whose disks can lose power."""
         self._links: ClusterLinks | None = None
         self._ended: set[int] = set()
         self._frozen: set[int] = set()
+        self._cut: set[int] = set()
 
     @property
     def links(self) -> ClusterLinks:
@@ -154,8 +169,22 @@ class ClusterNodes:
         self._controlled.kill_node(node)
         self._ended.add(node)
 
+    def lose_power(self, node: int) -> None:
+        """Its disk stops and keeps what was flushed, and it is gone. For clusters with disks."""
+        self.notes.did("power_lost", node)
+        self.disks[node].cut()
+        self._cut.add(node)
+        self.kill(node)
+
+    def restore_power(self, node: int) -> None:
+        """What its disk has kept can be seen; by itself :meth:`restart` does it first."""
+        if node in self._cut:
+            self.disks[node].remount()
+            self._cut.discard(node)
+
     def restart(self, node: int) -> None:
         """Start it again with its data and address; it answers, others may not know it yet."""
+        self.restore_power(node)
         with self._noted("restart", node):
             self._controlled.restart_node(node)
         self._ended.discard(node)
@@ -175,7 +204,7 @@ class ClusterNodes:
         self._forget_door(node)
 
     def log_directories(self, node: int) -> list[Path]:
-        """Where this broker keeps its partitions, up or not; only to be read.
+        """Where this broker keeps its partitions, up or not; what is changed there is not healed.
 
         Raises MissingCapability where nobody but the broker may look there.
         """

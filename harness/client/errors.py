@@ -28,5 +28,9 @@ class PreparationFailed(BrokerMisbehaved):
         self.error_code = error_code
 
 
+class DidNotStart(BrokerMisbehaved):
+    """The broker, ended by a test, does not come back with the data that is there."""
+
+
 class ApiNotAdvertised(Exception):
     """What the broker is known to serve lacks what the test needs."""

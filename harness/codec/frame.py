@@ -15,6 +15,11 @@ def frame(*payload: bytes) -> bytes:
     return b"".join((_LENGTH.pack(sum(map(len, payload))), *payload))
 
 
+def frame_head(size_bytes: int) -> bytes:
+    """What stands before a payload of that size."""
+    return _LENGTH.pack(size_bytes)
+
+
 class FrameSplitter:
     """Bytes as they arrive in, whole frames' payloads out. Holds at most one unfinished frame.
 

@@ -9,6 +9,7 @@ import struct
 import uuid
 
 from harness.codec.layout import STRING_LIMIT_BYTES
+from harness.codec.lent_bytes import LentBytes
 from harness.codec.specs import ZERO_UUID
 from harness.codec.varint import decode_uvarint, encode_uvarint
 
@@ -159,7 +160,9 @@ def require_bools(values: Any) -> None:
 
 
 def bytes_of(value: Any) -> bytes:
-    """What is no ``bytes`` itself."""
+    """What is no ``bytes`` itself. What is lent stays what it is."""
+    if isinstance(value, LentBytes):
+        return value  # type: ignore[return-value]
     if not isinstance(value, bytes | bytearray | memoryview):
         raise Malformed
     return bytes(value)

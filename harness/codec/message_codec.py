@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
+    from harness.codec.lent_bytes import LentBytes
+
     M = TypeVar("M", bound=Message)
 
 
@@ -33,11 +35,14 @@ def encode(message: Message, version: int) -> bytes:
         raise _refusal(message, version) from error
 
 
-def encode_parts(message: Message, version: int) -> list[bytes]:
-    """As ``encode``, in parts: one behind the other they are the body. Raises the same."""
+def encode_parts(message: Message, version: int) -> list[bytes | LentBytes]:
+    """As ``encode``, in parts: one behind the other they are the body. Raises the same.
+
+    Unlike there, a value may be LentBytes.
+    """
     write = _encoders.get((type(message), version)) or _encoder(type(message), version)
     try:
-        return write(message)
+        return write(message)  # type: ignore[return-value]
     except Exception as error:
         raise _refusal(message, version) from error
 

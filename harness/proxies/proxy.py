@@ -245,6 +245,9 @@ class Proxy:
                 await loop.create_connection(lambda: side, *self.upstream)
         except OSError:  # TimeoutError is one
             connection.not_connected()
+        except asyncio.CancelledError:
+            connection.broker.forgotten()
+            raise
 
     def _gone(self, connection: ProxiedConnection) -> None:
         if self._open.pop(connection.place.connection, None) is None:

@@ -70,11 +70,19 @@ class Side(asyncio.Protocol):
         return True  # the other direction goes on
 
     def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
+        if self.transport is None:
+            return
         self.transport = None
         if self._timer:
             self._timer.cancel()
         self.into.finish()
         self._owner.lost(self)
+
+    def forgotten(self) -> None:
+        """Who connected it was cancelled: uvloop then closes a socket that was made in the same
+        turn, and tells nobody."""
+        if self.transport and self.transport.is_closing():
+            self.connection_lost(None)
 
     def pause_writing(self) -> None:
         self.into.receiver_is_slow = True

@@ -11,8 +11,19 @@ import click
 
 from harness.reference_broker.likeness import releases
 from harness.reference_broker.server import run_broker
-from harness.reference_broker.settings import BrokerSettings, SettingError, parse_assignments
+from harness.reference_broker.settings import (
+    BrokerSettings,
+    SettingError,
+    folders_of,
+    parse_assignments,
+)
 from harness.reference_broker.state.brokers import Endpoint
+from harness.reference_broker.state.log_store import (
+    FolderInUse,
+    FolderOfAnother,
+    NoDirectoryLeft,
+    UnreadableLog,
+)
 
 if TYPE_CHECKING:
     from harness.reference_broker.cluster.broker_node import Joining
@@ -78,7 +89,8 @@ class _Wanted:
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Not with --nodes: keep the logs of a cluster's node here. Default: in memory.",
+    help="Keep the logs here, as Kafka does, for the next start too; not with --nodes. "
+    "Default: in memory.",
 )
 @click.option(
     "--controller-port",
@@ -116,7 +128,7 @@ def broker(
     ways: tuple[str, ...],
     verbose: bool,
 ) -> None:
-    """Run the built-in broker, in memory, until interrupted: one node, or a replicated cluster.
+    """Run the built-in broker until interrupted: one node, or a replicated cluster.
 
     Prints a last line, `listening on HOST:PORT`, when clients may connect; several addresses with a
     comma between them.
@@ -144,6 +156,8 @@ def broker(
         _run(wanted)
     except SettingError as error:
         raise click.UsageError(str(error)) from error
+    except (FolderInUse, FolderOfAnother, UnreadableLog, NoDirectoryLeft) as error:
+        raise click.ClickException(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"cannot listen at {host}:{port}: {_why(error)}") from error
 
@@ -155,9 +169,9 @@ def _run(wanted: _Wanted) -> None:
     if sum(given) > 1:
         told = "--nodes, --controller, --join and --controller-port exclude each other: give one"
         raise click.UsageError(told)
-    if wanted.data_dir is not None and (wanted.nodes is not None or not any(given)):
-        raise click.UsageError("--data-dir is for --controller, --join and --controller-port")
-    if not any(given):
+    if wanted.data_dir is not None and wanted.nodes is not None:
+        raise click.UsageError("--data-dir is the folder of one node, and --nodes runs several")
+    if not any(given) and wanted.data_dir is None:
         run_broker(wanted.host, wanted.port, BrokerSettings.of(wanted.given, wanted.like))
         return
     from harness.reference_broker.cluster import running
@@ -169,18 +183,32 @@ def _run(wanted: _Wanted) -> None:
         )
         return
     settings = BrokerSettings.of(wanted.given, wanted.like)
-    cluster_id = wanted.cluster_id or running.new_cluster_id()
+    data_dir = wanted.data_dir
+    folder = None if data_dir is None else folders_of(settings, data_dir)[0]
+    cluster_id = wanted.cluster_id or _cluster_id(folder)
     if wanted.is_controller:
         at = Endpoint(wanted.host, wanted.port)
         running.run_controller(settings, cluster_id, at, wanted.data_dir)
     elif wanted.controller_port is not None:
         at = Endpoint(wanted.host, wanted.controller_port)
         running.run_combined(settings, _joining(wanted, cluster_id, at))
+    elif wanted.join is None:
+        joining = _joining(wanted, cluster_id, Endpoint(wanted.host, 0))
+        running.run_combined(settings, running.member_joining(joining, alone=True))
     elif wanted.cluster_id is None:
         raise click.UsageError("--join needs --cluster-id, the id that the controller was given")
     else:
         joining = _joining(wanted, cluster_id, _endpoint(wanted.join or "", "--join"))
         running.run_member(settings, running.member_joining(joining, alone=wanted.is_alone))
+
+
+def _cluster_id(folder: Path | None) -> str:
+    """Of a folder that is somebody's already, or a new one."""
+    from harness.reference_broker.cluster.running import new_cluster_id
+    from harness.reference_broker.storage.node_files import cluster_id_in
+
+    found = None if folder is None else cluster_id_in(folder)
+    return found or new_cluster_id()
 
 
 def _joining(wanted: _Wanted, cluster_id: str, controller: Endpoint) -> "Joining":

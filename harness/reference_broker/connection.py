@@ -10,11 +10,13 @@ most requests.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
-from harness.codec.frame import frame
+from harness.codec.frame import frame, frame_head
+from harness.codec.lent_bytes import LentBytes
 from harness.codec.structs import Message
+from harness.reference_broker.file_part import FilePart, FileTooShort
 from harness.reference_broker.node import Node, RequestRejected, Response, Waiting
 from harness.reference_broker.request_buffer import FrameRefused, RequestBuffer
 from harness.reference_broker.request_memory import RequestMemory
@@ -53,7 +55,7 @@ class ClientConnection(asyncio.Protocol):
         self._heard_at = self._loop.time()
         self._idle_timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
-        self.ip = "?"
+        self.ip, self.descriptor = "?", -1
 
     # The event loop calls these.
 
@@ -61,6 +63,8 @@ class ClientConnection(asyncio.Protocol):
         """Take over the transport."""
         self._transport = cast("asyncio.Transport", transport)
         self.ip = str(transport.get_extra_info("peername", ("?",))[0])
+        socket = transport.get_extra_info("socket")
+        self.descriptor = -1 if socket is None else socket.fileno()
         if not self._on_made(self):
             _LOG.info("connection from %s refused: there are too many", self.ip)
             self._transport.abort()
@@ -167,7 +171,11 @@ class ClientConnection(asyncio.Protocol):
 
     def _take_answer(self, response: Response, answers: list[bytes]) -> None:
         if response.parts is not None:
-            answers.append(frame(*response.parts))
+            whole = [part for part in response.parts if not isinstance(part, LentBytes)]
+            if len(whole) == len(response.parts):
+                answers.append(frame(*whole))
+            else:
+                self._write_lent(response.parts, answers)
         if response.mute_ms > 0 and not self._has_ended:
             self._held_by = self._loop.call_later(response.mute_ms / 1000, self._continue)
 
@@ -212,6 +220,37 @@ class ClientConnection(asyncio.Protocol):
         if answers and self._transport is not None and not self._transport.is_closing():
             self._transport.write(answers[0] if len(answers) == 1 else b"".join(answers))
         answers.clear()
+
+    def _write_lent(self, parts: Sequence[bytes | LentBytes], answers: list[bytes]) -> None:
+        """What is lent goes at once, behind what is written before it."""
+        answers.append(frame_head(sum(map(len, parts))))
+        for part in parts:
+            if isinstance(part, LentBytes):
+                self._write(answers)
+                self._send(part)
+            else:
+                answers.append(part)
+
+    def _send(self, part: LentBytes) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        socket = transport.get_extra_info("socket")
+        may_send = socket is not None and transport.get_write_buffer_size() == 0
+        try:
+            if isinstance(part, FilePart) and may_send:
+                left = part.send(socket.fileno())
+            else:
+                left = bytes(part)
+        except FileTooShort as problem:
+            _LOG.warning("connection closed in the middle of an answer: %s", problem)
+            transport.abort()
+        except OSError as error:
+            part.on_error(error)
+            transport.abort()
+        else:
+            if left:
+                transport.write(left)
 
     def _steer_reading(self) -> None:
         """Read while the next request may come and there is memory for it."""

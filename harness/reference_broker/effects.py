@@ -32,6 +32,15 @@ class ReplicaMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class DirectoryChosen:
+    """The controller is to be told that a replica will be in this directory (KIP-858)."""
+
+    topic_id: UUID
+    partition_index: PartitionIndex
+    directory: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class CreationWanted:
     """Somebody asked for a topic that does not exist: the controller is to be asked for it."""
 
@@ -56,4 +65,12 @@ class GroupMoved:
     group_id: GroupId
 
 
-Effect = PartitionGrew | IsrProposed | ReplicaMoved | CreationWanted | TopicDeleted | GroupMoved
+Effect = (
+    PartitionGrew
+    | IsrProposed
+    | ReplicaMoved
+    | DirectoryChosen
+    | CreationWanted
+    | TopicDeleted
+    | GroupMoved
+)

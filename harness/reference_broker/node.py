@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,11 +15,13 @@ from harness.codec.header import (
     decode_request_header,
     response_header,
 )
+from harness.codec.lent_bytes import LentBytes
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
 from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.effects import (
     CreationWanted,
+    DirectoryChosen,
     Effect,
     GroupMoved,
     IsrProposed,
@@ -72,13 +74,14 @@ class _Request:
 
 
 class Response(NamedTuple):
-    """`parts` are the response without its length, None when the request wants none.
+    """`parts` are the response without its length, None when the request wants none. What is lent
+    is to be sent before the node is given anything else to do.
 
     Nothing more is read from the client for `mute_ms`: for as long as it was told to wait
     (KIP-219).
     """
 
-    parts: list[bytes] | None
+    parts: Sequence[bytes | LentBytes] | None
     mute_ms: int = 0
 
 
@@ -363,6 +366,6 @@ def _keys_of(effect: Effect) -> list[WakeKey]:
         return [effect.group_id]
     if isinstance(effect, PartitionGrew | ReplicaMoved):
         return [(effect.topic_id, effect.partition_index)]
-    if isinstance(effect, IsrProposed | CreationWanted):
+    if isinstance(effect, IsrProposed | DirectoryChosen | CreationWanted):
         return []  # for other nodes to do
     return [(effect.topic_id, PartitionIndex(i)) for i in range(effect.partition_count)]

@@ -1,7 +1,6 @@
 """The sockets of a broker, ended without a trace when the broker stops."""
 
 import asyncio
-import resource
 import signal
 import sys
 from collections import Counter
@@ -9,6 +8,7 @@ from collections.abc import Callable
 
 from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.connection import ClientConnection
+from harness.reference_broker.descriptors import is_spared, raise_limit, spared
 from harness.reference_broker.node import Node
 from harness.reference_broker.request_memory import RequestMemory
 from harness.reference_broker.settings import (
@@ -22,7 +22,7 @@ from harness.reference_broker.untaken_answers import UntakenAnswers
 
 _PLAINTEXT = "PLAINTEXT://"
 _TURNS_OF_ACCEPTING = 6  # from a socket that asyncio has accepted to `connection_made`
-_OWN_FILES = 64
+_ACCEPTED_AT_ONCE = 100  # asyncio's own backlog
 _WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - refused, not bound
 
 
@@ -36,7 +36,6 @@ class BrokerServer:
         self._by_ip: Counter[str] = Counter()
         self._memory = RequestMemory(request_memory_bytes(settings))
         self._untaken = UntakenAnswers(answer_memory_bytes())
-        self._most_connections = min(settings.number("max.connections"), _most_sockets())
         self._all_gone = asyncio.Event()
         self.node: Node | None = None
 
@@ -56,7 +55,10 @@ class BrokerServer:
     async def bind(self, host: str, port: int) -> int:
         """Take the port, 0 for a free one, and tell which; nobody is served yet."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connection, host, port, start_serving=False)
+        at_once = max(min(_ACCEPTED_AT_ONCE, spared() // 2), 1)
+        self._server = await loop.create_server(
+            self._connection, host, port, backlog=at_once, start_serving=False
+        )
         return int(self._server.sockets[0].getsockname()[1])
 
     async def serve(self, node: Node) -> None:
@@ -105,7 +107,7 @@ class BrokerServer:
     def _take(self, connection: ClientConnection) -> bool:
         """Whether a new connection is served; not when there are too many of them already."""
         ip, number = connection.ip, self._settings.number
-        if len(self._connections) >= self._most_connections:
+        if len(self._connections) >= number("max.connections") or is_spared(connection.descriptor):
             return False
         if self._by_ip[ip] >= number("max.connections.per.ip"):
             return False
@@ -122,14 +124,6 @@ class BrokerServer:
             del self._by_ip[connection.ip]
         if not self._connections:
             self._all_gone.set()
-
-
-def _most_sockets() -> int:
-    """What the process may open, less what it needs for itself."""
-    most_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most_files == resource.RLIM_INFINITY:
-        return sys.maxsize
-    return max(most_files - min(_OWN_FILES, most_files // 2), 1)
 
 
 def advertised_address(settings: BrokerSettings, host: str, bound_port: int) -> tuple[str, int]:
@@ -174,6 +168,7 @@ def run_broker(host: str, port: int, settings: BrokerSettings) -> None:
     Raises SettingError and OSError when the broker cannot listen.
     """
     keep_freed_memory()
+    raise_limit()
     asyncio.run(_run_until_signal(host, port, settings))
 
 

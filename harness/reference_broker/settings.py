@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError
 from harness.reference_broker.state.config_values import ConfigDefinition as Definition
@@ -36,12 +37,19 @@ _OWN_SETTINGS = (
     Definition("leader.imbalance.check.interval.seconds", "long", "300", 1),
     Definition("log.cleaner.backoff.ms", "long", "15000", 0),
     Definition("log.cleaner.enable", "boolean", "true"),
+    Definition("log.dirs", "string", ""),
+    Definition("log.flush.offset.checkpoint.interval.ms", "int", "60000", 0),
+    Definition("log.flush.scheduler.interval.ms", "long", str(2**63 - 1)),
+    Definition("log.flush.start.offset.checkpoint.interval.ms", "int", "60000", 0),
     Definition("log.initial.task.delay.ms", "long", "30000", 0),
     Definition("log.retention.check.interval.ms", "long", "300000", 1),
     Definition("max.connections", "int", str(_INT_MAX), 0),
     Definition("max.connections.per.ip", "int", str(_INT_MAX), 0),
     Definition("max.incremental.fetch.session.cache.slots", "int", "1000", 0),
     Definition("max.request.partition.size.limit", "int", "2000", 1),
+    Definition("metadata.log.max.record.bytes.between.snapshots", "long", "20971520", 1),
+    Definition("metadata.log.segment.bytes", "int", "1073741824", 1048576),
+    Definition("metadata.max.retention.bytes", "long", "104857600"),
     Definition("node.id", "int", "1", 0),
     Definition("num.partitions", "int", "1", 1),
     Definition("offset.metadata.max.bytes", "int", "4096"),
@@ -157,6 +165,12 @@ def _check_request_memory(values: Mapping[str, ConfigValue]) -> None:
             f"broker setting: queued.max.request.bytes is {queued}, which is less than one request "
             f"may have: give {largest} (socket.request.max.bytes) or more, or -1 for no limit"
         )
+
+
+def folders_of(settings: BrokerSettings, data_dir: Path) -> list[Path]:
+    """Where the logs are: in `log.dirs`, relative to the data folder, or there itself."""
+    named = [name.strip() for name in settings.text("log.dirs").split(",")]
+    return [data_dir / name for name in named if name] or [data_dir]
 
 
 def machine_memory_bytes() -> int:

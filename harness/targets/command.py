@@ -34,6 +34,8 @@ from harness.targets.target import (
     JOIN_AS_BROKER,
     LINKS,
     LOG_DIRECTORY,
+    POWER_LOSS,
+    UPGRADE,
     Address,
 )
 
@@ -47,7 +49,13 @@ class CommandTarget(ProcessTarget):
     ``release`` is known after the first start where the file has a command for it.
     """
 
-    capabilities = frozenset(CAPABILITIES) - {DISCONNECT_NODE, JOIN_AS_BROKER, LINKS}
+    capabilities = frozenset(CAPABILITIES) - {
+        DISCONNECT_NODE,
+        JOIN_AS_BROKER,
+        LINKS,
+        POWER_LOSS,
+        UPGRADE,
+    }
 
     def __init__(
         self,

@@ -56,8 +56,10 @@ from harness.targets.target import (
     LINKS,
     LOG_DIRECTORY,
     OWN_BROKER,
+    POWER_LOSS,
     RESTART_NODE,
     STOP_NODE,
+    UPGRADE,
 )
 
 PORT, SCRATCH, PYTHON, OBTAINED = "port", "dir", "python", "obtained"
@@ -75,6 +77,8 @@ _NEVER = {
     DISCONNECT_NODE: "disconnect_node cannot be had of a local process",
     JOIN_AS_BROKER: "join_as_broker: a file cannot say how to join it",
     LINKS: "links: a file cannot say how connections are led through proxies",
+    POWER_LOSS: "power_loss: a file cannot say how all its data is put on another disk",
+    UPGRADE: "upgrade: a file says how one release is started",
 }
 """Capabilities that a file may not declare, and why."""
 

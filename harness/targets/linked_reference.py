@@ -7,7 +7,7 @@ names or addresses of their own, and ports are all that is taken of the machine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import CLIENT, CONTROLLER, PlannedLink
 from harness.targets.linked import open_links
 from harness.targets.ports import free_ports
-from harness.targets.reference import START_TIMEOUT_MS
+from harness.targets.reference import COMMAND, START_TIMEOUT_MS
 from harness.targets.reference_cluster import CONTROLLER_ID, HOST, ReferenceCluster
 from harness.targets.target import Address
 
@@ -40,6 +40,7 @@ class LinkedReference(ReferenceCluster):
         log_dir: Path | None = None,
         settings: Mapping[str, str] | None = None,
         like: str = "",
+        command: Sequence[str] = COMMAND,
         start_timeout_ms: int = START_TIMEOUT_MS,
         tell: Listener | None = None,
     ) -> None:
@@ -49,6 +50,7 @@ class LinkedReference(ReferenceCluster):
             log_dir=log_dir,
             settings=settings,
             like=like,
+            command=command,
             start_timeout_ms=start_timeout_ms,
         )
         self._tell = tell

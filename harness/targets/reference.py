@@ -13,6 +13,7 @@ from harness.reference_broker.likeness import releases
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.targets.errors import TargetError
 from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
+from harness.targets.older import older_than
 from harness.targets.options import split_options
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
@@ -25,6 +26,7 @@ from harness.targets.target import (
     OWN_BROKER,
     PAUSE_NODE,
     STOP_NODE,
+    UPGRADE,
     Address,
     Target,
 )
@@ -33,9 +35,17 @@ from harness.targets.target import (
 COMMAND = (sys.executable, "-P", "-m", "harness.cli", "broker", "--port", "0")
 LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 START_TIMEOUT_MS = 30_000
+TAKEN = "the port is taken"
+"""What ours says that ends for that."""
+_OF_ZOOKEEPER = "zookeeper."
 MOST_NODES = 99
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
 """So that tests need not wait, and groups share a partition; `kafka:` has the same."""
+
+
+def without_zookeeper(settings: Mapping[str, str]) -> dict[str, str]:
+    """Ours have none, whatever is said of it."""
+    return {k: v for k, v in settings.items() if not k.startswith(_OF_ZOOKEEPER)}
 
 
 class ReferenceBroker(ProcessTarget):
@@ -45,10 +55,12 @@ class ReferenceBroker(ProcessTarget):
     ``--setting name=value`` pairs, print ``listening on HOST:PORT`` and serve until killed.
     """
 
+    named = "reference"
+    """How its spec begins."""
     implementation = "kafka-conformance reference broker"
     # No RESTART_NODE: what it stores is in its memory, and ends with it.
     capabilities = frozenset(
-        {CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG, STOP_NODE, KILL_NODE, PAUSE_NODE, LOGS}
+        {CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG, STOP_NODE, KILL_NODE, PAUSE_NODE, LOGS, UPGRADE}
     )
 
     def __init__(
@@ -65,7 +77,10 @@ class ReferenceBroker(ProcessTarget):
         self.settings = dict(settings or {})
         words = [f"set.{name}={value}" for name, value in self.settings.items()]
         self.like = like
-        self.spec = ",".join(["reference", *([f"like={like}"] if like else []), *words])
+        self.spec = ",".join([self.named, *([f"like={like}"] if like else []), *words])
+        self._older = older_than(like, releases())
+        if self._older is None:
+            self.capabilities = self.capabilities - {UPGRADE}
         self._command = tuple(command)
         self._start_timeout_ms = start_timeout_ms
 
@@ -73,20 +88,44 @@ class ReferenceBroker(ProcessTarget):
         return "the reference broker"
 
     def _launch(self) -> Address:
+        return self._launch_with([])
+
+    def _launch_with(self, options: Sequence[str]) -> Address:
+        """These stand behind those of the command: of two with the same name the last counts."""
         self._log_path = reserve_log(self._log_folder(), "reference")
         pairs = [f"{name}={value}" for name, value in {**QUICK, **self.settings}.items()]
         words = [word for pair in pairs for word in ("--setting", pair)]
         words += ["--like", self.like] if self.like else []
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        child = ChildProcess([*self._command, *words], self._log_path, environment=environment)
-        self._child = child
+        child = self._child = ChildProcess(
+            [*self._command, *options, *words],
+            self._log_path,
+            environment=environment,
+            hold_fd=self._hold_fd,
+        )
         deadline = Deadline(self._start_timeout_ms)
         address = self._announced(child, LISTENING, "'listening on HOST:PORT'", deadline)
         wait_until_ready(address, deadline.left_ms(), lambda: self._check_running(child))
         return address
 
     def _another(self, settings: dict[str, str]) -> ReferenceBroker:
-        return ReferenceBroker(
+        return self._as(ReferenceBroker, settings)
+
+    def _another_kept(self, settings: dict[str, str]) -> ReferenceBroker:
+        from harness.targets.kept_reference import KeptReference
+
+        return self._as(KeptReference, without_zookeeper(settings))
+
+    def _another_older(self, settings: dict[str, str]) -> ReferenceBroker:
+        from harness.targets.kept_reference import UpgradedReference
+
+        assert self._older is not None, "it declares the capability"
+        another = self._as(UpgradedReference, without_zookeeper(settings))
+        another.like = self._older
+        return another
+
+    def _as(self, kind: type[ReferenceBroker], settings: dict[str, str]) -> ReferenceBroker:
+        return kind(
             log_dir=self._log_folder(),
             settings={**self.settings, **settings},
             like=self.like,
@@ -95,7 +134,9 @@ class ReferenceBroker(ProcessTarget):
         )
 
 
+DISK = "disk"
 _OPTIONS = {
+    DISK: "one broker that keeps its logs in a folder; several always do",
     "nodes": "a cluster of so many brokers (1 to 99) with a controller, a process each",
     "like": f"behave as this release of Kafka: {', '.join(releases())}",
     "process": "own: a process of its own, which it always is",
@@ -105,7 +146,9 @@ _OPTIONS = {
 
 def _make(rest: str | None, making: Making) -> Target:
     words, options = split_options(rest or "", ["like", "nodes", "process", "set."])
-    refuse_words([word for word in words if word] or words[1:], "reference")
+    given = [word for word in words if word]
+    on_disk = given == [DISK] and "nodes" not in options
+    refuse_words([] if on_disk else given or words[1:], "reference")
     choose("process", options.get("process", "own"), ["own"])
     settings = settings_among(options)
     like = options.get("like", "")
@@ -113,6 +156,10 @@ def _make(rest: str | None, making: Making) -> Target:
         BrokerSettings.of(settings, like)
     except SettingError as problem:
         raise TargetError(str(problem)) from problem
+    if on_disk:
+        from harness.targets.kept_reference import KeptReference
+
+        return KeptReference(log_dir=making.log_dir, settings=settings, like=like)
     if "nodes" not in options:
         return ReferenceBroker(log_dir=making.log_dir, settings=settings, like=like)
     from harness.targets.reference_cluster import ReferenceCluster
@@ -129,7 +176,7 @@ def _count(text: str) -> int:
 
 KIND = TargetKind(
     name="reference",
-    form="reference[,nodes=N][,like=RELEASE][,process=own][,set.NAME=VALUE...]",
+    form="reference[,disk | ,nodes=N][,like=RELEASE][,process=own][,set.NAME=VALUE...]",
     example="reference",
     meaning="the broker built into this suite, as a process of its own",
     capabilities=ReferenceBroker.capabilities,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.ports import free_ports
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
-from harness.targets.reference import COMMAND, QUICK, START_TIMEOUT_MS
+from harness.targets.reference import COMMAND, QUICK, START_TIMEOUT_MS, TAKEN, without_zookeeper
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import StartAgain, until_started
 from harness.targets.target import (
@@ -23,9 +24,11 @@ from harness.targets.target import (
     JOIN_AS_BROKER,
     KILL_NODE,
     LINKS,
+    LOG_DIRECTORY,
     LOGS,
     OWN_BROKER,
     PAUSE_NODE,
+    POWER_LOSS,
     RESTART_NODE,
     STOP_NODE,
     Address,
@@ -50,8 +53,6 @@ SETTINGS = {
     "replica.lag.time.max.ms": "2000",
 }
 """As clusters of `kafka:` have them: what is slow or gone is noticed within seconds."""
-_OF_ZOOKEEPER = "zookeeper."
-"""Settings of clusters that have one; this one has not, whatever is said of it."""
 _LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 
 
@@ -83,6 +84,8 @@ class ReferenceCluster(Target):
             RESTART_NODE,
             LOGS,
             LINKS,
+            POWER_LOSS,
+            LOG_DIRECTORY,
         }
     )
 
@@ -93,17 +96,18 @@ class ReferenceCluster(Target):
         log_dir: Path | None = None,
         settings: Mapping[str, str] | None = None,
         like: str = "",
+        command: Sequence[str] = COMMAND,
         start_timeout_ms: int = START_TIMEOUT_MS,
     ) -> None:
+        """``command`` is what is run for each node, as ReferenceBroker takes it."""
         super().__init__(log_dir)
         self.release = version("kafka-conformance")
         self.brokers, self.like = brokers, like
-        given = settings or {}
-        self.settings = {k: v for k, v in given.items() if not k.startswith(_OF_ZOOKEEPER)}
+        self.settings = without_zookeeper(settings or {})
         words = [f"set.{name}={value}" for name, value in self.settings.items()]
         liked = [f"like={like}"] if like else []
         self.spec = ",".join(["reference", f"nodes={brokers}", *liked, *words])
-        self._start_timeout_ms = start_timeout_ms
+        self._command, self._start_timeout_ms = tuple(command), start_timeout_ms
         self._cluster_id = ""
         self._scratch: ScratchFolder | None = None
         self._controller: _Node | None = None
@@ -199,9 +203,9 @@ class ReferenceCluster(Target):
             own["broker.rack"] = f"r{node}"
         pairs = {**SETTINGS, **own, **self._own_settings(node), **self.settings}
         assert self._scratch is not None
-        folder = self._scratch.path / f"node-{node}"
-        command = [*COMMAND[:-1], str(port), *words, "--cluster-id", self._cluster_id]
-        command += ["--data-dir", str(folder)]
+        folder = self._folder(node)
+        command = [*self._command, "--port", str(port), *words]
+        command += ["--cluster-id", self._cluster_id, "--data-dir", str(folder)]
         for name, value in pairs.items():
             command += ["--setting", f"{name}={value}"]
         command += ["--like", self.like] if self.like else []
@@ -210,6 +214,14 @@ class ReferenceCluster(Target):
         child = ChildProcess(command, log_path, environment=environment, hold_fd=hold_fd)
         self._launched = [*(each for each in self._launched if each.is_alive()), child]
         return child, log_path
+
+    def _folder(self, node: int) -> Path:
+        assert self._scratch is not None
+        return self.node_folders.get(node, self._scratch.path / f"node-{node}")
+
+    def log_directories(self, node: int) -> list[Path]:
+        self._node(node)
+        return folders_of(BrokerSettings.of(self.settings, self.like), self._folder(node))
 
     def _own_settings(self, node: int) -> dict[str, str]:  # noqa: ARG002
         """More settings of one node."""
@@ -232,7 +244,7 @@ class ReferenceCluster(Target):
         """The ports were free a moment ago; at a restart they are ours."""
         if child.is_alive():
             return
-        if not self.nodes and _TAKEN in child.log_text():
+        if not self.nodes and TAKEN in child.log_text():
             raise StartAgain(f"a port was taken by another process; the log is {log_path}")
         raise TargetStartError(self._said(child, log_path))
 
@@ -322,6 +334,7 @@ class ReferenceCluster(Target):
             log_dir=self._log_folder(),
             settings={**self.settings, **settings},
             like=self.like,
+            command=self._command,
             start_timeout_ms=self._start_timeout_ms,
         )
 
@@ -335,11 +348,11 @@ class ReferenceCluster(Target):
             log_dir=self._log_folder(),
             settings={**self.settings, **settings},
             like=self.like,
+            command=self._command,
             start_timeout_ms=self._start_timeout_ms,
             tell=tell,
         )
 
 
 _CONTROLLER = "--controller"
-_TAKEN = "the port is taken"
 _LOOK_AGAIN_MS = 10

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from harness.own_names import DEFAULT_PREFIX
+from harness.power_loss.lossy_disk import why_not
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from harness.virtual_broker.door import PeerDoor
 
@@ -30,6 +31,8 @@ LOG_DIRECTORY = "log_directory"
 LOGS = "logs"
 JOIN_AS_BROKER = "join_as_broker"
 LINKS = "links"
+POWER_LOSS = "power_loss"
+UPGRADE = "upgrade"
 
 CAPABILITIES: dict[str, str] = {
     CREATE_TOPICS: "tests may create topics on it",
@@ -44,8 +47,13 @@ CAPABILITIES: dict[str, str] = {
     LOGS: "what its brokers print can be read",
     JOIN_AS_BROKER: "the harness may join it as a broker",
     LINKS: "a private cluster can be started in which every directed link can be cut",
+    POWER_LOSS: "the disks of a private broker's nodes can lose power",
+    UPGRADE: "a private broker can be started as an older release, and again as what it is",
 }
 """The names that a target may declare, with their meaning."""
+
+KEPT = (LOG_DIRECTORY, RESTART_NODE, STOP_NODE, KILL_NODE)
+"""What a broker can whose data outlives its process, see :meth:`Target.start_another`."""
 
 
 SAFETY_CLASSES = ("read", "own-names", "destructive")
@@ -92,9 +100,14 @@ class Target(ABC):
 
     def __init__(self, log_dir: Path | None = None) -> None:
         """``log_dir`` gets the logs; default: a new folder in the system's temporary one."""
+        if why_not():
+            self.capabilities = self.capabilities - {POWER_LOSS}
         self.log_dir = log_dir
         self.keep_in: Path | None = None
         """Where data folders are made to stay; None: they are temporary and go with the stop."""
+        self.node_folders: dict[int, Path] = {}
+        """Folders, on disks of their own say, in which these nodes keep all they have on disk; of
+        others that is in a folder of the target's. Who names them removes them."""
         self.addresses: list[Address] = []
         self.nodes: list[int] = []
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
@@ -207,14 +220,20 @@ class Target(ABC):
         nodes: int = 1,
         links: bool = False,
         tell: Listener | None = None,
+        kept: bool = False,
+        older: bool = False,
+        node_folders: Mapping[int, Path] | None = None,
     ) -> Target:
         """Start a private broker like this one, with broker settings by Kafka's names.
 
         ``nodes``: how many brokers, for a private cluster. ``links``: with :attr:`links`, and
-        ``tell`` hears on their thread what is done to them. Returned running; the caller stops it
+        ``tell`` hears on their thread what is done to them. ``kept``: a single broker with data
+        that outlives its process, which has the capabilities :data:`KEPT`, also where this one
+        lacks some. ``older``: such a one that begins as an older release, and is what it is from
+        its next start on. ``node_folders``: as the attribute. Returned running; the caller stops it
         (``with target.start_another() as mine: ...``). Raises MissingCapability where
         ``own_broker`` or, with settings, ``broker_config``, or ``links`` lacks, or there are no
-        clusters.
+        clusters, or no such broker.
         """
         self.require(OWN_BROKER)
         if settings:
@@ -223,15 +242,36 @@ class Target(ABC):
         if links:
             self.require(LINKS)
             another = self._another_linked(own, nodes, tell)
+        elif older:
+            self.require(UPGRADE)
+            another = self._another_older(own)
+        elif kept:
+            another = self._another_kept(own)
         else:
             another = self._another(own) if nodes == 1 else self._another_cluster(own, nodes)
         another.keep_in = self.keep_in
+        if node_folders:
+            another.require(POWER_LOSS)
+            another.node_folders = dict(node_folders)
         another.start()
         return another
 
     def _another(self, settings: dict[str, str]) -> Target:  # noqa: ARG002
         """A second target of this kind, not yet started."""
         raise MissingCapability(OWN_BROKER, self.spec)
+
+    def _another_kept(self, settings: dict[str, str]) -> Target:
+        """The same with data that outlives its process, not yet started.
+
+        What another one of a kind with :data:`KEPT` is anyway; others say how, or cannot.
+        """
+        for capability in KEPT:
+            self.require(capability)
+        return self._another(settings)
+
+    def _another_older(self, settings: dict[str, str]) -> Target:  # noqa: ARG002
+        """One with data that outlives its process, of an older release until it is restarted."""
+        raise MissingCapability(UPGRADE, self.spec)
 
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:  # noqa: ARG002
         """A second target of this kind with so many brokers, not yet started."""

@@ -54,11 +54,16 @@ class KeyedBatches:
 
 
 def batches_of(
-    broker: BrokerUnderTest, topic: Topic, partition: int = 0, version: int | None = None
+    broker: BrokerUnderTest,
+    topic: Topic,
+    partition: int = 0,
+    version: int | None = None,
+    *,
+    begin: int = 0,
 ) -> list[RecordBatch]:
-    """All batches that Fetch tells of, from offset 0 up to the high watermark."""
+    """All batches that Fetch tells of, from ``begin`` up to the high watermark."""
     found: list[RecordBatch] = []
-    offset, end = 0, 1
+    offset, end = begin, begin + 1
     while offset < end:
         answer = broker.fetch(topic, offset, version, partition=partition)
         expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")

@@ -36,6 +36,7 @@ def test_an_offset_checkpoint() -> None:
     assert read_offset_checkpoint(vectors.CHECKPOINT) == wanted
     assert offset_checkpoint_bytes(wanted) == vectors.CHECKPOINT
     assert read_offset_checkpoint(b"") == read_offset_checkpoint(b"0\n0\n") == []
+    assert read_offset_checkpoint(b"0\n") == []
     assert offset_checkpoint_bytes([]) == b"0\n0\n"
 
 
@@ -48,11 +49,11 @@ def test_leader_epochs() -> None:
 @pytest.mark.parametrize(
     ("data", "line", "offset", "problem"),
     [
-        (b"0\n", 1, 0, "a version and a count"),
         (b"1\n0\n", 1, 0, "version 1; 0 is known"),
         (b"x\n0\n", 1, 0, "a number expected, not 'x'"),
         (b"0\nmany\n", 2, 2, "a number expected, not 'many'"),
         (b"0\n2\na 0 1\n", 2, 2, "2 entries promised, 1 there"),
+        (b"1\n", 1, 0, "version 1"),
         (b"0\n0\na 0 1\n", 2, 2, "0 entries promised, 1 there"),
         (b"0\n1\na 0\n", 3, 4, "3 words expected, 2 there"),
         (b"0\n2\na 0 1\nb 0 z\n", 4, 10, "a number expected, not 'z'"),
@@ -73,6 +74,8 @@ def test_partition_metadata() -> None:
     wanted = PartitionMetadata(0, UUID("1436e9e6-eeff-40f5-87a4-d43840989121"))
     assert read_partition_metadata(vectors.PARTITION_METADATA) == wanted
     assert partition_metadata_bytes(wanted) == vectors.PARTITION_METADATA
+    later = vectors.PARTITION_METADATA.replace(b"version: 0", b"version: 1")
+    assert read_partition_metadata(later) == wanted._replace(version=1)
 
 
 def test_meta_properties() -> None:
@@ -103,12 +106,8 @@ def test_a_clean_shutdown() -> None:
     ("read", "data", "path", "problem"),
     [
         (read_partition_metadata, b"", "", "'version: N'"),
-        (
-            read_partition_metadata,
-            b"version: 1\ntopic_id: AAAA",
-            "version",
-            "version 1; 0 is known",
-        ),
+        (read_partition_metadata, b"version: 1\ntopic_id: AAAA", "topic_id", "not a UUID: 'AAAA'"),
+        (read_partition_metadata, b"version: -1\ntopic_id: AAAA", "", "'version: N'"),
         (read_partition_metadata, b"version: 0\ntopic_id: AAAA", "topic_id", "not a UUID: 'AAAA'"),
         (read_partition_metadata, b"version: 0\ntopic_id: \xc3\xa9", "topic_id", "not a UUID"),
         (read_partition_metadata, b"\xff", "", "no UTF-8"),

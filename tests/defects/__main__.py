@@ -26,7 +26,7 @@ from harness.targets.errors import TargetError
 from harness.targets.spec import parse_target
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.defect import Defect, Where
-from tests.defects.seen_on import KAFKA_ALONE, SHOWN
+from tests.defects.seen_on import CLUSTER_SEEN_ON, KAFKA_ALONE, REFERENCE, SHOWN
 from tests.defects.table import Outcome, Suites, files_of, judge
 
 JSON_VERSION = 1
@@ -149,6 +149,8 @@ def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str
               help="Only defects of these requirements; may be repeated.")  # fmt: skip
 @click.option("--joined", is_flag=True,
               help="Only defects of brokers that virtual ones join.")  # fmt: skip
+@click.option("--built-in/--on-the-wire", default=None,
+              help="Only wrong functions of the built-in broker, or all but those.")  # fmt: skip
 @click.option("--jobs", default=2, show_default=True, help="Defects at the same time.")
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="ends", show_default=True,
               help="At which versions the suites run under each defect.")  # fmt: skip
@@ -162,6 +164,7 @@ def main(
     target: str,
     globs: tuple[str, ...],
     joined: bool,
+    built_in: bool | None,
     jobs: int,
     versions: str,
     scope: str,
@@ -174,12 +177,14 @@ def main(
     for glob in globs:
         if not any(fnmatch(d.requirement, glob) for d in ALL_DEFECTS):
             raise click.UsageError(f"no defect is made for {glob!r}")
-    # What strikes no broker is the same whichever is named: it is seen with the built-in one.
     is_cluster = has_several_nodes(target)
-    known = [d for d in ALL_DEFECTS if target == "reference" or d.where is not Where.OFFLINE]
-    known = [defect for defect in known if defect.cluster == is_cluster]
+    known = [defect for defect in ALL_DEFECTS if defect.cluster == is_cluster]
+    known = [defect for defect in known if strikes(defect, target)]
+    if built_in is False:  # what is on the wire is a table of its own
+        known = [defect for defect in known if not defect.built_in]
     matching = [d for d in known if any(fnmatch(d.requirement, glob) for glob in globs)]
     matching = [defect for defect in matching if defect.joined or not joined]
+    matching = [defect for defect in matching if defect.built_in or not built_in]
     if not matching:
         raise click.UsageError(
             "no such defect strikes this target: some strike no broker (--target reference has "
@@ -203,6 +208,16 @@ def main(
     sys.exit(0 if table.good else 1)
 
 
+def strikes(defect: Defect, target: str) -> bool:
+    """What strikes no broker is the same whichever is named: it is seen with the built-in one, in
+    which are those of its own functions, and which is not asked what it cannot show."""
+    if defect.where is Where.BUILT_IN:
+        return target in (REFERENCE, CLUSTER_SEEN_ON)
+    if target in (REFERENCE, CLUSTER_SEEN_ON) and defect.requirement in KAFKA_ALONE:
+        return False
+    return target == REFERENCE or defect.where is not Where.OFFLINE
+
+
 def has_several_nodes(spec: str) -> bool:
     """Whether the target that a string names is a cluster."""
     return any(word.startswith("nodes=") and word != "nodes=1" for word in spec.split(","))
@@ -215,8 +230,9 @@ def _areas(chosen: Iterable[Defect]) -> tuple[str, ...]:
 def _run(
     suites: Suites, chosen: list[Defect], jobs: int, complete: bool, console: Console
 ) -> Table:
-    ways, again = _ways(suites), _ways(replace(suites, out=suites.out / "again"))
     needed = {defect.where for defect in chosen}
+    built_in = _areas(defect for defect in chosen if defect.where is Where.BUILT_IN)
+    ways, again = _ways(suites, built_in), _ways(_again(suites), built_in)
     baselines = {where: _without_defect(run) for where, run in ways.items() if where in needed}
     asked = [d for d in chosen if _is_asked(baselines[d.where], d.requirement)]
 
@@ -245,11 +261,18 @@ def _run(
     return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at)
 
 
-def _ways(suites: Suites) -> dict[Where, Callable[..., RunSummary]]:
+def _again(suites: Suites) -> Suites:
+    return replace(suites, out=suites.out / "again")
+
+
+def _ways(suites: Suites, built_in: tuple[str, ...]) -> dict[Where, Callable[..., RunSummary]]:
+    """``built_in``: areas of the defects of the built-in broker, which have few."""
+    few = replace(suites, areas=built_in) if suites.scope == "area" else suites
     return {
         Where.SHARED: suites.run,
         Where.PRIVATE: suites.run_private,
         Where.OFFLINE: suites.run_offline,
+        Where.BUILT_IN: few.run_built_in,
     }
 
 

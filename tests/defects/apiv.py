@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_named
 from harness.codec.error_code import ErrorCode
@@ -18,6 +19,7 @@ from tests.defects.one_client import is_from, misread
 
 FIXED = struct.Struct(">hhi")
 CONTROLLED_SHUTDOWN_KEY = 7
+CORRELATION_ID_BYTES = 4
 
 
 def _is_unserved_api_versions(seen: SeenRequest) -> bool:
@@ -33,6 +35,20 @@ def one_api_is_listed_twice(_seen: SeenRequest, message: Message) -> None:
     assert isinstance(message, ApiVersionsResponse)
     key = api_named("Metadata").key
     message.api_keys += [copy(one) for one in message.api_keys if one.api_key == key]
+
+
+class RangesStayAsTheyWere(FrameRule):
+    """What ApiVersions told the first connection, it tells all, whatever the broker is now."""
+
+    def __init__(self) -> None:
+        self._told: bytes | None = None
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not is_from(seen, "APIV-014"):
+            return [payload]
+        if self._told is None:
+            self._told = payload[CORRELATION_ID_BYTES:]
+        return [payload[:CORRELATION_ID_BYTES] + self._told]
 
 
 class UnservedVersionGetsNoRange(FrameRule):
@@ -116,6 +132,7 @@ DEFECTS = [
     answers("APIV-001", r"listed more than once: \[3\]", "ApiVersions", range(1))(
         one_api_is_listed_twice
     ),
+    replace(rule("APIV-014", r"after the upgrade ranges", RangesStayAsTheyWere), private=True),
     rule("APIV-002", r"shown \[\]", UnservedVersionGetsNoRange),
     rule("APIV-003", r"error is UNSUPPORTED_VERSION", NoSecondTry),
     answers("APIV-004", r"'a b' got NONE", "ApiVersions", range(3, 100))(

@@ -7,6 +7,7 @@ broker has a function of ours in its place, and the defect is a wrong one.
 
 from __future__ import annotations
 
+import importlib
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from harness.codec.header import decode_response, encode_response
 from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 
+BUILT_IN = "harness.reference_broker"
+
 
 class Where(Enum):
     """What a defect strikes, and so which tests are run under it."""
@@ -25,6 +28,7 @@ class Where(Enum):
     SHARED = "the broker that all tests ask"
     PRIVATE = "the brokers that tests start for themselves"
     OFFLINE = "a function of ours, for tests that ask no broker"
+    BUILT_IN = "a function of the built-in broker, which keeps its logs in files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,14 @@ class WrongFunction:
     name: str
     instead: Callable[[Any], Any]
 
+    def put_in_place(self) -> None:
+        """Whoever imports the name from now on gets the wrong one."""
+        holder = importlib.import_module(self.module)
+        *outer, name = self.name.split(".")
+        for part in outer:
+            holder = getattr(holder, part)
+        setattr(holder, name, self.instead(getattr(holder, name)))
+
 
 @dataclass(frozen=True, slots=True)
 class Defect:
@@ -45,7 +57,8 @@ class Defect:
 
     ``private``: it strikes the brokers that tests start for themselves, not the shared one.
     ``joined``: of these, those that virtual brokers join.
-    ``wrong``: it strikes no broker, and ``rule`` changes nothing.
+    ``wrong``: it strikes a function of ours, and ``rule`` changes nothing.
+    ``built_in``: that function is one of the built-in broker; else no broker is asked.
     ``cluster``: several brokers show it; what :attr:`SeenRequest.place` leads to is one of them.
     """
 
@@ -57,13 +70,14 @@ class Defect:
     private: bool = False
     joined: bool = False
     wrong: WrongFunction | None = None
+    built_in: bool = False
     cluster: bool = False
 
     @property
     def where(self) -> Where:
         """What it strikes."""
         if self.wrong is not None:
-            return Where.OFFLINE
+            return Where.BUILT_IN if self.built_in else Where.OFFLINE
         return Where.PRIVATE if self.private else Where.SHARED
 
     @property
@@ -115,6 +129,18 @@ def wrong(
         return replace(defect, wrong=WrongFunction(module, name, instead))
 
     return make
+
+
+def wrong_in_broker(
+    requirement: str, reason: str, module: str, name: str
+) -> Callable[[Callable[[Any], Any]], Defect]:
+    """A defect of the built-in broker, most of them of its files: as :func:`wrong`.
+
+    ``module`` is the one, below the broker's package, in which the name is looked up when it is
+    used.
+    """
+    make_wrong = wrong(requirement, reason, f"{BUILT_IN}.{module}", name)
+    return lambda instead: replace(make_wrong(instead), built_in=True)
 
 
 def _defect(

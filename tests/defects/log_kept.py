@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.client.requests import EARLIEST
-from harness.codec.messages import FetchResponse, ListOffsetsRequest, ListOffsetsResponse
+from harness.codec.messages import FetchResponse
 from harness.codec.records import (
     BATCH_HEADER_BYTES,
     BatchHeader,
@@ -17,6 +17,7 @@ from harness.codec.records import (
 )
 from harness.codec.structs import Message
 from harness.proxies import SeenRequest
+from tests.defects.asked_times import told_of
 from tests.defects.defect import answers, rule
 from tests.defects.idem import Batch, StoresSomeAgain
 
@@ -29,13 +30,8 @@ LAST_COMPACTED = 1  # the sequence of the last batch that IDEM-016 sends before 
 )
 def the_age_of_a_file_counts(seen: SeenRequest, message: Message) -> None:
     """Old records stay for as long as the file that they were just written to is new."""
-    assert isinstance(seen.message, ListOffsetsRequest)
-    assert isinstance(message, ListOffsetsResponse)
-    asked = [one.timestamp for topic in seen.message.topics for one in topic.partitions]
-    told = [one for topic in message.topics for one in topic.partitions]
-    for timestamp, answer in zip(asked, told, strict=True):
-        if timestamp == EARLIEST:
-            answer.offset = 0
+    for one in told_of(seen, message, EARLIEST):
+        one.offset = 0
 
 
 def _change_batches(message: Message, change: Callable[[BatchHeader, bytes], bytes]) -> None:

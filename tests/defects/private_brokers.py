@@ -28,9 +28,12 @@ from harness.targets.spec import parse_target
 from harness.targets.target import (
     BROKER_CONFIG,
     JOIN_AS_BROKER,
+    KEPT,
     LINKS,
     OWN_BROKER,
+    POWER_LOSS,
     SAFETY_CLASSES,
+    UPGRADE,
     Address,
     Target,
 )
@@ -49,11 +52,25 @@ def rule_named(name: str) -> FrameRule:
 class PrivateBehindRelay(Target):
     """A broker of a test's own, reached only through a relay with a rule."""
 
-    def __init__(self, like: Target, settings: Mapping[str, str], rule: FrameRule) -> None:
+    def __init__(
+        self,
+        like: Target,
+        settings: Mapping[str, str],
+        rule: FrameRule,
+        *,
+        kept: bool = False,
+        older: bool = False,
+    ) -> None:
+        """``kept``, ``older``: as ``start_another`` takes them."""
         super().__init__(like.log_dir)
         self.spec, self.release = like.spec, like.release
-        self.implementation, self.capabilities = like.implementation, like.capabilities
+        self.implementation = like.implementation
+        self.capabilities = like.capabilities
+        if kept:
+            there = like._another_kept(dict(settings)).capabilities  # of the kind that is started
+            self.capabilities = like.capabilities.union(KEPT, there & {POWER_LOSS})
         self._like, self._settings, self._rule = like, settings, rule
+        self._kept, self._older = kept, older
         self._broker: Target | None = None
         self._open = ExitStack()
 
@@ -64,7 +81,12 @@ class PrivateBehindRelay(Target):
     def start(self) -> list[Address]:
         """The relay's address."""
         with ExitStack() as opening:
-            self._broker = self._like.start_another(self._settings)
+            self._broker = self._like.start_another(
+                self._settings,
+                kept=self._kept,
+                older=self._older,
+                node_folders=self.node_folders,
+            )
             opening.callback(self._broker.stop)
             relay = opening.enter_context(RunningRelay(self._broker.addresses[0], self._rule))
             self.peer_door = self._door(self._broker.peer_door, opening)
@@ -85,6 +107,26 @@ class PrivateBehindRelay(Target):
     def stop(self) -> None:
         self._open.close()
         self.addresses, self.nodes, self.peer_door = [], [], None
+
+    @property
+    def _running(self) -> Target:
+        assert self._broker is not None, "not started"
+        return self._broker
+
+    def stop_node(self, node: int) -> None:
+        self._running.stop_node(node)
+
+    def kill_node(self, node: int) -> None:
+        self._running.kill_node(node)
+
+    def restart_node(self, node: int) -> None:
+        self._running.restart_node(node)
+
+    def log_directories(self, node: int) -> list[Path]:
+        return self._running.log_directories(node)
+
+    def logs(self, node: int) -> str:
+        return self._running.logs(node)
 
 
 class PrivateClusterBehindProxies(Target):
@@ -121,7 +163,10 @@ class PrivateClusterBehindProxies(Target):
             # Before the cluster, which ends first: an end in good order needs the controller.
             between = opening.enter_context(RunningProxies())
             self._cluster = self._like.start_another(
-                self._settings, nodes=self._count, **self._with_links
+                self._settings,
+                nodes=self._count,
+                node_folders=self.node_folders,
+                **self._with_links,
             )
             opening.callback(self._cluster.stop)
             if isinstance(self._rule, BetweenNodes):
@@ -150,6 +195,9 @@ class PrivateClusterBehindProxies(Target):
     def links(self) -> Links[Proxy]:
         """Those of the cluster; the proxies with the rule stand before them."""
         return self._running.links
+
+    def log_directories(self, node: int) -> list[Path]:
+        return self._running.log_directories(node)
 
     def _close_proxy(self, node: int) -> None:
         """A controller has none."""
@@ -199,11 +247,19 @@ class SharedAndPrivate(Shared):
 
     def __init__(self, addresses: list[Address], private: Target, defect_name: str) -> None:
         super().__init__(addresses)
-        self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS}
+        self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS, POWER_LOSS, UPGRADE}
         self._private, self._defect_name = private, defect_name
 
     def _another(self, settings: dict[str, str]) -> Target:
         return PrivateBehindRelay(self._private, settings, rule_named(self._defect_name))
+
+    def _another_kept(self, settings: dict[str, str]) -> Target:
+        rule = rule_named(self._defect_name)
+        return PrivateBehindRelay(self._private, settings, rule, kept=True)
+
+    def _another_older(self, settings: dict[str, str]) -> Target:
+        rule = rule_named(self._defect_name)
+        return PrivateBehindRelay(self._private, settings, rule, kept=True, older=True)
 
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:
         rule = rule_named(self._defect_name)

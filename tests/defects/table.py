@@ -25,8 +25,11 @@ from tests.defects.forked_pytest import run_pytest
 RUN_TIMEOUT_S = 1200
 SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
 DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
+OWN_BROKERS = ("own_broker", "joined_broker", "kept_broker")
+"""Marks of the tests whose broker is a private one."""
 WRONG_VARIABLE = "KAFKA_CONFORMANCE_WRONG_FUNCTION"
-CLUSTER_SUITES = "suites/replication"
+KEPT_SPEC = "reference,disk"
+CLUSTER_SUITES = ("suites/replication", "suites/durability/private")
 Errors = Callable[[], list[Exception]]
 Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 
@@ -86,7 +89,7 @@ class Suites:
     def run_private(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
         """Only the tests with brokers of their own, which stand behind a relay each."""
         name = defect.name if defect else ""
-        mark = "private_cluster" if self.is_cluster else "own_broker or joined_broker"
+        mark = "private_cluster" if self.is_cluster else " or ".join(OWN_BROKERS)
         words = ["-m", mark, *self._asked(defect)]
         variables = {SPEC_VARIABLE: self.spec, DEFECT_VARIABLE: name}
         run_name = _run_name(name or "private-baseline")
@@ -99,6 +102,16 @@ class Suites:
         run_name = _run_name(name or "offline-baseline")
         words += self._asked(defect)
         self._pytest(run_name, words, files, {WRONG_VARIABLE: name})
+        return self._summary(run_name)
+
+    def run_built_in(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
+        """The same target with a wrong function in it, and its logs in files."""
+        name = defect.name if defect else ""
+        spec = self.spec if self.is_cluster else KEPT_SPEC
+        words = ["--target", spec, "-p", "tests.defects.wrong_brokers", *self._asked(defect)]
+        words += ["-m", "private_cluster"] if self.is_cluster else []
+        run_name = _run_name(name or "built-in-baseline")
+        self._pytest(run_name, words, files, {DEFECT_VARIABLE: name})
         return self._summary(run_name)
 
     def _asked(self, defect: Defect | None) -> list[str]:
@@ -143,8 +156,8 @@ class Suites:
     def _pytest(
         self, name: str, words: list[str], files: Iterable[str], variables: Mapping[str, str]
     ) -> None:
-        everything = CLUSTER_SUITES if self.is_cluster else "suites"
-        command = [*(files or [everything]), "-q", "-p", "no:cacheprovider"]
+        everything = CLUSTER_SUITES if self.is_cluster else ("suites",)
+        command = [*(files or everything), "-q", "-p", "no:cacheprovider"]
         command += ["-p", "no:hypothesispytest", "--out", str(self.out), "--run-id", name]
         command += ["--versions", self.versions, *words]
         self.out.mkdir(exist_ok=True)

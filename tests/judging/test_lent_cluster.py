@@ -142,7 +142,9 @@ def test_private_clusters_have_a_place_of_their_own(suite: SmallSuite) -> None:
 
 def test_one_worker_gets_all_private_clusters() -> None:
     scheduling = OneForPrivateClusters.__new__(OneForPrivateClusters)
-    one, other = (f"suites/replication/private/test_{name}.py::test[v1]" for name in "ab")
+    one, other = (
+        f"suites/{room}/private/test_a.py::test[v1]" for room in ("replication", "durability")
+    )
     plain = "suites/replication/test_a.py::test"
     scopes = [scheduling._split_scope(case) for case in (one, other, plain, f"{plain}_too")]
     assert scopes[0] == scopes[1]

@@ -10,7 +10,6 @@ from harness.reference_broker.state.brokers import BrokerRegistration
 from harness.reference_broker.state.following import append_fetched, truncate_to_leader
 from harness.reference_broker.state.leading import ReplicationRules
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import StoredBatch
 from harness.reference_broker.state.partition_registration import (
     PartitionRegistration,
     ids_of,
@@ -21,6 +20,7 @@ from harness.reference_broker.state.producer_states import (
     RememberedProducers,
 )
 from harness.reference_broker.state.replica_host import ReplicaHost
+from harness.reference_broker.state.stored_batch import StoredBatch
 from harness.reference_broker.state.topic_configs import TopicConfig
 from tests.reference_broker.made_controller import broker
 
@@ -66,7 +66,7 @@ def write(partition: Partition, *values: str, now: TimeMs = NOW, **fields: int) 
 
 def batches(partition: Partition) -> list[StoredBatch]:
     """All that is in the log."""
-    return partition.log.between(partition.log.start_offset, partition.log.end_offset)
+    return list(partition.log.between(partition.log.start_offset, partition.log.end_offset))
 
 
 def copy(leader: Partition, follower: Partition, limit_bytes: int = 10_000) -> None:

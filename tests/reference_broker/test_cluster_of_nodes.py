@@ -28,7 +28,7 @@ from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import Endpoint
 from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.stored_batch import StoredBatch
 from tests.reference_broker.made_replicas import NOW
 
 CLUSTER_ID = "three-brokers-as-nodes"
@@ -87,7 +87,7 @@ class Cluster:
         """What a broker has in its log."""
         partition = self.partition(number, index)
         assert partition is not None
-        return partition.log.between(partition.log.start_offset, partition.log.end_offset)
+        return list(partition.log.between(partition.log.start_offset, partition.log.end_offset))
 
     async def debug(self, number: int, index: int) -> int:
         """The error of a fetch as those made it who looked into followers before KIP-392."""

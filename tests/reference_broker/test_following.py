@@ -11,12 +11,11 @@ from harness.reference_broker.state.following import (
     goes_back,
     position_of,
     restart_at,
-    stored_batches,
     truncate,
     truncate_to_leader,
 )
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import NO_EPOCH
+from harness.reference_broker.state.stored_batch import NO_EPOCH, stored_batches
 from tests.reference_broker.made_replicas import NOW, batches, copy, decided, replica, write
 
 

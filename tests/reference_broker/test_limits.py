@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import socket
 import struct
 
@@ -18,15 +17,6 @@ from tests.reference_broker.test_server import fetch, produce, send_up_to
 
 MIB = 1024 * 1024
 LARGE_BYTES = 8 * MIB  # more than sockets hold
-
-
-def test_there_are_no_more_connections_than_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (4, 4))
-    with running_broker() as address, Connection(address) as first, Connection(address) as second:
-        first.ask(ApiVersionsRequest(), 0)
-        second.ask(ApiVersionsRequest(), 0)
-        with Connection(address) as third:
-            third.expect_closed(5000)
 
 
 def test_readers_that_do_not_read_are_dropped_when_too_much_waits_for_them(

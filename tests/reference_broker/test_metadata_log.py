@@ -1,20 +1,24 @@
 """The controller's log: what is written is read back, and does at another node what it says."""
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from harness.codec import messages
+from harness.codec.records.any_format import read_records
+from harness.codec.records.control_batch import control_records
 from harness.codec.structs import Message
-from harness.ids import Offset
+from harness.ids import BrokerId, LeaderEpoch, Offset
 from harness.reference_broker.effects import ReplicaMoved, TopicDeleted
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import Endpoint
+from harness.reference_broker.state.metadata_batches import MetadataReading, record_batch
 from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
-from harness.reference_broker.state.metadata_log import METADATA_TOPIC_ID, decoded, encoded
+from harness.reference_broker.state.metadata_log import METADATA_TOPIC_ID
 from harness.reference_broker.state.metadata_records import (
     config_records,
     partition_records,
@@ -41,6 +45,10 @@ def written(made: MadeController) -> bytes:
     topic = made.state.cluster.with_id(METADATA_TOPIC_ID)
     assert topic is not None
     return topic.partitions[0].log.read(Offset(0), 1 << 20, at_least_one=True)
+
+
+def decoded(batches: bytes) -> Iterator[tuple[Offset, list[Message]]]:
+    return MetadataReading().records(batches)
 
 
 def member(number: int = 1) -> BrokerState:
@@ -111,10 +119,40 @@ RECORDS: list[Message] = [
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda one: type(one).__name__)
 def test_what_is_written_is_read_back(record: Message) -> None:
-    assert encoded(record)
     made = MadeController([])
     made.role.log.append([record], NOW)
     assert [*decoded(written(made))] == [(1, [record])]
+
+
+def test_an_epoch_begins_with_the_word_of_its_leader() -> None:
+    made = MadeController([])
+    made.carry_out([messages.NoOpRecord()])
+    made.role.log.begin_epoch(LeaderEpoch(7), BrokerId(3), NOW)
+    made.carry_out([messages.NoOpRecord()])
+    assert made.role.log.last_epoch == 7
+    _, word, behind = read_records(written(made), limit_bytes=1 << 20).batches
+    assert (word.is_control, word.partition_leader_epoch, word.base_offset) == (True, 7, 1)
+    (said,) = control_records(word)
+    assert said.name == "LEADER_CHANGE"
+    assert isinstance(said.message, messages.LeaderChangeMessage)
+    assert said.message.leader_id == 3
+    assert [one.voter_id for one in said.message.granting_voters] == [3]
+    assert (behind.base_offset, behind.partition_leader_epoch) == (2, 7)
+    told = [(end, len(records)) for end, records in decoded(written(made))]
+    assert told == [(1, 1), (2, 0), (3, 1)]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_transaction_counts_when_it_has_ended(ends: bool) -> None:
+    """KIP-868: its records may be in several batches, and in the end none of them counts."""
+    quota = quota_records(frozenset({("user", "u")}), {"producer_byte_rate": 5.0})
+    end = messages.EndTransactionRecord() if ends else messages.AbortTransactionRecord(reason="r")
+    reading, noop = MetadataReading(), messages.NoOpRecord()
+    pieces: list[list[Message]] = [[messages.BeginTransactionRecord(name="n"), *quota], quota]
+    for piece in pieces:
+        assert [one for _, one in reading.records(record_batch(piece, NOW))] == [[]]
+    ((_, told),) = reading.records(record_batch([end, noop], NOW))
+    assert told == ([*quota, *quota, noop] if ends else [noop])
 
 
 # -- what records do -------------------------------------------------------------------------------
@@ -225,6 +263,15 @@ def test_quotas_features_and_producer_ids_are_known() -> None:
     told(state, messages.FeatureLevelRecord(name="f", feature_level=2))
     told(state, messages.ProducerIdsRecord(next_producer_id=2_000))
     assert (state.features["f"], state.next_producer_id) == (2, 2_000)
+
+
+@pytest.mark.parametrize(("topic", "left"), [("t", ()), ("", ()), ("another", (1,))])
+def test_eligible_leaders_are_forgotten(topic: str, left: tuple[int, ...]) -> None:
+    state, eligible = member(), registered([1, 2], [2], elr=(1,), last_known_elr=(1,))
+    told(state, *topic_records("t", TOPIC_ID, {}, [eligible]))
+    told(state, messages.ClearElrRecord(topic_name=topic))
+    now = partition_at(state).registration
+    assert (now.elr, now.last_known_elr) == (left, left)
 
 
 def test_the_controller_does_what_it_writes() -> None:

@@ -63,7 +63,7 @@ def _reading(*batches: bytes, cut_bytes: int = 0) -> PartitionReading:
 
 
 def _offsets(reading: PartitionReading) -> list[int]:
-    return [message.offset for message in decode_message_set(reading.records)]
+    return [message.offset for message in decode_message_set(bytes(reading.records))]
 
 
 def test_which_version_gets_what() -> None:
@@ -74,7 +74,7 @@ def test_which_version_gets_what() -> None:
 def test_batches_become_messages_from_the_offset_on(magic: int) -> None:
     found = as_message_sets(_reading(_batch(), _batch()), magic, 2, ANY)
     assert _offsets(found) == [2, 3, 4, 5]
-    assert {message.magic for message in split_message_set(found.records)} == {magic}
+    assert {message.magic for message in split_message_set(bytes(found.records))} == {magic}
     assert found.high_watermark == 9
 
 
@@ -83,8 +83,8 @@ def test_an_answer_is_as_long_as_what_was_read() -> None:
     reading = _reading(_batch(), cut_bytes=40)
     found = as_message_sets(reading, 1, 2, ANY)
     assert len(found.records) == len(reading.records)
-    (only,) = split_message_set(found.records)
-    rest = found.records[12 + (only.length or 0) :]
+    (only,) = split_message_set(bytes(found.records))
+    rest = bytes(found.records)[12 + (only.length or 0) :]
     offset, length = struct.unpack_from(">qi", rest)
     assert offset == -1
     assert length > len(rest) - 12
@@ -114,6 +114,18 @@ def test_zstd_behind_others_is_left_for_the_next_fetch() -> None:
     assert (found.error, _offsets(found)) == (ErrorCode.NONE, [0, 1, 2])
     far = _reading(_batch(), _batch(size=70_000), _batch("zstd"))
     assert _offsets(as_message_sets(far, 0, 0, ANY)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_damage_is_not_hidden_by_an_old_form() -> None:
+    """Kafka 2.8.2 gives messages with checksums of what is there now."""
+    damaged = bytearray(_batch())
+    damaged[-1] ^= 0x10
+    last = replace(_reading(_batch(), _batch()), records=_batch() + bytes(damaged))
+    found = as_message_sets(last, 1, 0, ANY)
+    assert (found.error, _offsets(found)) == (ErrorCode.NONE, [0, 1, 2])
+    first = replace(last, records=bytes(damaged) + _batch())
+    found = as_message_sets(first, 1, 0, ANY)
+    assert (found.error, found.records) == (ErrorCode.CORRUPT_MESSAGE, b"")
 
 
 def test_errors_and_empty_readings_stay() -> None:

@@ -1,8 +1,10 @@
 from harness.codec.error_code import ErrorCode
 from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.state.producer_states import (
+    AbortedTransaction,
     ActiveProducer,
     AppendedBatch,
+    Marker,
     ProducerBatch,
     ProducerExpiration,
     ProducerStates,
@@ -25,8 +27,11 @@ def batch(first: int, last: int, epoch: int = 0, producer_id: int = 7) -> Produc
 def remember(
     states: ProducerStates, first: int, last: int, epoch: int = 0, producer_id: int = 7
 ) -> None:
-    stored = AppendedBatch(first, last, Offset(first), NOW)
-    states.remember(batch(first, last, epoch, producer_id), stored)
+    states.remember(batch(first, last, epoch, producer_id), stored(first, last, first))
+
+
+def stored(first: int, last: int, base: int) -> AppendedBatch:
+    return AppendedBatch(first, last, Offset(base), NOW)
 
 
 def test_first_batch_may_have_any_sequence() -> None:
@@ -86,7 +91,44 @@ def test_the_active_are_told_with_their_last_batch() -> None:
     assert states.active() == []
     remember(states, 0, 2)
     remember(states, 3, 5)
-    assert states.active() == [ActiveProducer(ProducerId(7), ProducerEpoch(0), 5, NOW)]
+    assert states.active() == [ActiveProducer(ProducerId(7), ProducerEpoch(0), 5, NOW, -1, -1)]
+
+
+def marker(at: int, *, aborts: bool, epoch: int = 0) -> Marker:
+    return Marker(ProducerId(7), ProducerEpoch(epoch), 3, NOW + at, Offset(at), aborts)
+
+
+def test_what_is_not_decided_keeps_readers_of_transactions_back() -> None:
+    states = states_of()
+    assert states.first_unstable(Offset(100)) is None
+    states.remember(batch(0, 1), stored(0, 1, 10), in_transaction=True)
+    states.remember(batch(2, 3), stored(2, 3, 12), in_transaction=True)
+    assert states.first_unstable(Offset(100)) == 10
+    aborted = states.end_transaction(marker(14, aborts=True))
+    assert aborted == AbortedTransaction(ProducerId(7), Offset(10), Offset(14), Offset(15))
+    assert states.first_unstable(Offset(14)) == 10  # its marker may be lost yet
+    assert states.first_unstable(Offset(15)) is None
+    assert states.active() == [ActiveProducer(ProducerId(7), ProducerEpoch(0), 3, NOW + 14, 3, -1)]
+
+
+def test_a_marker_alone_aborts_nothing() -> None:
+    states = states_of()
+    assert states.end_transaction(marker(4, aborts=True)) is None
+    assert states.problem_with(batch(0, 0)) is ErrorCode.NONE
+    states.remember(batch(0, 0), stored(0, 0, 5), in_transaction=True)
+    assert states.end_transaction(marker(6, aborts=False)) is None
+    assert states.first_unstable(Offset(7)) is None
+
+
+def test_a_producer_with_an_open_transaction_is_not_forgotten() -> None:
+    states = states_of(ProducerExpiration(idle_ms=500, check_interval_ms=200))
+    states.expire(NOW)
+    states.remember(batch(0, 0), stored(0, 0, 5), in_transaction=True)
+    states.expire(TimeMs(NOW + 5_000))
+    (kept,) = states.kept()
+    other = states.alike()
+    other.restore([kept], TimeMs(NOW + 5_000))
+    assert other.first_unstable(Offset(9)) == 5
 
 
 def test_idle_producers_are_forgotten_at_the_next_check() -> None:

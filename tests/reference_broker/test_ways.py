@@ -13,7 +13,7 @@ from harness.reference_broker.state.brokers import Endpoint
 
 def test_a_way_leads_elsewhere_and_all_others_lead_where_they_say() -> None:
     told, instead, other = (Endpoint("127.0.0.1", port) for port in (1, 2, 3))
-    member = Membership(BrokerId(1), "c", told, {}, ways={told: instead}, directory=None)  # type: ignore[arg-type]
+    member = Membership(BrokerId(1), "c", told, {}, ways={told: instead}, directories=[])
     assert (member.way_to(told), member.way_to(other)) == (instead, other)
 
 

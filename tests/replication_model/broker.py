@@ -20,9 +20,11 @@ from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import CLIENT_LISTENER, Endpoint
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
+from harness.reference_broker.state.log_store import Log
 from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
+from harness.reference_broker.state.partition_log import PartitionLog
+from harness.reference_broker.state.stored_batch import StoredBatch
 from tests.replication_model.controller import CLUSTER_ID, TOPIC_ID, Controller
 
 LAG_MS = 500
@@ -38,7 +40,7 @@ _BEGIN = Offset(0)
 class Disk:
     """What outlives a process."""
 
-    log: PartitionLog = field(default_factory=PartitionLog)
+    log: Log = field(default_factory=PartitionLog)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     high_watermark: Offset = _BEGIN
     ended_as: int = -1
@@ -112,7 +114,7 @@ class Broker:
     def crash(self, lost_batches: int) -> None:
         """The process is gone; of the log the last batches may be missing then."""
         self._end(-1)
-        batches = self.disk.log.between(self.disk.log.start_offset, self.disk.log.end_offset)
+        batches = self.batches
         if lost_batches and batches:
             first = batches[-lost_batches:][0].base_offset
             self.disk.log.truncate_from(first)
@@ -131,14 +133,14 @@ class Broker:
             self.disk.high_watermark = partition.high_watermark
 
     @property
-    def log(self) -> PartitionLog:
+    def log(self) -> Log:
         """Of the process, or what is on the disk."""
         return self.disk.log if self.partition is None else self.partition.log
 
     @property
     def batches(self) -> list[StoredBatch]:
         """All that is in the log."""
-        return self.log.between(self.log.start_offset, self.log.end_offset)
+        return list(self.log.between(self.log.start_offset, self.log.end_offset))
 
     # -- what it does ----------------------------------------------------------------------------
 
@@ -171,7 +173,7 @@ class Broker:
         rows = [Record(text.encode(), None, offset_delta=place) for place in range(records)]
         batch = encode_batch(RecordBatch(records=rows, base_timestamp=now), "none")
         appended = self.partition.append(batch, now)
-        return self.partition.log.between(appended.base_offset, appended.end_offset)
+        return list(self.partition.log.between(appended.base_offset, appended.end_offset))
 
     def proposal(self) -> AlterPartitionRequest | None:
         """Who shall be in sync, if its leader wants others than there are."""

@@ -120,7 +120,7 @@ def take_fetched(answered: FetchAnswered, now: TimeMs) -> None:
         truncate_to_leader(partition, *reading.diverging)
     else:
         append_fetched(
-            partition, reading.records, reading.high_watermark, reading.log_start_offset, now
+            partition, bytes(reading.records), reading.high_watermark, reading.log_start_offset, now
         )
 
 

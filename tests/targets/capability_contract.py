@@ -13,6 +13,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved
 from harness.codec.messages import MetadataRequest
+from harness.lossy_broker import ONLY_NODE
 from harness.proxies.event import Event
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.info import TargetInfo, probe
@@ -20,14 +21,17 @@ from harness.targets.target import (
     BROKER_CONFIG,
     DISCONNECT_NODE,
     JOIN_AS_BROKER,
+    KEPT,
     KILL_NODE,
     LINKS,
     LOG_DIRECTORY,
     LOGS,
     OWN_BROKER,
     PAUSE_NODE,
+    POWER_LOSS,
     RESTART_NODE,
     STOP_NODE,
+    UPGRADE,
     Address,
     Target,
 )
@@ -62,6 +66,8 @@ REFUSED: dict[str, list[Operation]] = {
     OWN_BROKER: [lambda target, _: target.start_another()],
     BROKER_CONFIG: [lambda target, _: target.start_another(SETTING)],
     LINKS: [lambda target, _: target.start_another(links=True)],
+    UPGRADE: [lambda target, _: target.start_another(older=True)],
+    POWER_LOSS: [lambda target, _: target.start_another(node_folders={ONLY_NODE: Path("nowhere")})],
 }
 
 
@@ -71,6 +77,14 @@ def accepts(address: Address) -> bool:
     except OSError:
         return False
     return True
+
+
+def kept_beside(target: Target) -> Target | None:
+    """A broker whose data outlives its process; None where there can be none."""
+    try:
+        return target.start_another(kept=True)
+    except MissingCapability:
+        return None
 
 
 class Asked:
@@ -288,6 +302,26 @@ class CapabilityContract:
             return
         with asked.target.start_another(SETTING) as mine:
             assert mine.is_alive()
+
+    def test_a_private_broker_whose_data_outlives_it(self, asked: Asked) -> None:
+        if asked.lacks(OWN_BROKER):
+            return
+        mine = kept_beside(asked.target)
+        if mine is None:
+            assert not asked.target.capabilities.issuperset(KEPT)
+            return
+        with mine:
+            assert mine.capabilities.issuperset(KEPT)
+            (node,), addresses = mine.nodes, list(mine.addresses)
+            folders = mine.log_directories(node)
+            (folders[0] / "left-by-a-test").touch()
+            for end in (mine.kill_node, mine.stop_node):
+                end(node)
+                assert not accepts(addresses[0])
+                mine.restart_node(node)
+                assert (mine.addresses, mine.log_directories(node)) == (addresses, folders)
+                assert accepts(addresses[0])
+                assert (folders[0] / "left-by-a-test").exists()
 
     def test_links(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER, LINKS):

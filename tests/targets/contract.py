@@ -20,6 +20,7 @@ from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
 from tests.targets import kinds
 from tests.targets.capability_contract import CapabilityContract, accepts
+from tests.targets.power_contract import PowerContract
 
 GONE_TIMEOUT_S = 20
 
@@ -42,7 +43,7 @@ def family() -> list[psutil.Process]:
     return psutil.Process().children(recursive=True)
 
 
-class TargetContract(CapabilityContract):
+class TargetContract(CapabilityContract, PowerContract):
     """What a target that we start must keep. Whoever writes a new kind runs this over it:
 
     1. a function in :mod:`tests.targets.kinds` that makes one in a folder, by name because it is

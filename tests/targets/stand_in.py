@@ -5,9 +5,10 @@ Run as ``python -m tests.targets.stand_in [--setting NAME=VALUE ...]``. Settings
 ``garbage`` (answers with bytes that mean nothing), ``exit`` (ends at once with status 3).
 ``port``: where to listen, by default any. ``data``: a folder in which a topic that Metadata asks
 for is made, as an empty partition folder; it is there again after a restart. Asked for the topic
-``fatal`` it dies.
+``fatal`` it dies. ``--port`` and ``--data-dir`` are as of our own broker, which makes its folder.
 """
 
+import argparse
 import os
 import socketserver
 import sys
@@ -93,8 +94,20 @@ class Server(socketserver.ThreadingTCPServer):
     data: Path | None = None
 
 
+def as_ours_has_it(arguments: list[str]) -> dict[str, str]:
+    """Port and folder, where they are given as to ``kafka-conformance broker``."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", default=argparse.SUPPRESS)
+    parser.add_argument("--data-dir", dest="data", default=argparse.SUPPRESS)
+    given = vars(parser.parse_known_args(arguments)[0])
+    if "data" in given:
+        Path(given["data"]).mkdir(parents=True, exist_ok=True)
+    return given
+
+
 def main(arguments: list[str]) -> None:
     pairs = dict(word.split("=", 1) for word in arguments if "=" in word)
+    pairs |= as_ours_has_it(arguments)
     mode = pairs.get("mode", "serve")
     print("stand-in", os.getpid(), pairs, file=sys.stderr)
     if mode == "exit":

@@ -232,3 +232,6 @@ def test_log_directories_of_the_settings() -> None:
     assert nodes("4.4.0").brokers[0].log_directories == [Path("/data/node-1/log")]
     named = nodes("4.4.0", settings={"log.dirs": "/a, /b"}).brokers[0]
     assert named.log_directories == [Path("/a"), Path("/b")]
+    relative = nodes("4.4.0", settings={"log.dirs": "log,other"}).brokers[0]
+    assert relative.log_directories == [Path("/data/node-1/log"), Path("/data/node-1/other")]
+    assert "log.dirs=/data/node-1/log,/data/node-1/other\n" in server_properties(relative)

@@ -2,8 +2,8 @@
 
 In a log directory a line is ``TOPIC PARTITION OFFSET`` (recovery points, high watermarks, where
 logs start, how far they are cleaned), in a partition's folder ``EPOCH START_OFFSET`` (KIP-101). A
-file that was never written is empty, and so are its entries. Source: classes CheckpointFile,
-OffsetCheckpointFile, LeaderEpochCheckpointFile.
+file that was never written is empty, and so are its entries, as behind a version alone. Source:
+classes CheckpointFile, OffsetCheckpointFile, LeaderEpochCheckpointFile.
 """
 
 from __future__ import annotations
@@ -83,11 +83,12 @@ def _entries(data: bytes, words: int, name: str) -> Iterator[_Line]:
     if not data:
         return
     lines = list(_lines(data, name))
-    if len(lines) < _HEAD_LINES:
-        raise _fail("a version and a count expected", name, lines[-1])
-    version, count = (_number(line, 0, _INT32, name) for line in lines[:_HEAD_LINES])
+    version = _number(lines[0], 0, _INT32, name)
     if version != CHECKPOINT_VERSION:
         raise _fail(f"version {version}; {CHECKPOINT_VERSION} is known", name, lines[0])
+    if len(lines) < _HEAD_LINES:
+        return  # as Kafka has it
+    count = _number(lines[1], 0, _INT32, name)
     entries = lines[_HEAD_LINES:]
     for line in entries:
         if len(line.words) != words:

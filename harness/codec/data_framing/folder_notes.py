@@ -36,9 +36,7 @@ def read_partition_metadata(data: bytes) -> PartitionMetadata:
     found = _PARTITION_FORM.fullmatch(_text(data, _PARTITION))
     if found is None:
         raise _fail("'version: N' and 'topic_id: ID' expected, a line each", _PARTITION, "")
-    version = int(found[1])
-    if version != _VERSION:
-        raise _fail(f"version {version}; {_VERSION} is known", _PARTITION, "version")
+    version = int(found[1])  # a later one is read as well (PartitionMetadataReadBuffer)
     try:
         topic_id = uuid.UUID(bytes=urlsafe_b64decode(found[2] + "=" * (-len(found[2]) % 4)))
     except ValueError as error:

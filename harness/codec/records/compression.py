@@ -52,6 +52,20 @@ def decompress(codec_id: int, data: bytes, limit_bytes: int) -> bytes:
     return reader(data, limit_bytes)
 
 
+def decompress_up_to_damage(codec_id: int, data: bytes) -> bytes:
+    """What a reader gets who takes it piece by piece: with gzip all up to the damage, with the
+    other codecs, whose blocks are whole or nothing, none of it."""
+    if codec_id != CODEC_IDS["gzip"]:
+        return b""
+    out, member = bytearray(), zlib.decompressobj(_GZIP_WINDOW)
+    try:
+        for at in range(len(data)):
+            out += member.decompress(data[at : at + 1])
+    except zlib.error:
+        pass
+    return bytes(out)
+
+
 def _cramjam() -> Any:
     try:
         import cramjam

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from harness.ids import BrokerId, PartitionIndex, TimeMs
+from harness.ids import BrokerId, PartitionIndex
 from harness.reference_broker.cluster.config_screening import ConfigScreening
+from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
 from harness.reference_broker.cluster.forwarding import Forwarding
 from harness.reference_broker.cluster.isr_proposals import IsrProposals
 from harness.reference_broker.cluster.lifecycle import Lifecycle
+from harness.reference_broker.cluster.log_moves import log_moves
+from harness.reference_broker.cluster.log_upkeep import log_upkeep, note_offsets
 from harness.reference_broker.cluster.membership import INTERNAL_LISTENER, Membership
 from harness.reference_broker.cluster.metadata_reader import MetadataReader
 from harness.reference_broker.cluster.peer import Peer
@@ -25,6 +28,7 @@ from harness.reference_broker.cluster.replica_fetchers import ReplicaFetchers
 from harness.reference_broker.cluster.topic_creation import TopicCreation
 from harness.reference_broker.effects import (
     CreationWanted,
+    DirectoryChosen,
     Effect,
     IsrProposed,
     ReplicaMoved,
@@ -32,12 +36,12 @@ from harness.reference_broker.effects import (
 )
 from harness.reference_broker.handlers.table import MEMBER_HANDLERS
 from harness.reference_broker.initial_state import member_state
-from harness.reference_broker.node import Node, Seat, now_ms
+from harness.reference_broker.node import Node, Seat
 from harness.reference_broker.server import BrokerServer, advertised_address
-from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.brokers import CLIENT_LISTENER, Endpoint
+from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.node_files import NodeFiles
-from harness.reference_broker.upkeep import Upkeep
 
 _LOG = logging.getLogger(__name__)
 _SHUT_DOWN_S = 30.0
@@ -63,16 +67,25 @@ class Joining:
 class BrokerNode:
     """``start`` returns when clients may come, ``stop`` when all is handed over and closed."""
 
-    def __init__(self, settings: BrokerSettings, joining: Joining) -> None:
-        """Raises OSError: the folder cannot be used."""
+    def __init__(
+        self, settings: BrokerSettings, joining: Joining, files: NodeFiles | None = None
+    ) -> None:
+        """`files`: somebody else's, who closes them with what is in `ended_as`.
+
+        Raises OSError: the folder cannot be used.
+        """
         self._settings, self._joining = settings, joining
         self._client = BrokerServer(settings)
         self._internal = BrokerServer(settings, INTERNAL_LISTENER)
         self._tasks: list[asyncio.Task[None]] = []
         self._peers: list[Peer] = []
         self._running: _Running | None = None
-        folder = joining.folder
-        self._files = None if folder is None else NodeFiles(folder, joining.cluster_id)
+        self.files, self._owns_files = files, files is None
+        if files is None and joining.folder is not None:
+            number, folders = settings.number("node.id"), folders_of(settings, joining.folder)
+            self.files = NodeFiles(folders, joining.cluster_id, number)
+        self.ended_as: int | None = None
+        """The broker epoch of an end in good order."""
         self.node: Node | None = None
 
     async def start(self) -> Endpoint:
@@ -91,31 +104,40 @@ class BrokerNode:
             joining.cluster_id,
             joining.controller,
             listeners,
-            uuid4() if self._files is None else self._files.directory_id,
+            [uuid4()] if self.files is None else self.files.directory_ids,
             settings.text("broker.rack") or None,
             ways=joining.ways,
         )
         running = self._running = _Running(settings, member, self._peer)
-        if self._files is not None:
-            member.previous_epoch = self._files.previous_epoch
-            running.node.state.cluster.host.storage = self._files.logs
+        if self.files is not None:
+            member.previous_epoch = self.files.previous_epoch
+            running.use(self.files.logs)
         self.node = running.node
         for work in running.works():
             self._tasks.append(asyncio.get_running_loop().create_task(work))
-        await running.lifecycle.is_registered.wait()
-        await running.lifecycle.caught_up.wait()
+        await self._until(running.lifecycle.is_registered)
+        await self._until(running.lifecycle.caught_up)
+        if self.files is not None:
+            self.files.logs.started()
         await self._client.serve(running.node)
         if joining.internal_port is not None:
             await self._internal.serve(running.node)
-        if self._files is not None:
-            interval_ms = settings.number("replica.high.watermark.checkpoint.interval.ms")
-            running.node.upkeep.append(
-                Upkeep(self._noting, now_ms, interval_ms, lambda: interval_ms)
-            )
+        if self.files is not None:
+            running.node.upkeep += log_upkeep(running.node.state, self.files.logs, settings)
+            running.node.upkeep.append(log_moves(running.node))
         for upkeep in running.node.upkeep:
             upkeep.start()
-        await running.lifecycle.is_unfenced.wait()
+        await self._until(running.lifecycle.is_unfenced)
         return client
+
+    async def _until(self, event: asyncio.Event) -> None:
+        """Raises what ended one of the works, for which nothing would happen any more."""
+        waiting = asyncio.get_running_loop().create_task(event.wait())
+        await asyncio.wait({waiting, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        for task in self._tasks:
+            if task.done() and not task.cancelled():
+                task.result()
 
     def _peer(self, purpose: str) -> Peer:
         node_id = self._settings.number("node.id")
@@ -128,22 +150,12 @@ class BrokerNode:
 
     async def stop(self) -> None:
         """A controlled shutdown, then the end."""
-        if self._running is not None and self._running.lifecycle.is_unfenced.is_set():
-            await self._running.lifecycle.shut_down(_SHUT_DOWN_S)
-            self._note_offsets()
-            if self._files is not None:
-                self._files.note_clean_end(self._running.member.epoch)
+        is_lost = self.files is not None and self.files.logs.lost is not None
+        running = self._running
+        if running is not None and running.lifecycle.is_unfenced.is_set() and not is_lost:
+            await running.lifecycle.shut_down(_SHUT_DOWN_S)
+            self.ended_as = running.member.epoch
         await self.close()
-
-    def _noting(self, _now: TimeMs) -> Iterator[None]:
-        self._note_offsets()
-        yield
-
-    def _note_offsets(self) -> None:
-        """High watermarks, so that a restart begins with them."""
-        if self.node is not None:
-            for partition in self.node.state.cluster.partitions():
-                partition.note_offsets()
 
     async def close(self) -> None:
         """The end, without a word to anybody."""
@@ -159,8 +171,10 @@ class BrokerNode:
         await self._client.close()
         if self._joining.internal_port is not None:
             await self._internal.close()
-        if self._files is not None:
-            self._files.close()
+        if self.node is not None:
+            note_offsets(self.node.state)
+        if self.files is not None and self._owns_files:
+            self.files.close(broker_epoch=self.ended_as)
 
 
 class _Running:
@@ -180,6 +194,7 @@ class _Running:
         )
         self._metadata = MetadataReader(self.node, member, peer("metadata"), self._caught_up)
         self._proposals = IsrProposals(self.node, member, peer("isr"))
+        self._directories = DirectoryAssignments(self.node, member, peer("directories"))
         self._producer_ids = ProducerIdBlocks(state.producer_ids, member, peer("producer-ids"))
         self.fetchers = ReplicaFetchers(
             self.node,
@@ -201,8 +216,15 @@ class _Running:
             self.lifecycle.run(),
             self._after_registration(self._metadata.run()),
             self._after_registration(self._proposals.run()),
+            self._after_registration(self._directories.run()),
             self._after_registration(self._producer_ids.run()),
         ]
+
+    def use(self, logs: LogDirectories) -> None:
+        """Keep logs there; which of the folders fail the controller is told."""
+        host = self.node.state.cluster.host
+        host.storage, host.tells_directories = logs, True
+        self.member.failed, logs.on_failed = logs.failed_ids, self.lifecycle.hurry
 
     async def _after_registration(self, work: Coroutine[Any, Any, None]) -> None:
         try:
@@ -222,6 +244,9 @@ class _Running:
             self._proposals.propose(effect.topic_id, effect.partition_index)
         elif isinstance(effect, ReplicaMoved):
             self.fetchers.moved(effect.topic_id, effect.partition_index)
+            self._directories.look_at(effect.topic_id, effect.partition_index)
+        elif isinstance(effect, DirectoryChosen):
+            self._directories.tell(effect.topic_id, effect.partition_index, effect.directory)
         elif isinstance(effect, CreationWanted):
             self._creation.ask_for(effect)
         elif isinstance(effect, TopicDeleted):

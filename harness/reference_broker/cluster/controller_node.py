@@ -5,30 +5,45 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
-from harness.codec.messages import FeatureLevelRecord, RegisterBrokerRecord
+from harness.codec.messages import (
+    FeatureLevelRecord,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+)
 from harness.codec.structs import Message
 from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.cluster.membership import CONTROLLER_LISTENER
-from harness.reference_broker.handlers.api_18_api_versions import finalized_levels
+from harness.reference_broker.cluster.metadata_keeping import KeepingLimits, MetadataKeeping
+from harness.reference_broker.handlers.api_18_api_versions import (
+    finalized_levels,
+    supported_ranges,
+)
 from harness.reference_broker.handlers.table import CONTROLLER_HANDLERS
 from harness.reference_broker.initial_state import cluster_configs, controller_state
 from harness.reference_broker.node import Node, Seat, now_ms
 from harness.reference_broker.server import BrokerServer
-from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import Endpoint
 from harness.reference_broker.state.configs.kinds import ResourceType
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
-from harness.reference_broker.state.controller.registration import ControllerRole
+from harness.reference_broker.state.controller.registration import (
+    METADATA_VERSION,
+    ControllerRole,
+)
 from harness.reference_broker.state.controller.sessions import BrokerSessions
 from harness.reference_broker.state.metadata_image import apply_records
 from harness.reference_broker.state.metadata_log import MetadataLog
 from harness.reference_broker.state.metadata_records import config_records
+from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
 from harness.reference_broker.storage.node_files import NodeFiles
 from harness.reference_broker.upkeep import Upkeep
 
+_METADATA_FOLDER = f"{CLUSTER_METADATA_TOPIC}-0"
+_LIMITS = ("metadata.log.max.record.bytes.between.snapshots", "metadata.max.retention.bytes")
 _LOOKS_A_SESSION = 10
 """So often it is looked, within a session's timeout, whether one has ended."""
 
@@ -41,7 +56,10 @@ class ControllerNode:
     ) -> None:
         """Raises OSError: the folder cannot be used."""
         self._settings, self._cluster_id = settings, cluster_id
-        self._files = None if folder is None else NodeFiles(folder, cluster_id)
+        number = settings.number("node.id")
+        self.files = None
+        if folder is not None:
+            self.files = NodeFiles(folders_of(settings, folder), cluster_id, number)
         self._server = BrokerServer(settings, CONTROLLER_LISTENER)
         self.node: Node | None = None
 
@@ -50,15 +68,22 @@ class ControllerNode:
         at = Endpoint(host, await self._server.bind(host, port))
         settings = self._settings
         state = controller_state(settings, at, self._cluster_id)
-        if self._files is not None:
-            state.cluster.host.storage = self._files.logs
-        log = MetadataLog(state, now_ms())
+        if self.files is not None:
+            state.cluster.host.storage = self.files.logs
+        log = MetadataLog(state, now_ms(), settings.number("metadata.log.segment.bytes"))
         sessions = BrokerSessions(settings.number("broker.session.timeout.ms"))
         role = ControllerRole(self._cluster_id, sessions, log)
-        self._replay(state, role, log)
-        state.write_metadata = log.append
-        if log.end_offset == 0:
-            self._format(state)
+        folder = None if self.files is None else self.files.logs.metadata_folder / _METADATA_FOLDER
+        limits = KeepingLimits(*map(settings.number, _LIMITS))
+        keeping = MetadataKeeping(log, folder, limits)
+        role.snapshots = keeping.snapshots
+        self._replay(state, role, keeping)
+        own = BrokerId(settings.number("node.id"))
+        keeping.lead(own, now_ms())
+        state.write_metadata = keeping.append
+        if METADATA_VERSION not in state.features:
+            state.change_metadata(keeping.begin() or self._format(), now_ms())
+        state.change_metadata([_registration(at, own)], now_ms())
         seat = Seat(state, CONTROLLER_HANDLERS, role=role)
         self.node = Node(settings, at.host, at.port, random.Random(), seat)
         self.node.upkeep = list(self._upkeep(self.node, role))
@@ -67,24 +92,25 @@ class ControllerNode:
             upkeep.start()
         return at
 
-    def _format(self, state: BrokerState) -> None:
-        """What a cluster begins with."""
+    def _format(self) -> list[Message]:
+        """What a new cluster begins with."""
         levels = finalized_levels(self._settings.like)
         begin: list[Message] = [
             FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()
         ]
-        begin += config_records(ResourceType.BROKER, "", {}, cluster_configs(self._settings))
-        state.change_metadata(begin, now_ms())
+        return begin + config_records(ResourceType.BROKER, "", {}, cluster_configs(self._settings))
 
     @staticmethod
-    def _replay(state: BrokerState, role: ControllerRole, log: MetadataLog) -> None:
-        """Know all that was decided; sessions of brokers begin anew."""
-        for end, records in log.records():
+    def _replay(state: BrokerState, role: ControllerRole, kept: MetadataKeeping) -> None:
+        """Know all that was decided; sessions of brokers begin anew.
+
+        Raises UnreadableLog, OSError.
+        """
+        for end, records in kept.records(now_ms()):
             apply_records(state, records, now_ms())
-            for index, record in enumerate(records):
+            for record in records:
                 if isinstance(record, RegisterBrokerRecord):
-                    offset = end - len(records) + index
-                    role.registered_at[BrokerId(record.broker_id)] = offset
+                    role.registered_at[BrokerId(record.broker_id)] = end - 1
         for broker in state.brokers.all():
             own, fenced_now = broker.broker_id, broker.is_fenced
             role.sessions.begin(own, is_fenced=fenced_now, is_same=False)
@@ -121,8 +147,22 @@ class ControllerNode:
             balance_ms = 1000 * settings.number("leader.imbalance.check.interval.seconds")
             yield Upkeep(rebalance, now_ms, balance_ms, lambda: balance_ms)
 
-    async def stop(self) -> None:
-        """Close the listener and all connections."""
+    async def stop(self, broker_epoch: int | None = None) -> None:
+        """Close the listener, all connections, and the files; with the epoch of a broker whose
+        files they are too, and who ended in good order."""
         await self._server.close()
-        if self._files is not None:
-            self._files.close()
+        if self.files is not None:
+            self.files.close(broker_epoch=broker_epoch)
+
+
+def _registration(at: Endpoint, node_id: int) -> RegisterControllerRecord:
+    """Where the controller listens, and what it can do (KIP-919)."""
+    record = RegisterControllerRecord
+    endpoint = record.ControllerEndpoint(name=CONTROLLER_LISTENER, host=at.host, port=at.port)
+    features = [
+        record.ControllerFeature(name=name, min_supported_version=low, max_supported_version=high)
+        for name, (low, high) in supported_ranges("").items()
+    ]
+    return record(
+        controller_id=node_id, incarnation_id=uuid4(), end_points=[endpoint], features=features
+    )

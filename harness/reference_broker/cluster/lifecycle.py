@@ -31,6 +31,7 @@ class Lifecycle:
         self._member, self._controller = member, controller
         self._interval_s = interval_ms / 1000
         self.is_registered, self.is_unfenced = asyncio.Event(), asyncio.Event()
+        self._has_news = asyncio.Event()
         self.caught_up = asyncio.Event()
         """Set by who reads the metadata, when it has read of the registration."""
 
@@ -74,7 +75,7 @@ class Lifecycle:
                 for name, (low, high) in supported_ranges("").items()
             ],
             rack=member.rack,
-            log_dirs=[member.directory],
+            log_dirs=list(member.directories),
             previous_broker_epoch=member.previous_epoch,
         )
 
@@ -93,22 +94,33 @@ class Lifecycle:
             await self._pause(is_caught_up=answer.is_caught_up)
 
     async def _pause(self, *, is_caught_up: bool) -> None:
-        """Until the next heartbeat; the one that can unfence the broker does not wait."""
-        if is_caught_up or self.caught_up.is_set():
-            await asyncio.sleep(self._interval_s)
-            return
+        """Until the next heartbeat; neither the one that can unfence the broker waits, nor one
+        that has news."""
+        events = [self._has_news]
+        if not (is_caught_up or self.caught_up.is_set()):
+            events.append(self.caught_up)
+        waiting = [asyncio.ensure_future(event.wait()) for event in events]
         try:
-            await asyncio.wait_for(self.caught_up.wait(), self._interval_s)
-        except TimeoutError:
-            return
+            await asyncio.wait(
+                waiting, timeout=self._interval_s, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for one in waiting:
+                one.cancel()
+
+    def hurry(self) -> None:
+        """A directory has failed: the next heartbeat tells of it, at once."""
+        self._has_news.set()
 
     async def _heartbeat(self, *, wants_shut_down: bool = False) -> BrokerHeartbeatResponse:
         member = self._member
+        self._has_news.clear()
         request = BrokerHeartbeatRequest(
             broker_id=member.broker_id,
             broker_epoch=member.epoch,
             current_metadata_offset=member.metadata_offset,
             want_shut_down=wants_shut_down,
+            offline_log_dirs=list(member.failed()),
         )
         return await self._controller.ask(request, _HEARTBEAT_VERSION)
 

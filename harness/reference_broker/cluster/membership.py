@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
@@ -19,20 +19,22 @@ class Membership:
     """One incarnation. ``epoch`` is -1 until the controller has given one.
 
     ``previous_epoch`` is that of the last incarnation if it ended in good order, else -1. ``ways``:
-    where connections are opened instead, by the address that others tell.
+    where connections are opened instead, by the address that others tell. ``failed`` tells which
+    of the ``directories`` cannot be used any more.
     """
 
     broker_id: BrokerId
     cluster_id: str
     controller: Endpoint
     listeners: Mapping[str, Endpoint]
-    directory: UUID
+    directories: Sequence[UUID]
     rack: str | None = None
     incarnation_id: UUID = field(default_factory=uuid4)
     epoch: int = -1
     previous_epoch: int = -1
     ways: Mapping[Endpoint, Endpoint] = field(default_factory=dict)
     metadata_offset: int = -1
+    failed: Callable[[], Sequence[UUID]] = tuple
 
     @property
     def inter_broker_listener(self) -> str:

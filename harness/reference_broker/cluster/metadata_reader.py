@@ -10,12 +10,20 @@ import logging
 from collections.abc import Callable
 
 from harness.codec.error_code import ErrorCode
-from harness.codec.messages import FetchRequest, FetchResponse
+from harness.codec.messages import (
+    FetchRequest,
+    FetchResponse,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+from harness.ids import Offset
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
+from harness.reference_broker.cluster.snapshot_fetching import fetch_snapshot
 from harness.reference_broker.node import Node, now_ms
+from harness.reference_broker.state.metadata_batches import UNREADABLE, MetadataReading
 from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
-from harness.reference_broker.state.metadata_log import METADATA_TOPIC_ID, decoded
+from harness.reference_broker.state.metadata_log import METADATA_TOPIC_ID
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 17
@@ -32,14 +40,18 @@ class MetadataReader:
     ) -> None:
         self._node, self._member, self._controller = node, member, controller
         self._caught_up = caught_up
-        self._offset = 0
+        self._offset, self._reading = 0, MetadataReading()
 
     async def run(self) -> None:
         """Until cancelled."""
         while True:
             try:
                 answer = await self._controller.ask(self._request(), _VERSION, _WAIT_MS)
-                self._take(answer)
+                part = self._part_of(answer)
+                if part.snapshot_id.end_offset >= 0:
+                    await self._take_snapshot(part.snapshot_id)
+                else:
+                    self._take(part)
             except PeerGone as gone:
                 _LOG.info("no metadata: %s", gone)
                 await asyncio.sleep(_RETRY_S)
@@ -60,20 +72,44 @@ class MetadataReader:
             session_epoch=-1,
         )
 
-    def _take(self, answer: FetchResponse) -> None:
+    def _part_of(self, answer: FetchResponse) -> FetchResponse.PartitionData:
         if answer.error_code != ErrorCode.NONE or not answer.responses:
             raise PeerGone(f"metadata: {ErrorCode(answer.error_code).name}")
         (part,) = answer.responses[0].partitions
         if part.error_code != ErrorCode.NONE:
             raise PeerGone(f"metadata: {ErrorCode(part.error_code).name}")
-        for end, records in decoded(part.records or b""):
-            apply_records(self._node.state, records, now_ms())
-            self._offset = end
-            self._member.metadata_offset = end - 1
-            self._node.state.cluster.host.broker_epoch = self._member.epoch
+        return part
+
+    def _take(self, part: FetchResponse.PartitionData) -> None:
+        try:
+            for end, records in self._reading.records(part.records or b""):
+                apply_records(self._node.state, records, now_ms())
+                self._read_up_to(end)
+        except UNREADABLE as error:
+            raise PeerGone(f"metadata that cannot be read: {error}") from error
         state = self._node.state
         if self._offset >= part.high_watermark:
             if not state.cluster.host.has_begun:
                 begin_replicas(state, now_ms())
             self._caught_up()
         self._node.carry_out([])
+
+    async def _take_snapshot(self, wanted: FetchResponse.SnapshotId) -> None:
+        """The log does not begin where it is to be read from; what is below its start is here."""
+        data = await fetch_snapshot(self._controller, self._member, wanted)
+        try:
+            told = [one for _, some in MetadataReading().records(data) for one in some]
+        except UNREADABLE as error:
+            raise PeerGone(f"a snapshot that cannot be read: {error}") from error
+        state = self._node.state
+        ids = {one.topic_id for one in told if isinstance(one, TopicRecord)}
+        gone = [topic.topic_id for topic in state.cluster.topics() if topic.topic_id not in ids]
+        removed = [RemoveTopicRecord(topic_id=topic_id) for topic_id in gone]
+        apply_records(state, [*removed, *told], now_ms())
+        self._read_up_to(Offset(wanted.end_offset))
+        self._node.carry_out([])
+
+    def _read_up_to(self, end: Offset) -> None:
+        self._offset = end
+        self._member.metadata_offset = end - 1
+        self._node.state.cluster.host.broker_epoch = self._member.epoch

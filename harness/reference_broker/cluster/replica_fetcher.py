@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -109,13 +110,17 @@ class ReplicaFetcher:
                 key = (topic.topic_id, PartitionIndex(part.partition_index))
                 partition = self._followed.get(key)
                 if partition is not None and positions.get(key) == position_of(partition):
-                    await self._take(key, partition, part)
+                    with suppress(OSError):  # its folder is offline from then on
+                        await self._take(key, partition, part)
         self._node.carry_out([])
 
     def _positions(self) -> dict[_Key, FetchPosition]:
         now = asyncio.get_running_loop().time()
-        ready = (key for key in self._followed if self._delayed_until.get(key, 0.0) <= now)
-        return {key: position_of(self._followed[key]) for key in ready}
+        return {
+            key: position_of(partition)
+            for key, partition in self._followed.items()
+            if self._delayed_until.get(key, 0.0) <= now and not partition.log.is_offline
+        }
 
     def _request(self, positions: dict[_Key, FetchPosition]) -> FetchRequest:
         """All partitions at first, then what is new since the last request of the session."""

@@ -15,8 +15,10 @@ from typing import Any
 from harness.reference_broker.allocator import keep_freed_memory
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
+from harness.reference_broker.descriptors import raise_limit
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.brokers import Endpoint
+from harness.reference_broker.storage.node_files import NodeFiles
 
 CONTROLLER_ID = 100
 _REPLICATION = 3
@@ -117,7 +119,7 @@ async def _serve_controller(
     controller = ControllerNode(settings, cluster_id, folder)
     try:
         _listening(await controller.start(*at))
-        await asyncio.get_running_loop().create_future()
+        await _lost(controller.files)
     finally:
         await controller.stop()
 
@@ -126,25 +128,38 @@ async def _serve_member(settings: BrokerSettings, joining: Joining) -> None:
     broker = BrokerNode(settings, joining)
     try:
         _listening(await broker.start())
-        await asyncio.get_running_loop().create_future()
+        await _lost(broker.files)
     finally:
         await broker.stop()
 
 
 async def _serve_combined(settings: BrokerSettings, joining: Joining) -> None:
-    folder = None if joining.folder is None else joining.folder / "controller"
-    controller = ControllerNode(settings, joining.cluster_id, folder)
+    controller = ControllerNode(settings, joining.cluster_id, joining.folder)
     broker: BrokerNode | None = None
     try:
         at = await controller.start(*joining.controller)
         _say(f"controller of cluster {joining.cluster_id} at {at.host}:{at.port}")
-        broker = BrokerNode(settings, replace(joining, controller=at))
+        broker = BrokerNode(settings, replace(joining, controller=at), controller.files)
         _listening(await broker.start())
-        await asyncio.get_running_loop().create_future()
+        await _lost(controller.files)
     finally:
         if broker is not None:
             await broker.stop()
-        await controller.stop()
+        await controller.stop(None if broker is None else broker.ended_as)
+
+
+async def _lost(files: NodeFiles | None) -> None:
+    """For as long as the node can live. Raises NoDirectoryLeft."""
+    lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def tell() -> None:
+        if files is not None and files.logs.lost is not None and not lost.done():
+            lost.set_exception(files.logs.lost)
+
+    if files is not None:
+        files.logs.on_lost = tell
+    tell()
+    await lost
 
 
 def member_joining(joining: Joining, *, alone: bool) -> Joining:
@@ -154,6 +169,7 @@ def member_joining(joining: Joining, *, alone: bool) -> Joining:
 
 def _run(serving: Coroutine[Any, Any, None]) -> None:
     keep_freed_memory()
+    raise_limit()
     asyncio.run(_until_signal(serving))
 
 

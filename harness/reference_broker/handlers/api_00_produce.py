@@ -202,6 +202,8 @@ def _produce(
 
 
 def _check_leader(partition: Partition, acks: int) -> None:
+    if partition.log.is_offline:
+        raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
     if partition.leading is None:
         raise AppendRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if acks == _ALL and len(partition.leading.isr) < partition.min_isr:

@@ -35,6 +35,7 @@ Not done
 """
 
 from dataclasses import dataclass
+from typing import cast
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
@@ -48,6 +49,8 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
     Wait,
 )
+from harness.reference_broker.handlers.snapshot_instead import tell_snapshot
+from harness.reference_broker.handlers.storage_error import told_to_reader
 from harness.reference_broker.state.client_quotas import CONSUMER_BYTE_RATE
 from harness.reference_broker.state.down_conversion import (
     ConversionRules,
@@ -107,22 +110,25 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     partitions = _known_partitions(fetch)
     if partitions and request.isolation_level not in _ISOLATION_LEVELS:
         return Answer(_unforeseen(request, context.api_version))
-    readings = _read_and_note(fetch, context.effects)
+    readings = _read_and_note(fetch, context.effects, magic_for(context.api_version) is None)
     missing = frozenset(reading.key for reading in readings if reading.is_missing)
     if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits, missing):
         return Answer(_response(fetch, readings))
+
+    def later() -> FetchResponse:  # nothing is lent: it is sent later than it is read
+        return _response(fetch, _read_and_note(fetch, context.state.effects, False))
 
     def attempt() -> FetchResponse | None:
         now_readable = _read(fetch)
         if not is_complete(now_readable, fetch.limits, missing):
             return None
-        return _response(fetch, _read_and_note(fetch, context.state.effects))
+        return later()
 
     return Wait(
         partitions,
         TimeMs(context.now() + request.max_wait_ms),
         attempt,
-        lambda: _response(fetch, _read_and_note(fetch, context.state.effects)),
+        later,
     )
 
 
@@ -186,6 +192,7 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
             may_follow=version >= _FIRST_VERSION_WITH_RACK or _debugs(asks, context),
             rack=request.rack_id if version >= _FIRST_VERSION_WITH_RACK else "",
             is_hard=version < _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH,
+            read_committed=request.isolation_level == _READ_COMMITTED,
         ),
         request.isolation_level == _READ_COMMITTED,
         session,
@@ -234,14 +241,14 @@ def _forgotten_of(request: FetchRequest, by_id: bool) -> list[FetchKey]:
     ]
 
 
-def _read(fetch: _Fetch) -> list[PartitionReading]:
-    context = fetch.context
-    return read_partitions(context.state.cluster, fetch.wanted, fetch.limits, context.now())
+def _read(fetch: _Fetch, *, lends: bool = False) -> list[PartitionReading]:
+    context, cluster = fetch.context, fetch.context.state.cluster
+    return read_partitions(cluster, fetch.wanted, fetch.limits, context.now(), lends=lends)
 
 
-def _read_and_note(fetch: _Fetch, effects: list[Effect]) -> list[PartitionReading]:
+def _read_and_note(fetch: _Fetch, effects: list[Effect], lends: bool) -> list[PartitionReading]:
     """A follower is told the high watermark as it was before it asked."""
-    readings = _read(fetch)
+    readings = _read(fetch, lends=lends)
     if fetch.limits.from_replica:
         context = fetch.context
         effects += note_follower(
@@ -335,15 +342,18 @@ def _note(session: FetchSession, reading: PartitionReading) -> bool:
 def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> None:
     named, index = reading.key
     was_read = reading.error is ErrorCode.NONE and reading.diverging is None
-    lists_aborted = fetch.read_committed and was_read
+    lists_aborted, made = fetch.read_committed and was_read, FetchResponse.AbortedTransaction
+    aborted = [
+        made(producer_id=a.producer_id, first_offset=a.first_offset) for a in reading.aborted
+    ]
     part = FetchResponse.PartitionData(
         partition_index=index,
         error_code=reading.error,
         high_watermark=reading.high_watermark,
-        last_stable_offset=reading.high_watermark,
+        last_stable_offset=reading.last_stable_offset,
         log_start_offset=reading.log_start_offset,
-        aborted_transactions=[] if reading.is_missing or lists_aborted else None,
-        records=reading.records,
+        aborted_transactions=aborted if reading.is_missing or lists_aborted else None,
+        records=cast("bytes", reading.records),
     )
     if reading.diverging is not None:
         part.diverging_epoch = FetchResponse.EpochEndOffset(
@@ -352,6 +362,8 @@ def _add(response: FetchResponse, reading: PartitionReading, fetch: _Fetch) -> N
     if reading.preferred is not None:
         part.preferred_read_replica = reading.preferred
     version = fetch.context.api_version
+    part.error_code = told_to_reader(reading.error, version)
+    tell_snapshot(part, reading, fetch.context)
     if version >= _FIRST_VERSION_WITH_LEADER and reading.error in _LEADER_ERRORS:
         _name_leader(part, response, fetch, reading)
     topics = response.responses
@@ -380,11 +392,7 @@ def _name_leader(
     endpoint = state.endpoint_of(leader_id, fetch.context.listener)
     told = {known.node_id for known in response.node_endpoints}
     if endpoint is not None and leader_id not in told:
-        response.node_endpoints.append(
-            FetchResponse.NodeEndpoint(
-                node_id=leader_id,
-                host=endpoint.host,
-                port=endpoint.port,
-                rack=endpoint.rack,
-            )
+        made = FetchResponse.NodeEndpoint(
+            node_id=leader_id, host=endpoint.host, port=endpoint.port, rack=endpoint.rack
         )
+        response.node_endpoints.append(made)

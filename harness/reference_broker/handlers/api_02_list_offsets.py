@@ -22,15 +22,21 @@ Version notes
 Not done
 - v0 takes an empty log for as old as any time: when it was created is not kept.
 - Tiered storage: -5 and -6 find nothing.
-- Both isolation levels are the same as there are no transactions.
+- No client can begin a transaction; those in logs of other brokers count.
 """
 
 from collections import Counter
 
 from harness.codec.error_code import ErrorCode
+from harness.codec.errors import CodecError
 from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
+from harness.codec.records.compression import CompressionError
+from harness.codec.records.walk import BadRecord
+from harness.ids import Offset
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.batch_bytes import CorruptBatch, NoSuchPosition
 from harness.reference_broker.state.fetch_reading import find_partition
+from harness.reference_broker.state.last_stable_offset import last_stable_offset
 from harness.reference_broker.state.offset_search import (
     EARLIEST,
     EARLIEST_LOCAL,
@@ -47,7 +53,8 @@ from harness.reference_broker.state.partition import Partition
 API_KEY = 2
 _FIRST_VERSION_WITH_EPOCH = 4
 _NEVER = 2**15
-_ISOLATION_LEVELS = (0, 1)
+_READ_COMMITTED = 1
+_ISOLATION_LEVELS = (0, _READ_COMMITTED)
 _EACH_COUNTS_ONCE = (4, 0)  # KAFKA-15859
 _CONSUMER, _DEBUGGING = -1, -2
 _NO_EPOCH = -1
@@ -74,7 +81,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> Answer:
             if times_named[key] > 1:
                 results[key] = _failed(part.partition_index, ErrorCode.INVALID_REQUEST)
             else:
-                results[key] = _find(topic.name, part, request.replica_id, context)
+                results[key] = _find(topic.name, part, request, context)
     topics: dict[str, list[_Result]] = {}
     for (name, _), result in results.items():
         topics.setdefault(name, []).append(result)
@@ -98,7 +105,7 @@ def _answer_as_asked(
             return _failed(part.partition_index, ErrorCode.INVALID_REQUEST)
         if not is_foreseen:
             return _failed(part.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
-        return _find(name, part, request.replica_id, context)
+        return _find(name, part, request, context)
 
     topics = [
         ListOffsetsResponse.ListOffsetsTopicResponse(
@@ -127,10 +134,29 @@ def _unforeseen(request: ListOffsetsRequest) -> Answer:
 def _find(
     topic: str,
     wanted: ListOffsetsRequest.ListOffsetsPartition,
-    replica_id: int,
+    request: ListOffsetsRequest,
     context: RequestContext,
 ) -> _Result:
-    index, timestamp = wanted.partition_index, wanted.timestamp
+    """After a clean end nobody looks at what is in a log, before it is read."""
+    try:
+        return _look(topic, wanted, request, context)
+    except CorruptBatch:
+        return _failed(wanted.partition_index, ErrorCode.CORRUPT_MESSAGE)
+    except (CompressionError, NoSuchPosition):  # Kafka foresees neither
+        return _failed(wanted.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
+    except (BadRecord, CodecError):
+        return _failed(wanted.partition_index, ErrorCode.INVALID_RECORD)
+    except OSError:
+        return _failed(wanted.partition_index, ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+def _look(
+    topic: str,
+    wanted: ListOffsetsRequest.ListOffsetsPartition,
+    request: ListOffsetsRequest,
+    context: RequestContext,
+) -> _Result:
+    index, timestamp, replica_id = wanted.partition_index, wanted.timestamp, request.replica_id
     unknown = timestamp < 0 and context.api_version < FIRST_VERSION_WITH.get(timestamp, _NEVER)
     if unknown and context.state.like.since(*_UNKNOWN_IS_REFUSED):
         return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
@@ -142,11 +168,15 @@ def _find(
         return _failed(index, error)
     if replica_id == _CONSUMER and timestamp not in (EARLIEST, EARLIEST_LOCAL):
         late = _late_watermark(partition, context.api_version)
-        if late is not None and (timestamp == LATEST or not _is_readable(partition, timestamp)):
+        limit = _limit(partition, request)
+        if late is not None and (
+            timestamp == LATEST or not 0 <= find_offset(partition, timestamp).offset < limit
+        ):
             return _failed(index, late)
     if timestamp not in (EARLIEST, LATEST) and partition.config.message_magic == 0:
         return _failed(index, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)
-    found = _found(partition, timestamp, unknown=unknown, replica_id=replica_id)
+    upto = None if replica_id != _CONSUMER else _limit(partition, request)
+    found = _found(partition, timestamp, unknown=unknown, limit=upto)
     result = _Result(partition_index=index, timestamp=found.timestamp, offset=found.offset)
     if context.api_version >= _FIRST_VERSION_WITH_EPOCH:
         result.leader_epoch = found.leader_epoch
@@ -169,18 +199,23 @@ def _late_watermark(partition: Partition, version: int) -> ErrorCode | None:
     return ErrorCode.OFFSET_NOT_AVAILABLE if tells else ErrorCode.LEADER_NOT_AVAILABLE
 
 
-def _is_readable(partition: Partition, timestamp: int) -> bool:
-    found = find_offset(partition, timestamp)
-    return 0 <= found.offset < partition.high_watermark
+def _limit(partition: Partition, request: ListOffsetsRequest) -> Offset:
+    """Up to where the consumer reads (lastFetchableOffset)."""
+    committed = request.isolation_level == _READ_COMMITTED
+    return last_stable_offset(partition) if committed else partition.high_watermark
 
 
-def _found(partition: Partition, timestamp: int, *, unknown: bool, replica_id: int) -> FoundOffset:
-    """Consumers find what is committed, others what is in the log."""
-    if timestamp == LATEST and replica_id != _CONSUMER:
-        return FoundOffset(partition.log.end_offset, -1, partition.leader_epoch)
+def _found(
+    partition: Partition, timestamp: int, *, unknown: bool, limit: Offset | None
+) -> FoundOffset:
+    """Consumers find what is below their limit, others, without one, what is in the log."""
+    if timestamp == LATEST:
+        end = partition.log.end_offset if limit is None else limit
+        return FoundOffset(end, -1, partition.leader_epoch)
     found = (record_at if unknown else find_offset)(partition, timestamp)
-    ends = timestamp in (LATEST, EARLIEST, EARLIEST_LOCAL)
-    if replica_id == _CONSUMER and not ends and found.offset >= partition.high_watermark:
+    if limit is None or timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return found
+    if found.offset >= limit:
         return NOTHING_FOUND
     return found
 

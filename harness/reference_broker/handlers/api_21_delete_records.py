@@ -96,8 +96,9 @@ def _delete(
         return _refused(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if topic.is_internal:
         return _refused(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
-    if partition.leading is None:
-        return _refused(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    problem = partition.leader_problem()
+    if problem is not ErrorCode.NONE:
+        return _refused(index, problem)
     begins = partition.delete_records(offset)
     if isinstance(begins, ErrorCode):
         return _refused(index, begins)

@@ -3,6 +3,7 @@
 Behaviour
 - Each folder of `log.dirs` is told, with those of the partitions asked for that it holds.
 - A topic or partition that does not exist is left out; what is asked twice is told once.
+- A log to come is told beside the present one, with what it lacks (KIP-113).
 
 Version notes
 - v2   compact fields (KIP-482)
@@ -10,41 +11,82 @@ Version notes
 - v4   how large the folder's volume is, and what of it is free (KIP-827)
 - v5   whether the folder takes new partitions (KIP-1066)
 
-Not done
-- The log is in memory: the first folder stands for it, and the volume is the machine's memory.
+- Where the log is in memory, the first folder stands for it, and the volume is the memory.
+- A folder that has failed is told with an error, and without what it held (KIP-112).
 """
 
-from collections.abc import Iterable
-
+from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeLogDirsRequest, DescribeLogDirsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.folders_in_memory import folder_of, folders
+from harness.reference_broker.state.log_moving import lag_of
+from harness.reference_broker.state.log_store import DescribedDirectory, DescribedLog
+from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.topic import Topic
 
 API_KEY = 35
 _Topic = DescribeLogDirsResponse.DescribeLogDirsTopic
 _Partition = DescribeLogDirsResponse.DescribeLogDirsPartition
 _Result = DescribeLogDirsResponse.DescribeLogDirsResult
+_Wanted = list[tuple[Topic, list[int]]]
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Answer:
     """Tell which partitions are where, and how large."""
-    configs = context.state.configs
-    folders = (configs.value("log.dirs") or configs.value("log.dir") or "").split(",")
-    first, *others = [folder.strip() for folder in folders]
-    total = context.state.limits.memory_bytes
-    usable = max(total - context.state.cluster.size_bytes(), 0)
-    results = [
-        _Result(log_dir=name, total_bytes=total, usable_bytes=usable) for name in (first, *others)
-    ]
-    results[0].topics = [
-        _described(topic, wanted) for topic, wanted in _wanted(request, context) if wanted
-    ]
+    storage = context.state.cluster.host.storage
+    wanted = _wanted(request, context)
+    if storage is None:
+        return Answer(DescribeLogDirsResponse(results=_in_memory(wanted, context.state)))
+    results = [_on_disk(directory, wanted) for directory in storage.directories()]
     return Answer(DescribeLogDirsResponse(results=results))
 
 
-def _wanted(
-    request: DescribeLogDirsRequest, context: RequestContext
-) -> Iterable[tuple[Topic, list[int]]]:
+def _in_memory(wanted: _Wanted, state: BrokerState) -> list[_Result]:
+    total = state.limits.memory_bytes
+    usable = max(total - state.cluster.size_bytes(), 0)
+    found = []
+    for folder in folders(state):
+        result = _Result(log_dir=folder, total_bytes=total, usable_bytes=usable)
+        for topic, indexes in wanted:
+            here = [index for index in indexes if folder_of(state, topic.name, index) == folder]
+            logs = [
+                _Partition(
+                    partition_index=index, partition_size=topic.partitions[index].log.size_bytes
+                )
+                for index in here
+            ]
+            result.topics += [_Topic(name=topic.name, partitions=logs)] if logs else []
+        found.append(result)
+    return found
+
+
+def _on_disk(directory: DescribedDirectory, wanted: _Wanted) -> _Result:
+    result = _Result(
+        log_dir=directory.path,
+        total_bytes=directory.total_bytes,
+        usable_bytes=directory.usable_bytes,
+    )
+    if not directory.is_online:
+        result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+        return result
+    for topic, indexes in wanted:
+        found = ((index, directory.logs.get((topic.name, index))) for index in indexes)
+        logs = [_described(topic.partitions[at], log) for at, log in found if log is not None]
+        result.topics += [_Topic(name=topic.name, partitions=logs)] if logs else []
+    return result
+
+
+def _described(partition: Partition, log: DescribedLog) -> _Partition:
+    return _Partition(
+        partition_index=partition.index,
+        partition_size=log.size_bytes,
+        offset_lag=lag_of(partition, log.end_offset, is_future=log.is_future),
+        is_future_key=log.is_future,
+    )
+
+
+def _wanted(request: DescribeLogDirsRequest, context: RequestContext) -> _Wanted:
     """The partitions that there are of what is asked for."""
     cluster = context.state.cluster
     if request.topics is None:
@@ -58,18 +100,6 @@ def _wanted(
         for topic, wanted in topics
         if topic is not None
     ]
-
-
-def _described(topic: Topic, indexes: list[int]) -> _Topic:
-    return _Topic(
-        name=topic.name,
-        partitions=[
-            _Partition(
-                partition_index=index, partition_size=topic.partitions[index].segments.size_bytes
-            )
-            for index in indexes
-        ],
-    )
 
 
 def _here(topic: Topic) -> list[int]:

@@ -14,7 +14,6 @@ from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.topic_names import topic_name_problem
 
 API_KEY = 61
-_NO_COORDINATOR = -1
 _Result = DescribeProducersResponse.PartitionResponse
 
 
@@ -49,6 +48,8 @@ def _described(name: str, index: int, context: RequestContext) -> _Result:
         return _Result(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if not partition.is_here:
         return _Result(partition_index=index, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if partition.log.is_offline:
+        return _Result(partition_index=index, error_code=ErrorCode.KAFKA_STORAGE_ERROR)
     return _Result(
         partition_index=index,
         active_producers=[
@@ -57,7 +58,8 @@ def _described(name: str, index: int, context: RequestContext) -> _Result:
                 producer_epoch=one.producer_epoch,
                 last_sequence=one.last_sequence,
                 last_timestamp=one.last_timestamp,
-                coordinator_epoch=_NO_COORDINATOR,
+                coordinator_epoch=one.coordinator_epoch,
+                current_txn_start_offset=one.transaction_start,
             )
             for one in partition.active_producers(context.now())
         ],

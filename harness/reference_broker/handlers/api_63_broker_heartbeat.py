@@ -3,18 +3,20 @@
 Behaviour
 - Who has read the metadata up to its registration is unfenced; who wants to be fenced is.
 - Who wants to shut down loses its leaderships first, and may go when the others have read of it.
+- What was in directories that are offline is led by others from now on.
 - An older broker epoch, or an unknown id, is STALE_BROKER_EPOCH (77).
 
 Version notes
-- v1   log directories that are offline (KIP-858), which are not looked at
+- v1   log directories that are offline (KIP-858)
 - v2   log directories that take nothing new (KIP-1066), which are not looked at
 """
 
 from harness.codec.messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
+from harness.reference_broker.state.controller import fencing
 from harness.reference_broker.state.controller.refused import ControllerRefused
-from harness.reference_broker.state.controller.registration import heartbeat
+from harness.reference_broker.state.controller.registration import check_broker_epoch, heartbeat
 
 API_KEY = 63
 
@@ -24,13 +26,17 @@ def handle(request: BrokerHeartbeatRequest, context: RequestContext) -> Answer:
     role, state, now = context.role, context.state, context.now()
     assert role is not None
     try:
+        broker = check_broker_epoch(state, request.broker_id, request.broker_epoch)
+        offline = fencing.directories_offline(state, broker, request.offline_log_dirs)
+        if offline:  # before it may be unfenced: it is not to lead what is there
+            state.change_metadata(offline, now)
         records, reply = heartbeat(state, role, request, now)
     except ControllerRefused as refused:
         return Answer(BrokerHeartbeatResponse(error_code=refused.error))
     if records:
         state.change_metadata(records, now)
-        broker = state.brokers.get(request.broker_id)
-        if broker is not None and broker.is_shutting_down and not broker.is_fenced:
+        changed = state.brokers.get(request.broker_id)
+        if changed is not None and changed.is_shutting_down and not changed.is_fenced:
             role.sessions.await_shutdown(BrokerId(request.broker_id), role.log.end_offset - 1)
     return Answer(
         BrokerHeartbeatResponse(

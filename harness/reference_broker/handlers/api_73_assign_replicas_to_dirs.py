@@ -2,10 +2,8 @@
 
 Behaviour
 - A broker tells in which of its directories replicas are (KIP-858); each has its own result.
+- Who is in a directory that is offline leads and is in sync no more.
 - The whole request is refused for an older broker epoch (STALE_BROKER_EPOCH).
-
-Not done
-- A directory that is offline does not cost its replicas their leadership.
 """
 
 from uuid import UUID
@@ -15,6 +13,7 @@ from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasTo
 from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.circumstances import changed
+from harness.reference_broker.state.controller.fencing import directory_lost
 from harness.reference_broker.state.controller.partition_change import Target
 from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.registration import check_broker_epoch
@@ -73,7 +72,12 @@ def _assigned(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if place[0] not in partition.registration.replicas:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    change = changed(context.state, topic, partition, Target(directory=place))
+    state = context.state
+    change = changed(state, topic, partition, Target(directory=place))
     if change is not None:
-        context.state.change_metadata([change], context.now())
+        state.change_metadata([change], context.now())
+    if not state.brokers.has_online(*place):
+        lost = directory_lost(state, topic, partition, place[0])
+        if lost is not None:
+            state.change_metadata([lost], context.now())
     return ErrorCode.NONE

@@ -65,6 +65,7 @@ _OF_BROKERS = (
     _served("api_23_offset_for_leader_epoch", 0, 4),
     _served("api_32_describe_configs", 1, 4, lowest_ever=0),
     _served("api_33_alter_configs", 0, 2),
+    _served("api_34_alter_replica_log_dirs", 1, 2, lowest_ever=0),
     _served("api_35_describe_log_dirs", 1, 5, lowest_ever=0),
     _served("api_37_create_partitions", 0, 3),
     _served("api_42_delete_groups", 0, 3),
@@ -87,6 +88,7 @@ _OF_MEMBERS = (_served("api_64_unregister_broker", 0, 0),)
 _ONLY_OF_CONTROLLERS = (
     _served("api_56_alter_partition", 0, 3),
     _served("api_58_envelope", 0, 0),
+    _served("api_59_fetch_snapshot", 0, 1),
     _served("api_62_broker_registration", 0, 4),
     _served("api_63_broker_heartbeat", 0, 2),
     _served("api_67_allocate_producer_ids", 0, 0),

@@ -21,6 +21,7 @@ _SMALLEST_LENGTH = 14  # that of an empty message of format 0
 _MAGIC_AT = 16
 _CRC_AT = 17
 _ATTRIBUTES_AT = 21
+_ATTRIBUTES_OF_MESSAGE_AT = 17
 _MAX_TIMESTAMP_AT = 35
 _DEFINED_BITS = 0x7F
 _OFFSET, _EPOCH = struct.Struct(">q"), struct.Struct(">i")
@@ -30,10 +31,27 @@ class CorruptBatch(ValueError):
     """The bytes cannot be taken for a batch at all."""
 
 
+class NoSuchPosition(ValueError):
+    """An index leads to before the beginning of its segment: it is damaged."""
+
+
 def next_batch_size(records: bytes, position: int) -> int | None:
     """The size in bytes of the batch at `position`, None when no whole batch follows.
 
     Raises CorruptBatch for a length or magic that no batch has.
+    """
+    size = stored_size(records, position)
+    if len(records) - position >= _UP_TO_MAGIC_BYTES:
+        (magic,) = struct.unpack_from(">b", records, position + _MAGIC_AT)
+        if not 0 <= magic <= 2:
+            raise CorruptBatch(f"there is no record format with magic {magic}")
+    return size
+
+
+def stored_size(records: bytes, position: int) -> int | None:
+    """The same of what is in a log already: no checksum covers the magic, and nobody looks at it.
+
+    Source: class FileLogInputStream. Raises CorruptBatch for a length that no batch has.
     """
     remaining = len(records) - position
     if remaining < LOG_OVERHEAD_BYTES:
@@ -43,21 +61,32 @@ def next_batch_size(records: bytes, position: int) -> int | None:
         raise CorruptBatch(f"batch length {length} is below that of the smallest message")
     if remaining < _UP_TO_MAGIC_BYTES:
         return None
-    (magic,) = struct.unpack_from(">b", records, position + _MAGIC_AT)
-    if not 0 <= magic <= 2:
-        raise CorruptBatch(f"there is no record format with magic {magic}")
     size: int = length + LOG_OVERHEAD_BYTES
     return size if remaining >= size else None
 
 
+def claimed_size(records: bytes) -> int:
+    """Of the first batch, by its header, whatever follows; more than there is where that is cut."""
+    if len(records) < LOG_OVERHEAD_BYTES:
+        return LOG_OVERHEAD_BYTES
+    (length,) = struct.unpack_from(">i", records, 8)
+    return LOG_OVERHEAD_BYTES + int(length)
+
+
 def magic_of(records: bytes) -> int:
-    """The format of the first batch."""
-    return records[_MAGIC_AT]
+    """The format of the first batch; of a damaged one it may be below 0."""
+    magic = records[_MAGIC_AT]
+    return magic if magic < 0x80 else magic - 0x100
 
 
 def codec_of(records: bytes) -> int:
     """The codec bits of the first batch, which is of format 2."""
     return records[_ATTRIBUTES_AT + 1] & CODEC_MASK
+
+
+def codec_of_message(message: bytes) -> int:
+    """The codec bits of a message of format 0 or 1."""
+    return message[_ATTRIBUTES_OF_MESSAGE_AT] & CODEC_MASK
 
 
 def is_transactional(records: bytes) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from harness.codec.errors import CodecError
 from harness.codec.records import (
     CODEC_MASK,
+    CONTROL,
     DELETE_HORIZON,
     LOG_APPEND_TIME,
     BatchHeader,
@@ -19,11 +19,13 @@ from harness.codec.records import (
     RecordBatch,
     encode_batch,
 )
+from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import read_payload, read_records_of
 from harness.codec.records.columns import Columns
 from harness.ids import Offset, ProducerId, TimeMs
 from harness.reference_broker.state.batch_bytes import magic_of
-from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.producer_states import LastRecord
+from harness.reference_broker.state.stored_batch import StoredBatch
 
 _NO_TIMESTAMP = -1
 _NO_OFFSET = Offset(-1)
@@ -36,28 +38,27 @@ class Survival:
 
     A record without a value stays until the horizon of its batch, `delete_retention_ms` from the
     first compaction on that meets it. `producers` tells the last offset of each one's last batch,
-    which stays even when it is empty.
+    which stays even when it is empty, or its epoch, whose markers do.
     """
 
     newest: Mapping[bytes, Offset]
     last_mapped: Offset
-    producers: Mapping[ProducerId, Offset]
+    producers: Mapping[ProducerId, LastRecord]
     delete_retention_ms: int
     now: TimeMs
 
 
-class OldFormat(CodecError):
-    """Messages of magic 0 and 1 are not compacted here; Kafka does so."""
-
-
 def keys_by_offset(batch: StoredBatch) -> list[tuple[Offset, bytes]]:
-    """Of all records that have a key.
+    """Of all records that have a key; a marker has none.
 
-    Raises CodecError for bytes that Kafka cannot read either, and OldFormat.
+    Raises CodecError for bytes that Kafka cannot read either.
     """
     if magic_of(batch.data) < 2:
-        raise OldFormat("a message set of magic 0 or 1")
-    columns = _columns(batch.data, BatchHeader.read(batch.data))
+        return [(Offset(offset), key) for offset, _, key, _ in _messages(batch) if key is not None]
+    header = BatchHeader.read(batch.data)
+    if header.attributes & CONTROL:
+        return []
+    columns = _columns(batch.data, header)
     return [
         (Offset(batch.base_offset + delta), key)
         for delta, key in zip(columns.offsets, columns.keys, strict=True)
@@ -65,20 +66,48 @@ def keys_by_offset(batch: StoredBatch) -> list[tuple[Offset, bytes]]:
     ]
 
 
-def compacted(batch: StoredBatch, survival: Survival) -> StoredBatch | None:
+def compacted(
+    batch: StoredBatch, survival: Survival, *, is_over: bool = False
+) -> StoredBatch | None:
     """What is left of the batch: itself when nothing changes, None when nothing stays.
 
-    Raises CodecError as `keys_by_offset`.
+    `is_over`: it is of an aborted transaction, or the marker of one of which nothing else is left;
+    that stays until a horizon too. Raises CodecError as `keys_by_offset`.
     """
+    if magic_of(batch.data) < 2:
+        return batch if _a_message_stays(batch, survival) else None
     header = BatchHeader.read(batch.data)
     columns = _columns(batch.data, header)
-    kept = _kept(header, columns, survival)
+    is_marker = bool(header.attributes & CONTROL)
+    kept = _kept_marker(header, survival, is_over=is_over) if is_marker else []
+    if not is_marker and not is_over:
+        kept = _kept(header, columns, survival)
     if not kept and not _is_last_of_producer(header, survival):
         return None
-    made = _made_of(header, columns, kept, survival.now + survival.delete_retention_ms)
+    horizon = survival.now + survival.delete_retention_ms
+    made = _made_of(header, columns, kept, horizon, has_horizon=is_marker and is_over)
     if made is None:
         return batch
     return batch._replace(max_timestamp=made.max_timestamp or 0, data=encode_batch(made))
+
+
+def _messages(batch: StoredBatch) -> list[tuple[int, int, bytes | None, bytes | None]]:
+    found = read_records(batch.data, limit_bytes=_ALREADY_CHECKED_BYTES).batches
+    return [row for one in found for row in one.records.rows()]
+
+
+def _a_message_stays(batch: StoredBatch, survival: Survival) -> bool:
+    """Of a compressed message all that is in it stays with any of it; Kafka writes it anew. One
+    without a value stays for as long as its time says, as it has no horizon."""
+
+    def stays(offset: int, time: int, key: bytes | None, value: bytes | None) -> bool:
+        if offset > survival.last_mapped:
+            return True
+        if key is None or offset < survival.newest.get(key, _NO_OFFSET):
+            return False
+        return value is not None or survival.now < time + survival.delete_retention_ms
+
+    return any(stays(*row) for row in _messages(batch))
 
 
 def rewritten(data: bytes, kept: Sequence[int], new_horizon: int) -> bytes:
@@ -113,10 +142,20 @@ def _kept(header: BatchHeader, columns: Columns, survival: Survival) -> list[int
     return [position for position, row in enumerate(rows) if stays(*row)]
 
 
+def _kept_marker(header: BatchHeader, survival: Survival, *, is_over: bool) -> list[int]:
+    """As `_kept`, of a control batch."""
+    horizon = _horizon_of(header)
+    is_gone = is_over and horizon is not None and horizon <= survival.now
+    return [] if is_gone else list(range(header.record_count))
+
+
 def _is_last_of_producer(header: BatchHeader, survival: Survival) -> bool:
-    if header.producer_id < 0:
+    last = survival.producers.get(ProducerId(header.producer_id))
+    if last is None or header.producer_id < 0:
         return False
-    return survival.producers.get(ProducerId(header.producer_id)) == header.last_offset
+    if last.offset is not None:
+        return last.offset == header.last_offset
+    return bool(header.attributes & CONTROL) and last.producer_epoch == header.producer_epoch
 
 
 def _horizon_of(header: BatchHeader) -> int | None:
@@ -125,14 +164,19 @@ def _horizon_of(header: BatchHeader) -> int | None:
 
 
 def _made_of(
-    header: BatchHeader, columns: Columns, kept: Sequence[int], new_horizon: int
+    header: BatchHeader,
+    columns: Columns,
+    kept: Sequence[int],
+    new_horizon: int,
+    *,
+    has_horizon: bool = False,
 ) -> RecordBatch | None:
-    """None when the batch stays as it is."""
+    """None when the batch stays as it is. `has_horizon`: as one with tombstones has."""
     if not kept:
         return _emptied(header) if header.record_count else None
     known = _horizon_of(header)
-    has_tombstones = any(columns.values[at] is None for at in kept)
-    horizon = new_horizon if known is None and has_tombstones else known
+    has_horizon = has_horizon or any(columns.values[at] is None for at in kept)
+    horizon = new_horizon if known is None and has_horizon else known
     if len(kept) == header.record_count and horizon == known:
         return None
     times = [header.base_timestamp + columns.timestamps[at] for at in kept]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from harness.ids import BrokerId
+from harness.reference_broker.state.directory_ids import is_online
 
 if TYPE_CHECKING:
     from harness.codec.messages import BrokerRegistrationChangeRecord, RegisterBrokerRecord
@@ -33,6 +34,7 @@ class BrokerRegistration:
     """One incarnation of a broker. `listeners` are its endpoints by listener name.
 
     A fenced one leads nothing and is not told to clients; `epoch` names the incarnation to others.
+    `directories` are those that have not failed.
     """
 
     broker_id: BrokerId
@@ -96,6 +98,11 @@ class Brokers:
         """Whether a broker may lead and be in sync: registered, not fenced, not going away."""
         one = self.get(broker_id)
         return one is not None and not one.is_fenced and not one.is_shutting_down
+
+    def has_online(self, broker_id: int, directory: UUID) -> bool:
+        """Whether a broker can serve a replica that is there."""
+        one = self.get(broker_id)
+        return one is not None and is_online(directory, one.directories)
 
     def put(self, registration: BrokerRegistration) -> None:
         """A new incarnation, or a changed one."""

@@ -120,17 +120,17 @@ class Cluster:
             self.host,
             registration,
             now,
+            topic.name,
         )
         topic.partitions.append(partition)
         return partition
 
     def delete(self, topic: Topic) -> TopicDeleted:
         """Remove a topic with its data."""
-        storage = self.host.storage
         for partition in topic.partitions:
             partition.producers.forget_all()
-            if storage is not None:
-                storage.delete(topic.topic_id, partition.index)
+            partition.leave_storage()
+            self.host.in_folder.pop(partition.name.place, None)
         del self._by_name[topic.name]
         del self._by_id[topic.topic_id]
         form = collision_form(topic.name)

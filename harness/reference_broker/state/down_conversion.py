@@ -14,6 +14,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.records import (
     BATCH_HEADER_BYTES,
     NoOldForm,
+    RecordsError,
 )
 from harness.codec.records.run_conversion import down_convert_run
 from harness.reference_broker.state.batch_bytes import magic_of, next_batch_size
@@ -47,10 +48,12 @@ def as_message_sets(
     UNSUPPORTED_COMPRESSION_TYPE: a batch in zstd has no old form. Behind others it is left for the
     next fetch; as the first, or on a topic that stores zstd, the reader gets the error.
     UNSUPPORTED_VERSION: something is newer than the reader, and the topic forbids to convert it.
+    CORRUPT_MESSAGE: what comes first is damaged, which its old form would hide.
     """
     if reading.error is not ErrorCode.NONE:
         return reading
-    entries = _entries(reading.records)
+    records = bytes(reading.records)
+    entries = _entries(records)
     is_newer = any(magic_of(entry) > magic for entry in entries)
     try:
         if rules.stores_zstd:
@@ -59,9 +62,11 @@ def as_message_sets(
             return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_VERSION)
         if not is_newer:
             return reading
-        records = _converted(entries, len(reading.records), magic, fetch_offset)
+        records = _converted(entries, len(records), magic, fetch_offset)
     except NoOldForm:
         return PartitionReading(reading.key, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    except RecordsError:
+        return PartitionReading(reading.key, ErrorCode.CORRUPT_MESSAGE)
     return replace(reading, records=records)
 
 
@@ -88,8 +93,8 @@ def _converted(entries: Sequence[bytes], read_bytes: int, magic: int, fetch_offs
     try:
         for chunk in _chunks(entries[behind_first:]):
             made += _as_magic(b"".join(chunk), magic, fetch_offset)
-    except NoOldForm:
-        pass  # the whole chunk is left for the next fetch
+    except RecordsError:
+        pass  # damaged, or without an old form: the whole chunk is left for the next fetch
     if len(made) < length:
         made += _fill(length - len(made))
     return bytes(made[:length])

@@ -3,17 +3,20 @@
 Source: class ReplicaManager (readFromLog, fetchMessages); KIP-74, KIP-320, KIP-595.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
+from harness.codec.lent_bytes import LentBytes
 from harness.ids import BrokerId, Offset, TimeMs
 from harness.reference_broker.effects import Effect
-from harness.reference_broker.state.batch_bytes import next_batch_size
+from harness.reference_broker.state.batch_bytes import CorruptBatch, claimed_size
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
+from harness.reference_broker.state.last_stable_offset import first_unstable, last_stable_offset
 from harness.reference_broker.state.leader_epochs import EpochEnd
 from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.producer_states import AbortedTransaction
 from harness.reference_broker.state.read_replica import preferred_replica
 
 _NO_LEADER_EPOCH = -1  # and whatever is less, other than in ListOffsets
@@ -38,6 +41,7 @@ class FetchLimits:
     is_hard: bool = False
     may_follow: bool = True
     rack: str = ""
+    read_committed: bool = False
 
     @property
     def from_replica(self) -> bool:
@@ -68,7 +72,9 @@ class PartitionReading:
     error: ErrorCode = ErrorCode.NONE
     high_watermark: int = -1
     log_start_offset: int = -1
-    records: bytes = b""
+    last_stable_offset: int = -1
+    aborted: Sequence[AbortedTransaction] = ()
+    records: bytes | LentBytes = b""
     diverging: EpochEnd | None = None
     preferred: BrokerId | None = None
     is_missing: bool = False
@@ -97,9 +103,16 @@ def find_partition(
 
 
 def read_partitions(
-    cluster: Cluster, wanted: Iterable[WantedPartition], limits: FetchLimits, now: TimeMs
+    cluster: Cluster,
+    wanted: Iterable[WantedPartition],
+    limits: FetchLimits,
+    now: TimeMs,
+    *,
+    lends: bool = False,
 ) -> list[PartitionReading]:
     """Fill partitions in order until max_bytes are used up; the first batch always fits.
+
+    With `lends` records may be LentBytes, for who sends them before anything else is done.
 
     Partitions that do not exist come last, those of unknown ids before the others (class
     KafkaApis, handleFetchRequest).
@@ -115,9 +128,14 @@ def read_partitions(
             place = unknown if found is ErrorCode.UNKNOWN_TOPIC_ID else missing
             place.append(PartitionReading(want.key, found, is_missing=is_missing))
             continue
-        reading = _sent_elsewhere(found, want, limits, now) or _read(
-            found, want, limits, left_bytes, may_exceed
-        )
+        try:
+            reading = _sent_elsewhere(found, want, limits, now) or _read(
+                found, want, limits, left_bytes, may_exceed, lends
+            )
+        except CorruptBatch:  # after a clean end nobody looks, before it is read
+            reading = PartitionReading(want.key, ErrorCode.CORRUPT_MESSAGE)
+        except OSError:
+            reading = PartitionReading(want.key, ErrorCode.KAFKA_STORAGE_ERROR)
         if reading.records:
             may_exceed = False
             left_bytes = max(0, left_bytes - len(reading.records))
@@ -158,6 +176,7 @@ def _sent_elsewhere(
     return PartitionReading(
         want.key,
         high_watermark=partition.high_watermark,
+        last_stable_offset=last_stable_offset(partition),
         log_start_offset=start,
         preferred=preferred,
     )
@@ -169,6 +188,7 @@ def _read(
     limits: FetchLimits,
     left_bytes: int,
     may_exceed: bool,
+    lends: bool,
 ) -> PartitionReading:
     error = _problem_with(partition, want, limits)
     if error is not ErrorCode.NONE:
@@ -184,28 +204,34 @@ def _read(
             return PartitionReading(
                 want.key,
                 high_watermark=high_watermark,
+                last_stable_offset=last_stable_offset(partition),
                 log_start_offset=log.start_offset,
                 diverging=end_of_last,
             )
     if not log.start_offset <= want.fetch_offset <= log.end_offset:
         return PartitionReading(want.key, ErrorCode.OFFSET_OUT_OF_RANGE)
     offset, limit_bytes = Offset(want.fetch_offset), min(want.max_bytes, left_bytes)
-    upto = log.end_offset if limits.reads_log_end else high_watermark
+    stable, committed = last_stable_offset(partition), limits.read_committed
+    upto = log.end_offset if limits.reads_log_end else stable if committed else high_watermark
     if limit_bytes < 0 and offset < upto:
         # Kafka does not foresee it (class LogSegment, read).
         return PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
     segment_end = partition.segment_end(offset)
-    stop = None if upto == log.end_offset else upto
+    unstable = first_unstable(partition) if upto < high_watermark else None
+    stop = None if upto == log.end_offset else upto if unstable is None else unstable
     is_old = segment_end is not None and segment_end <= upto
-    records = b""
+    records: bytes | LentBytes = b""
     if offset < upto:
-        end = segment_end if is_old else stop
-        records = log.read(offset, limit_bytes, may_exceed and not limits.is_hard, end)
-    if not limits.is_hard and next_batch_size(records, 0) is None:
+        end, read = segment_end if is_old else stop, log.lend if lends else log.read
+        records = read(offset, limit_bytes, may_exceed and not limits.is_hard, end)
+    is_cut = isinstance(records, bytes) and claimed_size(records) > limit_bytes
+    if is_cut and not (limits.is_hard or may_exceed):
         records = b""  # no batch fits in, and somebody else was served
     return PartitionReading(
         want.key,
         high_watermark=high_watermark,
+        last_stable_offset=stable,
+        aborted=log.aborted_in(offset, len(records)) if committed and records else (),
         log_start_offset=log.start_offset,
         records=records,
         is_old=is_old,
@@ -215,6 +241,8 @@ def _read(
 def _problem_with(partition: Partition, want: WantedPartition, limits: FetchLimits) -> ErrorCode:
     if not partition.is_here:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if partition.log.is_offline:
+        return ErrorCode.KAFKA_STORAGE_ERROR
     error = partition.epoch_problem(max(want.current_leader_epoch, _NO_LEADER_EPOCH))
     if error is not ErrorCode.NONE:
         return error

@@ -6,18 +6,14 @@ KIP-595 (the fetch itself tells where logs part).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-from harness.codec.records import BatchHeader
-from harness.codec.records.any_format import read_records
 from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.effects import Effect, PartitionGrew
-from harness.reference_broker.state.batch_bytes import magic_of, next_batch_size
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import NO_EPOCH, StoredBatch
+from harness.reference_broker.state.stored_batch import stored_batches
 
-_ALREADY_CHECKED_BYTES = 2**31 - 1
 _UNDEFINED = -1
 _BEGIN = Offset(0)
 
@@ -49,21 +45,28 @@ def append_fetched(
 
     What was appended already is left out; a batch that is not whole comes with the next fetch.
     """
+    if partition.log.is_offline:
+        return []
+    try:
+        _append(partition, records, now)
+    except OSError:
+        return []
+    end, start = partition.log.end_offset, partition.log.start_offset
+    partition.high_watermark = Offset(max(start, min(end, leader_high_watermark)))
+    if start < leader_start <= partition.high_watermark:
+        partition.start_at(Offset(leader_start))
+    return [PartitionGrew(partition.topic_id, partition.index)]
+
+
+def _append(partition: Partition, records: bytes, now: TimeMs) -> None:
     for batch in stored_batches(records):
         if batch.last_offset < partition.log.end_offset:
             continue
         if batch.base_offset < partition.log.end_offset:
             _make_room(partition, batch.base_offset, now)
         partition.epochs.appended(batch.leader_epoch, batch.base_offset)
-        partition.log.append(batch)
-        partition.segments.note(batch, partition.config, now)
-        if magic_of(batch.data) == 2:
-            partition.remember_producer(BatchHeader.read(batch.data))
-    end, start = partition.log.end_offset, partition.log.start_offset
-    partition.high_watermark = Offset(max(start, min(end, leader_high_watermark)))
-    if start < leader_start <= partition.high_watermark:
-        partition.start_at(Offset(leader_start))
-    return [PartitionGrew(partition.topic_id, partition.index)]
+        partition.log.append(batch, partition.config, now)
+        partition.remember_producer(batch.data)
 
 
 def _make_room(partition: Partition, base: Offset, now: TimeMs) -> None:
@@ -75,37 +78,6 @@ def _make_room(partition: Partition, base: Offset, now: TimeMs) -> None:
         restart_at(partition, base, now)
     else:
         truncate(partition, base)
-
-
-def stored_batches(records: bytes) -> Iterator[StoredBatch]:
-    """The whole batches of an answer."""
-    at = 0
-    while (size := next_batch_size(records, at)) is not None:
-        data = records[at : at + size]
-        at += size
-        if magic_of(data) < 2:
-            yield _stored_message(data)
-            continue
-        header = BatchHeader.read(data)
-        yield StoredBatch(
-            Offset(header.base_offset),
-            Offset(header.last_offset),
-            LeaderEpoch(header.partition_leader_epoch),
-            header.max_timestamp,
-            data,
-        )
-
-
-def _stored_message(data: bytes) -> StoredBatch:
-    """One of format 0 or 1, which may hold others; such formats know no epochs."""
-    rows = [
-        row
-        for one in read_records(data, limit_bytes=_ALREADY_CHECKED_BYTES).batches
-        for row in one.records.rows()
-    ]
-    times = [time for _, time, _, _ in rows]
-    first, last = Offset(rows[0][0]), Offset(rows[-1][0])
-    return StoredBatch(first, last, NO_EPOCH, max(times), data)
 
 
 def goes_back(partition: Partition) -> bool:
@@ -150,6 +122,9 @@ def truncate(partition: Partition, end: Offset) -> None:
     from its next leader for ever. Source: class UnifiedLog (truncateTo).
     """
     log = partition.log
+    if partition.future is not None:
+        with suppress(OSError):  # of another folder: only the move ends with that
+            truncate(partition.future, end)
     if end >= log.end_offset:
         partition.epochs.truncate_from(end)
         return
@@ -157,26 +132,18 @@ def truncate(partition: Partition, end: Offset) -> None:
         restart_at(partition, end, partition.segments.active.modified_at)
         return
     log.truncate_from(end)
-    begin = partition.segments.base_of(end)
-    partition.segments.truncate_from(end, log.between(begin, end))
     partition.epochs.truncate_from(end)
     partition.high_watermark = Offset(min(partition.high_watermark, log.end_offset))
     partition.first_dirty = Offset(min(partition.first_dirty, log.end_offset))
-    _remember_producers(partition)
+    log.remember_producers(partition.producers, partition.segments.active.modified_at)
 
 
 def restart_at(partition: Partition, offset: Offset, now: TimeMs) -> None:
     """Forget everything and go on at the leader's log start (truncateFullyAndStartAt)."""
-    partition.log.restart_at(offset)
-    partition.segments.restart_at(offset, now)
+    if partition.future is not None:
+        with suppress(OSError):
+            restart_at(partition.future, offset, now)
+    partition.log.restart_at(offset, now)
     partition.epochs.truncate_from(_BEGIN)
     partition.high_watermark = partition.first_dirty = offset
     partition.producers.forget_all()
-
-
-def _remember_producers(partition: Partition) -> None:
-    """Only what is left in the log counts."""
-    partition.producers.forget_all()
-    for batch in partition.log.between(partition.log.start_offset, partition.log.end_offset):
-        if magic_of(batch.data) == 2:
-            partition.remember_producer(BatchHeader.read(batch.data))

@@ -42,8 +42,14 @@ class _Found:
 
 
 def load_groups(state: BrokerState, partition: Partition, now: TimeMs) -> None:
-    """Take over the groups that are kept in a partition; their members' sessions begin anew."""
-    found = _read(partition)
+    """Take over the groups that are kept in a partition; their members' sessions begin anew.
+
+    None of a log that cannot be read: nothing is written to it any more either.
+    """
+    try:
+        found = _read(partition)
+    except OSError:
+        return
     for group_id, offsets in found.offsets.items():
         state.committed_offsets.restore(group_id, offsets)
         state.groups.restore(Group(GroupId(group_id), now))

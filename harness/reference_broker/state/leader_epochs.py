@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.ids import LeaderEpoch, Offset
@@ -27,18 +27,22 @@ class EpochEnd(NamedTuple):
 
 
 class LeaderEpochs:
-    """Epochs and their first offsets, both rising. `noted` is told of each change."""
+    """Epochs and their first offsets, both rising."""
 
-    __slots__ = ("_entries", "noted")
+    __slots__ = ("_entries",)
 
     def __init__(self, entries: Sequence[EpochEntry] = ()) -> None:
         self._entries = list(entries)
-        self.noted: Callable[[Sequence[EpochEntry]], None] | None = None
 
     @property
     def entries(self) -> tuple[EpochEntry, ...]:
         """All of them, as the file ``leader-epoch-checkpoint`` has them."""
         return tuple(self._entries)
+
+    @property
+    def last(self) -> EpochEntry | None:
+        """The last epoch, and where it begins."""
+        return self._entries[-1] if self._entries else None
 
     @property
     def latest(self) -> LeaderEpoch | None:
@@ -53,7 +57,6 @@ class LeaderEpochs:
         while entries and (entries[-1].epoch >= epoch or entries[-1].start_offset >= start_offset):
             entries.pop()
         entries.append(EpochEntry(epoch, start_offset))
-        self._note()
 
     def appended(self, epoch: LeaderEpoch, base_offset: Offset) -> None:
         """A batch of this epoch is in the log. Messages have none, and a log that holds them has no
@@ -62,10 +65,6 @@ class LeaderEpochs:
             self.truncate_from(_BEGIN)
         else:
             self.assign(epoch, base_offset)
-
-    def _note(self) -> None:
-        if self.noted is not None:
-            self.noted(self._entries)
 
     def end_of(self, epoch: int, log_end: Offset) -> EpochEnd | None:
         """Where an epoch ends; None for one that is not known yet, or unknown (-1)."""
@@ -88,10 +87,7 @@ class LeaderEpochs:
 
     def truncate_from(self, end: Offset) -> None:
         """The log ends at `end` now."""
-        left = [entry for entry in self._entries if entry.start_offset < end]
-        if len(left) < len(self._entries):
-            self._entries = left
-            self._note()
+        self._entries = [entry for entry in self._entries if entry.start_offset < end]
 
     def truncate_below(self, start: Offset) -> None:
         """The log starts at `start` now: the epoch of that offset begins there."""
@@ -99,4 +95,3 @@ class LeaderEpochs:
         if behind:
             first = EpochEntry(self._entries[behind - 1].epoch, start)
             self._entries = [first, *self._entries[behind:]]
-            self._note()

@@ -27,7 +27,9 @@ class CleanableLog:
 
 def cleanable(partition: Partition, now: TimeMs) -> CleanableLog | None:
     """None when it is not compacted, or when that is not worth it now."""
-    if partition.is_uncleanable or not partition.config.is_compacted:
+    if partition.is_uncleanable or partition.log.is_offline or not partition.config.is_compacted:
+        return None
+    if partition.future is not None:
         return None
     first_dirty = Offset(max(partition.first_dirty, partition.log.start_offset))
     segments = partition.segments.all()
@@ -50,10 +52,16 @@ def cleanable(partition: Partition, now: TimeMs) -> CleanableLog | None:
 def _end_of_cleanable(
     partition: Partition, dirty: list[Segment], active: Segment, now: TimeMs
 ) -> Offset:
-    """The active segment is left alone, and what is younger than min.compaction.lag.ms."""
+    """The active segment is left alone, what is younger than min.compaction.lag.ms, and the segment
+    in which the last stable offset is."""
     lag_ms = partition.config.number("min.compaction.lag.ms")
-    young = (s.base_offset for s in dirty if s.largest_timestamp > now - lag_ms)
-    return next(young, active.base_offset) if lag_ms > 0 else active.base_offset
+    young = (s.base_offset for s in dirty if lag_ms > 0 and s.largest_timestamp > now - lag_ms)
+    committed = partition.high_watermark
+    unstable = partition.producers.first_unstable(committed)
+    stable = committed if unstable is None else min(unstable, committed)
+    decided = [s.base_offset for s in (*dirty, active) if s.base_offset <= stable]
+    begin = Offset(0) if not decided else decided[-1]
+    return min(begin, next(young, active.base_offset))
 
 
 def _is_late(partition: Partition, dirty: list[Segment], now: TimeMs) -> bool:

@@ -1,7 +1,7 @@
 """Of each key only the newest record is kept, in a log's closed segments.
 
-Source: classes LogCleaner and Cleaner of Apache Kafka 3.9 (buildOffsetMap, cleanSegments,
-groupSegmentsBySize).
+Of aborted transactions nothing is kept. Source: classes LogCleaner and Cleaner of Apache Kafka 3.9
+(buildOffsetMap, cleanSegments, groupSegmentsBySize).
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -9,16 +9,15 @@ from collections.abc import Generator, Iterator, Sequence
 from harness.codec.errors import CodecError
 from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.batch_compaction import Survival, compacted, keys_by_offset
+from harness.reference_broker.state.cleaned_transactions import CleanedTransactions
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.log_cleanable import CleanableLog, cleanable
-from harness.reference_broker.state.log_retention import delete_old_segments
+from harness.reference_broker.state.log_retention import delete_what_is_too_much
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import StoredBatch
 from harness.reference_broker.state.segments import Segment
 
 _MOST_KEYS = 500_000  # of one pass, whose map is in memory; the rest waits for the next
 _FARTHEST = 2**31 - 1  # offsets within one segment
-_NO_TIMESTAMP = -1
 _Mapped = tuple[dict[bytes, Offset], Offset]
 
 
@@ -29,7 +28,7 @@ def compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
     """
     for partition in list(cluster.partitions()):
         if partition.config.is_compacted:
-            delete_old_segments(partition, now)
+            delete_what_is_too_much(partition, now)
         yield
     while (log := (yield from _filthiest(cluster, now))) is not None:
         yield from compact(log, now)
@@ -49,25 +48,38 @@ def compact(part: CleanableLog, now: TimeMs, most_keys: int = _MOST_KEYS) -> Ite
     """Remove from the log what a record in `part` replaces.
 
     Meanwhile clients may append and delete: the result is put in place at the last step. A log
-    with bytes that cannot be read, or in an old format, is left as it is, for good.
+    with bytes that cannot be read, or in an old format, is left as it is, for good. One that begins
+    to move, or goes, is not compacted further (abortAndPauseCleaning).
     """
+    log, pass_ = part.partition.log, _pass(part, most_keys, now)
     try:
-        mapped = yield from _mapped(part, most_keys)
-        yield from _rewrite(part.partition, mapped, now)
+        for _ in pass_:
+            yield
+            if part.partition.log is not log or part.partition.future is not None:
+                pass_.close()
     except CodecError:
         part.partition.is_uncleanable = True
+    except OSError:
+        return  # its folder is offline
+
+
+def _pass(part: CleanableLog, most_keys: int, now: TimeMs) -> Generator[None, None, None]:
+    mapped = yield from _mapped(part, most_keys)
+    yield from _rewrite(part.partition, mapped, now)
 
 
 def _mapped(part: CleanableLog, most_keys: int) -> Generator[None, None, _Mapped]:
     """Which offset the newest record of each key has, and up to where that is known."""
     newest: dict[bytes, Offset] = {}
-    last_mapped = Offset(part.end - 1)
-    for batch in part.partition.log.between(part.first_dirty, part.end):
+    last_mapped, log = Offset(part.end - 1), part.partition.log
+    transactions = CleanedTransactions(log.aborted_between(part.first_dirty, part.end))
+    for batch in log.between(part.first_dirty, part.end):
         if len(newest) >= most_keys:
             last_mapped = Offset(batch.base_offset - 1)
             break
-        found = keys_by_offset(batch)
-        newest |= {key: offset for offset, key in found if offset >= part.first_dirty}
+        if not transactions.go_past(batch):
+            found = keys_by_offset(batch)
+            newest |= {key: offset for offset, key in found if offset >= part.first_dirty}
         yield
     return newest, last_mapped
 
@@ -77,7 +89,7 @@ def _rewrite(partition: Partition, mapped: _Mapped, now: TimeMs) -> Iterator[Non
     survival = Survival(
         newest,
         last_mapped,
-        partition.producers.last_offsets(),
+        partition.producers.last_records(),
         partition.config.number("delete.retention.ms"),
         now,
     )
@@ -86,18 +98,22 @@ def _rewrite(partition: Partition, mapped: _Mapped, now: TimeMs) -> Iterator[Non
     end = next((one.base_offset for one in closed[len(read) :]), active.base_offset)
     groups = _groups(read, end, partition.config.segment_bytes)
     begins = [group[0].base_offset for group in groups]
-    batches: list[StoredBatch] = []
-    segments: list[Segment] = []
-    for group, begin, behind in zip(groups, begins, [*begins[1:], end], strict=True):
-        left: list[StoredBatch] = []
-        for batch in partition.log.between(begin, behind):
-            survivor = compacted(batch, survival)
-            if survivor is not None:
-                left.append(survivor)
-            yield
-        batches += left
-        segments.append(_merged(group, left))
-    partition.take_compacted(Offset(last_mapped + 1), end, batches, segments)
+    pass_ = partition.log.compaction()
+    aborted = partition.log.aborted_between(begins[0], end) if begins else []
+    transactions = CleanedTransactions(aborted, pass_.note_aborted)
+    try:
+        for group, begin, behind in zip(groups, begins, [*begins[1:], end], strict=True):
+            pass_.begin_segment(group)
+            for batch in partition.log.between(begin, behind):
+                is_over = transactions.go_past(batch)
+                survivor = compacted(batch, survival, is_over=is_over)
+                if survivor is not None:
+                    pass_.add(survivor)
+                yield
+        if pass_.put_in_place(end):
+            partition.first_dirty = Offset(last_mapped + 1)
+    finally:
+        pass_.abandon()
 
 
 def _groups(segments: Sequence[Segment], end: Offset, segment_bytes: int) -> list[list[Segment]]:
@@ -114,16 +130,3 @@ def _groups(segments: Sequence[Segment], end: Offset, segment_bytes: int) -> lis
             groups.append([segment])
             size_bytes = segment.size_bytes
     return groups
-
-
-def _merged(group: Sequence[Segment], batches: Sequence[StoredBatch]) -> Segment:
-    """It counts as written when the last of them was."""
-    first_timestamp = batches[0].max_timestamp if batches else _NO_TIMESTAMP
-    return Segment(
-        group[0].base_offset,
-        group[0].begun_at,
-        group[-1].modified_at,
-        sum(len(batch.data) for batch in batches),
-        first_timestamp,
-        max((batch.max_timestamp for batch in batches), default=_NO_TIMESTAMP),
-    )

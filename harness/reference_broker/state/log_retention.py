@@ -1,4 +1,4 @@
-"""Old records go, by whole segments from the oldest on.
+"""Old records go, by whole segments from the oldest on; what is not committed stays.
 
 Source: classes UnifiedLog (deleteOldSegments), LogManager (cleanupLogs); KIP-33, KIP-107.
 """
@@ -6,6 +6,7 @@ Source: classes UnifiedLog (deleteOldSegments), LogManager (cleanupLogs); KIP-33
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from harness.ids import TimeMs
@@ -20,11 +21,20 @@ _Breached: TypeAlias = "Callable[[Segment, Segment | None], bool]"
 
 
 def retention_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
-    """Look at every log that is not compacted; others go when those are looked at. One a step."""
+    """Look at every log that is not compacted, and at those to come in their place; others go when
+    those are looked at. One a step."""
     for partition in list(cluster.partitions()):
-        if not partition.config.is_compacted:
-            delete_old_segments(partition, now)
+        for one in (partition, partition.future):
+            if one is not None and not one.config.is_compacted:
+                delete_what_is_too_much(one, now)
         yield
+
+
+def delete_what_is_too_much(partition: Partition, now: TimeMs) -> None:
+    """As `delete_old_segments`, unless its folder is offline or goes there now."""
+    if not partition.log.is_offline:
+        with suppress(OSError):
+            delete_old_segments(partition, now)
 
 
 def delete_old_segments(partition: Partition, now: TimeMs) -> int:
@@ -76,8 +86,9 @@ def _delete(partition: Partition, breached: _Breached, now: TimeMs) -> int:
     count = 0
     for position, segment in enumerate(segments):
         following = segments[position + 1] if position + 1 < len(segments) else None
+        end = partition.log.end_offset if following is None else following.base_offset
         is_empty_and_last = following is None and segment.size_bytes == 0
-        if is_empty_and_last or not breached(segment, following):
+        if is_empty_and_last or partition.high_watermark < end or not breached(segment, following):
             break
         count += 1
     if count:

@@ -7,6 +7,7 @@ log, from which every node reads them. Source: classes MetadataDelta and its nei
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -49,14 +50,19 @@ def begin_replicas(state: BrokerState, now: TimeMs) -> None:
     """All metadata was read: from now on the broker leads and follows what it says."""
     host = state.cluster.host
     host.has_begun = True
-    for topic_id, index in [] if host.storage is None else host.storage.kept():
-        known = state.cluster.with_id(topic_id)
-        partition = None if known is None else known.partition(index)
+    for name in [] if host.storage is None else host.storage.kept():
+        known = state.cluster.with_id(name.topic_id)
+        partition = None if known is None else known.partition(name.index)
         if host.storage is not None and (partition is None or not partition.is_here):
-            host.storage.delete(topic_id, index)  # deleted or moved while the broker was away
+            host.storage.set_aside(name)  # deleted or moved while the broker was away
     for topic in list(state.cluster.topics()):
         for partition in topic.partitions:
             _register(state, topic, partition, partition.registration, now)
+    if host.storage is not None:
+        # Not at the start: brokers that keep nothing need none of it.
+        from harness.reference_broker.state.log_moving import resume
+
+        resume(state.cluster, now)
 
 
 def _topic(state: BrokerState, record: messages.TopicRecord, _now: TimeMs) -> None:
@@ -142,6 +148,14 @@ def _producer_ids(state: BrokerState, record: messages.ProducerIdsRecord, _now: 
     state.next_producer_id = record.next_producer_id
 
 
+def _eligible_cleared(state: BrokerState, record: messages.ClearElrRecord, now: TimeMs) -> None:
+    """Of a topic, or of all (KIP-966)."""
+    for topic in list(state.cluster.topics()):
+        for partition in topic.partitions if record.topic_name in ("", topic.name) else ():
+            cleared = replace(partition.registration, elr=(), last_known_elr=())
+            _register(state, topic, partition, cleared, now)
+
+
 _APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {
     "TopicRecord": _topic,
     "RemoveTopicRecord": _topic_removed,
@@ -153,6 +167,7 @@ _APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {
     "ClientQuotaRecord": _quota,
     "FeatureLevelRecord": _feature,
     "ProducerIdsRecord": _producer_ids,
+    "ClearElrRecord": _eligible_cleared,
 }
 
 

@@ -5,18 +5,22 @@ Source: KIP-500, KIP-595, KIP-631; class MetadataVersion (which version each rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.codec.data_framing.coordinator_records import UnknownRecord
-from harness.codec.data_framing.metadata_records import CLUSTER_METADATA
-from harness.codec.records import encode_rows
-from harness.codec.records.any_format import read_records
-from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
-from harness.reference_broker.effects import Effect
+from harness.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.reference_broker.effects import Effect, PartitionGrew
+from harness.reference_broker.state.metadata_batches import (
+    MetadataReading,
+    control_batch,
+    leader_change,
+    record_batch,
+)
+from harness.reference_broker.state.metadata_fold import MetadataFold
 from harness.reference_broker.state.partition_registration import PartitionRegistration
+from harness.reference_broker.state.stored_batch import stored_batches
 from harness.reference_broker.state.topic import Topic
 from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
 
@@ -26,43 +30,84 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.partition import Partition
 
 METADATA_TOPIC_ID = UUID(int=1)
-_VERSIONS: Mapping[str, int] = {
-    "RegisterBrokerRecord": 3,
-    "BrokerRegistrationChangeRecord": 2,
-    "PartitionRecord": 2,
-    "PartitionChangeRecord": 2,
-}
-"""Where it is not 0; with the directories of KIP-858 and the eligible leaders of KIP-966."""
-_ANY_BYTES = 2**31 - 1
+_SEGMENT_BYTES = 2**30
+_CONFIG = {"flush.messages": "1"}
+"""What was decided is on the disk before anybody is told (KafkaRaftLog, flush)."""
+_NONE = LeaderEpoch(0)
 
 
 class MetadataLog:
     """What the controller has decided, in order. It is the only replica, so all is committed."""
 
-    def __init__(self, state: BrokerState, now: TimeMs) -> None:
+    def __init__(
+        self, state: BrokerState, now: TimeMs, segment_bytes: int = _SEGMENT_BYTES
+    ) -> None:
         """The log is fetched from the state's cluster, in which it is not listed."""
-        config = state.topic_config({"segment.bytes": str(2**30)})
+        config = state.topic_config({**_CONFIG, "segment.bytes": str(segment_bytes)})
         topic = Topic(CLUSTER_METADATA_TOPIC, METADATA_TOPIC_ID, config, partitions=[])
         own = state.cluster.host.own  # who is no broker is the leader of its own log
-        registration = PartitionRegistration.new([own], [own])
+        self._registration = PartitionRegistration.new([own], [own])
         self._partition: Partition = state.cluster.add_partition(
-            topic, PartitionIndex(0), registration, now
+            topic, PartitionIndex(0), self._registration, now
         )
         state.cluster.unlisted = topic
-        self._begin_epoch(registration, now)
+        self.reading, self.fold = MetadataReading(), MetadataFold()
 
-    def _begin_epoch(self, registration: PartitionRegistration, now: TimeMs) -> None:
-        """Each start of the controller is an epoch of its own."""
+    @property
+    def size_bytes(self) -> int:
+        """Of all that is in it."""
+        return self._partition.log.size_bytes
+
+    @property
+    def last_epoch(self) -> LeaderEpoch:
+        """In which its last batch was written; 0 for none, as no leader has that."""
         latest = self._partition.epochs.latest
-        if latest is not None and self._partition.log.end_offset > 0:
-            epoch = LeaderEpoch(latest + 1)
-            self._partition.register(replace(registration, leader_epoch=epoch), now)
+        return _NONE if latest is None else latest
 
-    def records(self) -> Iterator[tuple[Offset, list[Message]]]:
-        """All that was decided up to now, each batch with the offset behind it."""
+    def begin_epoch(self, epoch: LeaderEpoch, leader: BrokerId, now: TimeMs) -> list[Effect]:
+        """The only voter leads it from here on, and says so."""
+        partition = self._partition
+        partition.register(replace(self._registration, leader_epoch=epoch), now)
+        said = control_batch(leader_change(leader), self.end_offset, epoch, now)
+        (kept,) = stored_batches(said)
+        partition.epochs.appended(kept.leader_epoch, kept.base_offset)
+        partition.log.append(kept, partition.config, now)
+        partition.advance(now)
+        return [PartitionGrew(partition.topic_id, partition.index)]
+
+    def records(self, begin: Offset | None = None) -> Iterator[tuple[Offset, list[Message]]]:
+        """All that was decided up to now, or from `begin` on, each batch with the offset behind it.
+
+        Raises DecodeError, RecordsError.
+        """
         log = self._partition.log
-        for batch in log.between(log.start_offset, log.end_offset):
-            yield from decoded(batch.data)
+        begin = log.start_offset if begin is None else begin
+        for batch in log.between(begin, log.end_offset):
+            for end, records in self.reading.records(batch.data):
+                self.fold.take(records)
+                yield end, records
+
+    def snapshot_records(self, data: bytes) -> Iterator[list[Message]]:
+        """Those of a snapshot, behind which the log is read on. Raises as `records` does."""
+        for _, records in self.reading.records(data):
+            self.fold.take(records)
+            yield records
+
+    def delete_below(self, offset: Offset, now: TimeMs) -> None:
+        """Let it start at `offset`: a snapshot tells of what was below. Raises OSError."""
+        segments = self._partition.segments
+        ends = [segments.end_of(one.base_offset) for one in segments.all()]
+        self._partition.drop_segments(sum(end is not None and end <= offset for end in ends), now)
+        self._partition.start_at(offset)
+
+    def restart_at(self, offset: Offset, now: TimeMs) -> None:
+        """A snapshot tells of more than the log has (KafkaRaftLog, truncateToLatestSnapshot)."""
+        self._partition.log.restart_at(offset, now)
+
+    @property
+    def start_offset(self) -> Offset:
+        """What was below is told by a snapshot."""
+        return self._partition.log.start_offset
 
     @property
     def end_offset(self) -> Offset:
@@ -73,19 +118,5 @@ class MetadataLog:
         """Write one batch."""
         if not records:
             return []
-        rows = [(now, None, encoded(record)) for record in records]
-        return list(self._partition.append(encode_rows(rows), now).effects)
-
-
-def encoded(record: Message) -> bytes:
-    """A record at the version that the present metadata.version has."""
-    return CLUSTER_METADATA.write(record, _VERSIONS.get(type(record).__name__, 0))
-
-
-def decoded(batches: bytes) -> Iterator[tuple[Offset, list[Message]]]:
-    """The records of each batch with the offset behind it; what is not known is left out."""
-    for batch in read_records(batches, limit_bytes=_ANY_BYTES).batches:
-        rows = list(batch.records.rows())
-        values = [CLUSTER_METADATA.read(value) for _, _, _, value in rows if value]
-        known = [one.message for one in values if not isinstance(one, UnknownRecord)]
-        yield Offset(rows[-1][0] + 1), known
+        self.fold.take(records)
+        return list(self._partition.append(record_batch(records, now), now).effects)

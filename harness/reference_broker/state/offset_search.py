@@ -1,6 +1,6 @@
 """Which offset belongs to a time (ListOffsets; KIP-79, KIP-734, KIP-405, KIP-1005, KIP-1023)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -10,13 +10,19 @@ from harness.codec.records import (
     BatchHeader,
 )
 from harness.codec.records.any_format import read_records
-from harness.codec.records.batch import read_payload, read_records_of
-from harness.codec.records.compression import decompress
-from harness.codec.records.walk import walk_records
+from harness.codec.records.batch import read_records_of
+from harness.codec.records.compression import (
+    CompressionError,
+    decompress_up_to_damage,
+)
+from harness.codec.records.errors import RecordsError
+from harness.codec.records.walk import BadRecord, walk_records
 from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.batch_bytes import magic_of
+from harness.reference_broker.state.log_store import Log
 from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
+from harness.reference_broker.state.records_in_turn import records_in_turn
+from harness.reference_broker.state.stored_batch import StoredBatch, payload_of
 
 LATEST = -1
 EARLIEST = -2
@@ -65,9 +71,8 @@ def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return NOTHING_FOUND  # nothing is tiered here
     if timestamp == MAX_TIMESTAMP:
-        largest = log.max_timestamp()
         # A batch counts as long as readers get it, also for records below the log start.
-        return NOTHING_FOUND if largest is None else _first_record_at(log, largest, Offset(0))
+        return _newest_record(log.newest_batch())
     return record_at(partition, timestamp)
 
 
@@ -90,7 +95,15 @@ def old_style_offsets(partition: Partition, timestamp: int, most: int, now: Time
     return [offset for offset, _ in reversed(found)][:most]
 
 
-def _first_record_at(log: PartitionLog, timestamp: int, at_least: Offset) -> FoundOffset:
+def _newest_record(batch: StoredBatch | None) -> FoundOffset:
+    if batch is None:
+        return NOTHING_FOUND
+    found = ((offset, time) for offset, time in _times(batch) if time == batch.max_timestamp)
+    offset, time = next(found, (-1, -1))
+    return FoundOffset(Offset(offset), time, batch.leader_epoch) if offset >= 0 else NOTHING_FOUND
+
+
+def _first_record_at(log: Log, timestamp: int, at_least: Offset) -> FoundOffset:
     for batch in log.batches_reaching(timestamp):
         for offset, found in _times(batch):
             if found >= timestamp and offset >= at_least:
@@ -104,9 +117,18 @@ def _times(batch: StoredBatch) -> Iterable[tuple[int, int]]:
     if magic_of(batch.data) < 2:
         return _times_of_messages(batch)
     header = BatchHeader.read(batch.data)
-    if header.record_count <= header.last_offset_delta:
-        return _times_around_gaps(batch)
-    return enumerate(_timestamps(batch, header), batch.base_offset)
+    try:
+        payload = payload_of(batch.data, header)
+    except CompressionError as problem:
+        payload = batch.data[BATCH_HEADER_BYTES:]
+        readable = decompress_up_to_damage(header.codec_id, payload)
+        return _times_up_to_damage(readable, header, problem)
+    try:
+        if header.record_count <= header.last_offset_delta:
+            return _times_around_gaps(payload, header)
+        return enumerate(_timestamps(payload, header), batch.base_offset)
+    except (BadRecord, RecordsError):
+        return _times_up_to_damage(payload, header)
 
 
 def _times_of_messages(batch: StoredBatch) -> Iterable[tuple[int, int]]:
@@ -115,24 +137,41 @@ def _times_of_messages(batch: StoredBatch) -> Iterable[tuple[int, int]]:
     return enumerate(times, batch.base_offset)
 
 
-def _times_around_gaps(batch: StoredBatch) -> Iterable[tuple[int, int]]:
-    header = BatchHeader.read(batch.data)
-    payload = read_payload(batch.data, header, 0, _ALREADY_CHECKED_BYTES)
+def _times_around_gaps(payload: bytes, header: BatchHeader) -> Iterable[tuple[int, int]]:
     columns = read_records_of(payload, header, 0, bad_utf8="surrogateescape")
-    offsets = [batch.base_offset + delta for delta in columns.offsets]
+    offsets = [header.base_offset + delta for delta in columns.offsets]
     if header.attributes & LOG_APPEND_TIME:
         return zip(offsets, repeat(header.max_timestamp), strict=False)
     return zip(offsets, [header.base_timestamp + t for t in columns.timestamps], strict=True)
 
 
-def _timestamps(batch: StoredBatch, header: BatchHeader) -> list[int]:
+def _timestamps(payload: bytes, header: BatchHeader) -> list[int]:
     if header.attributes & LOG_APPEND_TIME:
         return [header.max_timestamp] * header.record_count
-    payload = batch.data[BATCH_HEADER_BYTES:]
-    if header.codec_id:
-        payload = decompress(header.codec_id, payload, _ALREADY_CHECKED_BYTES)
     deltas = walk_records(payload, header.record_count, keep_timestamps=True).timestamp_deltas
     return [header.base_timestamp + delta for delta in deltas or ()]
+
+
+def _times_up_to_damage(
+    payload: bytes, header: BatchHeader, damage: CompressionError | None = None
+) -> Iterator[tuple[int, int]]:
+    """Record by record: what is found before the damage is found.
+
+    ``damage``: why the payload ends too early; it shows at the last record at the latest. Source:
+    class DefaultRecordBatch (streamingIterator). Raises BadRecord, CompressionError.
+    """
+    is_append_time = header.attributes & LOG_APPEND_TIME
+    try:
+        for place, record in enumerate(records_in_turn(payload, header.record_count), 1):
+            if damage is not None and place == header.record_count:
+                raise damage
+            time = header.base_timestamp + record.timestamp_delta
+            offset = header.base_offset + (record.offset_delta or 0)
+            yield offset, header.max_timestamp if is_append_time else time
+    except BadRecord:
+        if damage is None:
+            raise
+        raise damage from None
 
 
 _ALREADY_CHECKED_BYTES = 2**31 - 1

@@ -14,7 +14,7 @@ from harness.codec.records import (
 from harness.codec.records.any_format import read_records
 from harness.ids import Offset
 from harness.reference_broker.state.append_error import AppendRefused
-from harness.reference_broker.state.partition_log import NO_EPOCH, StoredBatch
+from harness.reference_broker.state.stored_batch import NO_EPOCH, StoredBatch
 
 _ALREADY_CHECKED_BYTES = 2**31 - 1
 

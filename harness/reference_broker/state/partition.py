@@ -4,9 +4,8 @@ Only this file and `following.py` append to the log and move the high watermark.
 waits, reads a clock or sends. Source: class Partition.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
@@ -23,19 +22,17 @@ from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.batch_bytes import magic_of
 from harness.reference_broker.state.leader_epochs import EpochEnd, LeaderEpochs
 from harness.reference_broker.state.leading import ANY_EPOCH, Leading
+from harness.reference_broker.state.log_store import Log, LogName, OpenedLog
 from harness.reference_broker.state.message_set_validation import validate_message_set
 from harness.reference_broker.state.old_formats import as_messages
-from harness.reference_broker.state.partition_log import PartitionLog, StoredBatch
+from harness.reference_broker.state.partition_log import PartitionLog
 from harness.reference_broker.state.partition_registration import PartitionRegistration
-from harness.reference_broker.state.producer_states import (
-    ActiveProducer,
-    AppendedBatch,
-    ProducerBatch,
-    ProducerStates,
-)
+from harness.reference_broker.state.producer_check import known_duplicate
+from harness.reference_broker.state.producer_states import ActiveProducer, ProducerStates
 from harness.reference_broker.state.record_validation import Placement, validate_batch
 from harness.reference_broker.state.replica_host import ReplicaHost
-from harness.reference_broker.state.segments import Segment, Segments
+from harness.reference_broker.state.segments import Segments
+from harness.reference_broker.state.stored_batch import StoredBatch, remember_producer
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
@@ -49,8 +46,7 @@ _BEFORE_ANY = LeaderEpoch(_NO_LEADER_EPOCH)
 class Appended(NamedTuple):
     """Where a batch is now, from `base_offset` to before `end_offset`.
 
-    `append_time` is -1 unless the topic uses the broker's clock.
-    """
+    `append_time` is -1 unless the topic uses the broker's clock."""
 
     base_offset: Offset
     end_offset: Offset
@@ -63,13 +59,14 @@ class Partition:
     """`config` is the topic's, `registration` what the cluster has decided.
 
     The broker leads when there is a `leading`; else it follows, or has no replica. The log is
-    compacted below `first_dirty`; not any more when it `is_uncleanable`.
+    compacted below `first_dirty`; not any more when it `is_uncleanable`. While it moves to another
+    folder it has a `future` there, which `is_future` and neither leads nor follows (KIP-113).
     """
 
     topic_id: UUID
     index: PartitionIndex
     config: TopicConfig
-    log: PartitionLog
+    log: Log
     producers: ProducerStates
     host: ReplicaHost
     registration: PartitionRegistration
@@ -79,9 +76,11 @@ class Partition:
     high_watermark: Offset = _BEGIN
     leading: Leading | None = None
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
-    segments: Segments = field(default_factory=Segments)
     first_dirty: Offset = _BEGIN
     is_uncleanable: bool = False
+    topic_name: str = ""
+    future: "Partition | None" = None
+    is_future: bool = False
 
     @classmethod
     def empty(
@@ -93,13 +92,26 @@ class Partition:
         host: ReplicaHost | None = None,
         registration: PartitionRegistration | None = None,
         now: TimeMs = _LONG_AGO,
+        topic_name: str = "",
     ) -> "Partition":
         """A new partition, without producers. Its host leads alone if nothing else is said."""
         host = host or ReplicaHost(_ALONE)
         registration = registration or PartitionRegistration.new([host.own], [host.own])
-        made = cls(topic_id, index, config, PartitionLog(), producers, host, registration)
+        log = PartitionLog()
+        made = cls(topic_id, index, config, log, producers, host, registration)
+        made.topic_name = topic_name
         made.register(registration, now)
         return made
+
+    @property
+    def name(self) -> LogName:
+        """Of its log."""
+        return LogName(self.topic_name, self.topic_id, self.index, self.is_future)
+
+    @property
+    def segments(self) -> Segments[Any]:
+        """Those of its log."""
+        return self.log.segments
 
     # -- roles -----------------------------------------------------------------------------------
 
@@ -128,20 +140,33 @@ class Partition:
     def _keep_log(self, now: TimeMs) -> None:
         """A replica has its log in the storage; what is no replica any more has none."""
         storage = self.host.storage
-        if storage is None or self.is_here == (self.log.store is not None):
+        if storage is None or self.is_here == self.log.is_kept:
             return
-        if not self.is_here:
-            self.log = PartitionLog()
-            storage.delete(self.topic_id, self.index)
-            return
-        from harness.reference_broker.state.log_opening import open_log
+        if self.is_here:
+            believed_in = self.registration.directory_of(self.host.own)
+            self.take(storage.open(self.name, self.config, self.producers, now, believed_in))
+        else:
+            self.leave_storage()
 
-        open_log(self, storage.open(self.topic_id, self.index), now)
+    def leave_storage(self) -> None:
+        """Nothing of it is kept any more: who works at its log sees that it is another one."""
+        if self.host.storage is not None:
+            self.log, self.future = PartitionLog(), None
+            self.host.moving.pop((self.topic_id, self.index), None)
+            self.host.storage.delete(self.name)
+
+    def take(self, opened: OpenedLog) -> None:
+        """Go on with what was found. The high watermark may be behind, never ahead."""
+        log = self.log = opened.log
+        self.epochs, self.first_dirty = opened.epochs, opened.first_dirty
+        committed = log.start_offset if opened.high_watermark is None else opened.high_watermark
+        self.high_watermark = Offset(max(log.start_offset, min(committed, log.end_offset)))
 
     def note_offsets(self) -> None:
-        """So that they are known after a restart, if not quite as they were at its end."""
-        if self.log.store is not None:
-            self.log.store.note_offsets(self.log.start_offset, self.high_watermark)
+        """For the next checkpoint, so that they are known after a restart."""
+        self.log.note_offsets(self.high_watermark, self.first_dirty)
+        if self.future is not None:
+            self.future.note_offsets()
 
     def _lead(
         self, registration: PartitionRegistration, now: TimeMs, *, is_new_epoch: bool
@@ -233,6 +258,8 @@ class Partition:
 
         Source: checkEnoughReplicasReachOffset.
         """
+        if self.log.is_offline:
+            return ErrorCode.KAFKA_STORAGE_ERROR
         if self.leading is None:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if self.high_watermark < required:
@@ -244,7 +271,7 @@ class Partition:
 
     def segment_end(self, offset: Offset) -> Offset | None:
         """Where the segment ends from which `offset` is read; None in the last one."""
-        return self.segments.end_of(self.log.first_base(offset))
+        return self.log.segment_end(offset)
 
     def append(self, batch: bytes, now: TimeMs) -> Appended:
         """Validate and append a client's batch, or its message set. Raises AppendRefused.
@@ -252,29 +279,34 @@ class Partition:
         A batch that repeats one of the producer's last five is not appended again: the answer
         tells where the first copy is (KIP-98).
         """
+        if self.log.is_offline:
+            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
         place = Placement(self.log.end_offset, self.leader_epoch, now)
         validate = validate_batch if magic_of(batch) == 2 else validate_message_set
         stored = validate(batch, self.config, place)
         header = BatchHeader.read(stored)
         self.producers.expire(now)
-        duplicate = self._check_producer(header)
+        duplicate = known_duplicate(self.producers, header)
         if duplicate is not None:
             end = Offset(duplicate.last_offset + 1)
             return Appended(duplicate.base_offset, end, duplicate.max_timestamp, ())
-        for kept in self._as_kept(stored, header):
-            self.log.append(kept)
-            self.epochs.appended(kept.leader_epoch, kept.base_offset)
-            self.segments.note(kept, self.config, now)
-        self.remember_producer(header)
+        try:
+            for kept in self._as_kept(stored, header):
+                self.epochs.appended(kept.leader_epoch, kept.base_offset)
+                self.log.append(kept, self.config, now)
+            self.remember_producer(stored)
+        except OSError as error:
+            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
         self.advance(now)
         append_time = now if self.config.uses_log_append_time else _NO_TIMESTAMP
         grew = PartitionGrew(self.topic_id, self.index)
         return Appended(place.base_offset, self.log.end_offset, append_time, (grew,))
 
-    def remember_producer(self, header: BatchHeader) -> None:
-        """Its batch is in the log, so that a repeated one is known."""
-        if header.producer_id >= 0:
-            self.producers.remember(ProducerBatch.of(header), AppendedBatch.of(header))
+    def remember_producer(self, batch: bytes) -> None:
+        """It is in the log, so that a repeated one is known, and what it aborts."""
+        aborted = remember_producer(self.producers, batch)
+        if aborted is not None:
+            self.log.note_aborted(aborted)
 
     def _as_kept(self, stored: bytes, header: BatchHeader) -> list[StoredBatch]:
         """In the format of the topic. Raises AppendRefused."""
@@ -283,23 +315,6 @@ class Partition:
             return as_messages(stored, magic)
         first, last = Offset(header.base_offset), Offset(header.last_offset)
         return [StoredBatch(first, last, self.leader_epoch, header.max_timestamp, stored)]
-
-    def _check_producer(self, header: BatchHeader) -> AppendedBatch | None:
-        if header.producer_id < 0:
-            return None
-        batch = ProducerBatch.of(header)
-        duplicate = self.producers.duplicate_of(batch)
-        if duplicate is not None:
-            return duplicate
-        problem = self.producers.problem_with(batch)
-        if problem is not ErrorCode.NONE:
-            raise AppendRefused(
-                problem,
-                tells_log_start=True,
-                reason=f"producer {header.producer_id} with epoch {header.producer_epoch} may not "
-                f"go on with sequence {header.base_sequence}",
-            )
-        return None
 
     def active_producers(self, now: TimeMs) -> list[ActiveProducer]:
         """Whose batches are remembered, so that they would be known again."""
@@ -318,45 +333,32 @@ class Partition:
             return ErrorCode.OFFSET_OUT_OF_RANGE
         if offset > self.log.start_offset:
             self.start_at(Offset(offset))
-        return self.log.start_offset
+        return ErrorCode.KAFKA_STORAGE_ERROR if self.log.is_offline else self.log.start_offset
 
     @property
     def low_watermark(self) -> Offset:
-        """Where the log starts on every replica whose broker is there (lowWatermarkIfLeader)."""
+        """Where the log starts on every replica whose broker is there, and on the one to come
+        (lowWatermarkIfLeader)."""
         followers = {} if self.leading is None else self.leading.followers
         alive = [
             follower.start_offset
             for broker_id, follower in followers.items()
             if (broker := self.host.brokers.get(broker_id)) is not None and not broker.is_fenced
         ]
-        return min([self.log.start_offset, *alive])
+        future = [] if self.future is None else [self.future.log.start_offset]
+        return min([self.log.start_offset, *alive, *future])
 
     def start_at(self, offset: Offset) -> None:
         """Forget what is below; `offset` lies in the log."""
         self.log.delete_below(offset)
-        self.note_offsets()
         self.epochs.truncate_below(offset)
         self.producers.forget_below(offset)
 
     def drop_segments(self, count: int, now: TimeMs) -> None:
         """Forget the oldest segments with their records; the log starts behind them."""
-        begin = self.segments.drop_oldest(count, self.log.end_offset, now)
+        begin = self.log.drop_oldest(count, now)
         if begin > self.log.start_offset:
             self.start_at(begin)
-
-    def take_compacted(
-        self,
-        first_dirty: Offset,
-        end: Offset,
-        batches: Sequence[StoredBatch],
-        segments: Sequence[Segment],
-    ) -> None:
-        """Put what is left of all below `end` in place, as far as it was not deleted meanwhile."""
-        start = self.log.start_offset
-        left = [batch for batch in batches if batch.last_offset >= start]
-        self.log.replace_below(end, left)
-        self.segments.replace_below(end, segments)
-        self.first_dirty = first_dirty
 
     def end_of_epoch(self, leader_epoch: int) -> EpochEnd | None:
         """Where an epoch ends, and which one that is; None for one that is not known."""
@@ -366,6 +368,8 @@ class Partition:
         """Why the broker may not answer for the leader of this epoch (getLocalLog)."""
         if not self.is_here:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        if self.log.is_offline:
+            return ErrorCode.KAFKA_STORAGE_ERROR
         problem = self.epoch_problem(current_leader_epoch)
         if problem is ErrorCode.NONE and self.leading is None:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -375,6 +379,5 @@ class Partition:
         """What is wrong with the leader epoch that a client believes in; -1 skips the check."""
         if current_leader_epoch in (_NO_LEADER_EPOCH, self.leader_epoch):
             return ErrorCode.NONE
-        if current_leader_epoch < self.leader_epoch:
-            return ErrorCode.FENCED_LEADER_EPOCH
-        return ErrorCode.UNKNOWN_LEADER_EPOCH
+        is_old = current_leader_epoch < self.leader_epoch
+        return ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH

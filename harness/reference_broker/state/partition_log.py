@@ -6,41 +6,33 @@ Compaction leaves gaps between them: what lies in one is read from the next batc
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
-from typing import NamedTuple
 
-from harness.ids import LeaderEpoch, Offset
-from harness.reference_broker.state.log_store import LogStore
-
-NO_EPOCH = LeaderEpoch(-1)
-"""Of messages, the formats before batches."""
-
-
-class StoredBatch(NamedTuple):
-    """One record batch exactly as readers get it, with the facts that lookups need."""
-
-    base_offset: Offset
-    last_offset: Offset
-    leader_epoch: LeaderEpoch
-    max_timestamp: int
-    data: bytes
+from harness.ids import Offset, TimeMs
+from harness.reference_broker.state.producer_states import AbortedTransaction, ProducerStates
+from harness.reference_broker.state.segments import Segment, Segments
+from harness.reference_broker.state.stored_batch import StoredBatch, remember_producers
+from harness.reference_broker.state.topic_configs import TopicConfig
 
 
 class PartitionLog:
     """A list of batches that grows at its end and loses its beginning. Owns both offsets.
 
-    Where there is a `store`, it has the same batches, and those before the log's start.
+    See :class:`Log`: what holds for one that is in files holds here.
     """
 
     __slots__ = (
+        "_aborted",
         "_batches",
         "_emptied_at",
         "_end_positions",
         "_last_offsets",
         "_running_max",
         "end_offset",
+        "segments",
         "start_offset",
-        "store",
     )
+
+    is_kept = is_offline = False
 
     def __init__(self) -> None:
         self._batches: list[StoredBatch] = []
@@ -50,19 +42,19 @@ class PartitionLog:
         self._running_max: list[int] = []  # largest timestamp up to and including each batch
         self.start_offset = Offset(0)
         self.end_offset = Offset(0)
-        self.store: LogStore | None = None
+        self.segments: Segments[Segment] = Segments()
+        self._aborted: list[AbortedTransaction] = []
 
-    def append(self, batch: StoredBatch) -> None:
+    def append(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
         """Take the next batch; it begins at the end, or behind it where a follower got no more."""
         assert batch.base_offset >= self.end_offset
+        self.segments.note(batch, config, now)
         self._batches.append(batch)
         self._last_offsets.append(batch.last_offset)
         self._end_positions.append(self._next_position + len(batch.data))
         before = self._running_max[-1] if self._running_max else batch.max_timestamp
         self._running_max.append(max(before, batch.max_timestamp))
         self.end_offset = Offset(batch.last_offset + 1)
-        if self.store is not None:
-            self.store.append(batch.data)
 
     @property
     def _next_position(self) -> int:
@@ -79,6 +71,7 @@ class PartitionLog:
         A batch goes when none of its records is left; until then readers get it whole.
         """
         self.start_offset = offset
+        self._aborted = [one for one in self._aborted if one.last_offset >= offset]
         gone = self._first_reaching(offset)
         if gone == len(self._batches):
             self._emptied_at = self._next_position
@@ -89,38 +82,75 @@ class PartitionLog:
     def truncate_from(self, end: Offset) -> None:
         """Let the log end at `end`; a batch goes whole when its last record is not below it."""
         kept = self._first_reaching(end)
-        size_bytes = self._next_position
-        if kept < len(self._batches):
-            size_bytes = self._start_position(kept)
         if kept == 0:
-            self._emptied_at = size_bytes
+            self._emptied_at = self._start_position(0) if self._batches else self._next_position
         for entries in (self._batches, self._last_offsets, self._end_positions, self._running_max):
             del entries[kept:]
         self.end_offset = min(self.end_offset, max(end, self.start_offset))
-        if self.store is not None:
-            self.store.truncate(size_bytes)
+        self._aborted = [one for one in self._aborted if one.last_offset < end]
+        self.segments.truncate_from(end, self.between(self.segments.base_of(end), end))
 
-    def restart_at(self, offset: Offset) -> None:
+    def restart_at(self, offset: Offset, now: TimeMs) -> None:
         """Forget everything; the next batch begins at `offset`."""
         for entries in (self._batches, self._last_offsets, self._end_positions, self._running_max):
             entries.clear()
         self.start_offset = self.end_offset = offset
         self._emptied_at = 0
-        if self.store is not None:
-            self.store.rewrite(())
+        self._aborted.clear()
+        self.segments.restart_at(offset, now)
+
+    def drop_oldest(self, count: int, now: TimeMs) -> Offset:
+        """Forget the first `count` segments; where the others begin. The log's start stays."""
+        return self.segments.drop_oldest(count, self.end_offset, now)
 
     def between(self, begin: Offset, end: Offset) -> list[StoredBatch]:
         """The batches from the one that contains `begin`, or follows it, up to `end`."""
         return self._batches[self._first_reaching(begin) : self._first_reaching(end)]
 
-    def replace_below(self, end: Offset, batches: Sequence[StoredBatch]) -> None:
+    def compaction(self) -> "MemoryCompaction":
+        """What takes the place of the oldest segments, to be written by and by."""
+        return MemoryCompaction(self)
+
+    def replace_below(
+        self, end: Offset, batches: Sequence[StoredBatch], segments: Sequence[Segment]
+    ) -> None:
         """Put others in place of those that end before `end`; where the log starts stays."""
-        self._batches[: self._first_reaching(end)] = batches
+        left = [batch for batch in batches if batch.last_offset >= self.start_offset]
+        self._batches[: self._first_reaching(end)] = left
         self._last_offsets = [batch.last_offset for batch in self._batches]
         self._end_positions = list(accumulate(len(batch.data) for batch in self._batches))
         self._running_max = list(accumulate((b.max_timestamp for b in self._batches), max))
-        if self.store is not None:
-            self.store.rewrite(self._batches)
+        self.segments.replace_below(end, segments)
+
+    def note_offsets(self, high_watermark: Offset, first_dirty: Offset) -> None:
+        """Nothing outlives the process."""
+
+    def batch_begin(self, offset: Offset) -> Offset:
+        """Of the batch from which `read` would begin; `offset` itself where there is none."""
+        first = self._first_reaching(offset)
+        return self._batches[first].base_offset if first < len(self._batches) else offset
+
+    def note_aborted(self, aborted: AbortedTransaction) -> None:
+        """The last batch is its marker."""
+        self._aborted.append(aborted)
+
+    def aborted_in(self, offset: Offset, size_bytes: int) -> list[AbortedTransaction]:
+        """Of which something is in what was read from `offset` on, of that size."""
+        first = self._first_reaching(offset)
+        begin = self._start_position(first) if first < len(self._batches) else 0
+        behind = bisect_left(self._end_positions, begin + size_bytes) + 1
+        end = self.end_offset
+        if behind < len(self._batches):
+            end = self._batches[behind].base_offset
+        return self.aborted_between(offset, end)
+
+    def aborted_between(self, begin: Offset, end: Offset) -> list[AbortedTransaction]:
+        """Those of which something is there."""
+        return [one for one in self._aborted if one.last_offset >= begin and one.first_offset < end]
+
+    def remember_producers(self, producers: ProducerStates, now: TimeMs) -> None:  # noqa: ARG002
+        """Only what is left in the log counts."""
+        remember_producers(producers, self._batches)
 
     def _first_reaching(self, offset: Offset) -> int:
         """The index of the batch that contains `offset` or, in a gap, follows it."""
@@ -129,21 +159,16 @@ class PartitionLog:
     def _start_position(self, index: int) -> int:
         return self._end_positions[index] - len(self._batches[index].data)
 
-    def first_base(self, offset: Offset) -> Offset:
-        """Where the batch begins with which `read` would begin."""
+    def segment_end(self, offset: Offset) -> Offset | None:
+        """Where the segment ends from which `read` would begin; None in the last one."""
         first = self._first_reaching(offset)
-        return self._batches[first].base_offset if first < len(self._batches) else self.end_offset
+        is_there = first < len(self._batches)
+        return self.segments.end_of(self._batches[first].base_offset if is_there else offset)
 
     def read(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
     ) -> bytes:
-        """The bytes from the batch that contains `offset` on, at most `limit_bytes`: the last batch
-        may be cut, wherever that is.
-
-        With `at_least_one` the first batch comes whole even when it is larger (KIP-74). `offset`
-        lies between the start offset and the end offset, both included; in a gap the next batch is
-        the first. What follows from `stop` on is not read.
-        """
+        """See :meth:`Log.read`."""
         behind = len(self._batches) if stop is None else self._first_reaching(stop)
         first = self._first_reaching(offset)
         if first >= behind:
@@ -158,12 +183,46 @@ class PartitionLog:
             pieces.append(self._batches[whole].data[:cut_bytes])
         return b"".join(pieces)
 
+    lend = read
+
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
         """The batches with a record of `timestamp` or later, in order. Of the first batch of the
         log that record may be below the log start."""
         first = bisect_left(self._running_max, timestamp)
         return (b for b in islice(self._batches, first, None) if b.max_timestamp >= timestamp)
 
-    def max_timestamp(self) -> int | None:
-        """The largest timestamp of all batches, None for an empty log."""
-        return self._running_max[-1] if self._running_max else None
+    def newest_batch(self) -> StoredBatch | None:
+        """The first with the largest timestamp of all; None for an empty log."""
+        if not self._running_max:
+            return None
+        return self._batches[bisect_left(self._running_max, self._running_max[-1])]
+
+
+class MemoryCompaction:
+    """The segments of one pass, each with what is left of a group of neighbours."""
+
+    def __init__(self, log: PartitionLog) -> None:
+        self._log = log
+        self._batches: list[StoredBatch] = []
+        self._segments: list[Segment] = []
+
+    def begin_segment(self, group: Sequence[Segment]) -> None:
+        """What comes next is left of these. The new one counts as written when the last was."""
+        first, last = group[0], group[-1]
+        self._segments.append(Segment(first.base_offset, first.begun_at, last.modified_at))
+
+    def add(self, batch: StoredBatch) -> None:
+        """The next batch that is left."""
+        self._batches.append(batch)
+        self._segments[-1].take(batch)
+
+    def note_aborted(self, aborted: AbortedTransaction) -> None:
+        """The log remembers it anyway."""
+
+    def put_in_place(self, end: Offset) -> bool:
+        """Instead of all below `end`; False when nothing was changed."""
+        self._log.replace_below(end, self._batches, self._segments)
+        return True
+
+    def abandon(self) -> None:
+        """Nothing was written anywhere."""

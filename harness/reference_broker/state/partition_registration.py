@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from harness.ids import BrokerId, LeaderEpoch
+from harness.reference_broker.state.directory_ids import MIGRATING
 
 if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord, PartitionRecord
@@ -110,6 +111,11 @@ class PartitionRegistration:
             eligible_leader_replicas=[*self.elr] or None,
             last_known_elr=[*self.last_known_elr] or None,
         )
+
+    def directory_of(self, broker: BrokerId) -> UUID:
+        """Where a replica's log is, or what stands for that (KIP-858)."""
+        known = dict(zip(self.replicas, self.directories, strict=False))
+        return known.get(broker, MIGRATING)
 
     @property
     def has_preferred_leader(self) -> bool:

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import BatchHeader
 from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 
-_REMEMBERED_BATCHES = 5
+REMEMBERED_BATCHES = 5
 _REMEMBERED_PRODUCERS = 100_000
 _SEQUENCE_MAX = 2**31 - 1
+_NO_SEQUENCE = _NEVER = _NO_COORDINATOR = _NO_TRANSACTION = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ProducerBatch:
+class ProducerBatch(NamedTuple):
     """An idempotent batch as it arrives: sequences are those of its first and last record."""
 
     producer_id: ProducerId
@@ -38,8 +39,7 @@ class ProducerBatch:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AppendedBatch:
+class AppendedBatch(NamedTuple):
     """An idempotent batch as it was stored."""
 
     first_sequence: int
@@ -61,14 +61,47 @@ class AppendedBatch:
         return Offset(self.base_offset + count)
 
 
+class LastRecord(NamedTuple):
+    """Where a producer's last batch ends; None for one that only ended transactions, of which the
+    markers of its epoch are all that tells."""
+
+    offset: Offset | None
+    producer_epoch: ProducerEpoch
+
+
 @dataclass(frozen=True, slots=True)
 class ActiveProducer:
-    """A producer that is remembered, with its last batch (KIP-664)."""
+    """A producer that is remembered, with its last batch, and where its transaction began that is
+    not ended; -1: there is none (KIP-664)."""
 
     producer_id: ProducerId
     producer_epoch: ProducerEpoch
     last_sequence: int
     last_timestamp: int
+    coordinator_epoch: int
+    transaction_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedTransaction:
+    """From its first batch to its marker; below `last_stable_offset` all was decided by then."""
+
+    producer_id: ProducerId
+    first_offset: Offset
+    last_offset: Offset
+    last_stable_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What ends a transaction, at this offset of the log."""
+
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch
+    coordinator_epoch: int
+    timestamp: int
+    offset: Offset
+    aborts: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +118,36 @@ class ProducerExpiration:
     goes_on: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class KeptProducer:
+    """What outlives a restart: the last batch alone, None for one that only ended transactions."""
+
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch
+    last_batch: AppendedBatch | None
+    last_timestamp: int
+    coordinator_epoch: int
+    transaction_start: Offset | None
+
+
+KnownBatches = tuple[ProducerEpoch, tuple[AppendedBatch, ...]]
+"""What is remembered of a producer, and in which epoch it is; -1: nothing is."""
+
+
 @dataclass(slots=True)
 class _ProducerState:
     producer_epoch: ProducerEpoch
-    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=_REMEMBERED_BATCHES))
+    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
+    last_timestamp: int = _NEVER
+    coordinator_epoch: int = _NO_COORDINATOR
 
     @property
-    def last_timestamp(self) -> int:
-        return self.batches[-1].max_timestamp
+    def last_batch(self) -> AppendedBatch | None:
+        return self.batches[-1] if self.batches else None
+
+    @property
+    def last_sequence(self) -> int:
+        return self.batches[-1].last_sequence if self.batches else _NO_SEQUENCE
 
 
 class RememberedProducers:
@@ -110,6 +165,11 @@ class RememberedProducers:
     def __len__(self) -> int:
         return len(self._places)
 
+    @property
+    def limit(self) -> int:
+        """So many."""
+        return self._limit
+
     def note(self, states: ProducerStates, producer_id: ProducerId) -> None:
         """It wrote a batch; when it is one too many, the longest silent is forgotten."""
         self._places.pop((states, producer_id), None)
@@ -124,15 +184,38 @@ class RememberedProducers:
 
 
 class ProducerStates:
-    """The last batches of every producer that wrote here and has not expired."""
+    """The last batches of every producer that wrote here and has not expired, and which of their
+    transactions are not decided, or not in a way that all replicas know."""
 
-    __slots__ = ("_expiration", "_next_check", "_remembered", "_states")
+    __slots__ = ("_decided", "_expiration", "_next_check", "_open", "_remembered", "_states")
 
     def __init__(self, expiration: ProducerExpiration, remembered: RememberedProducers) -> None:
         self._expiration = expiration
         self._remembered = remembered
         self._next_check: TimeMs | None = None
         self._states: dict[ProducerId, _ProducerState] = {}
+        self._open: dict[ProducerId, Offset] = {}  # where the transaction began
+        self._decided: deque[tuple[Offset, Offset]] = deque()  # from, up to; not committed yet
+
+    def alike(self) -> ProducerStates:
+        """Another with the same rules, that knows nobody and counts for nothing."""
+        return ProducerStates(self._expiration, RememberedProducers(self._remembered.limit))
+
+    def first_unstable(self, high_watermark: Offset) -> Offset | None:
+        """Where the first transaction begins that readers of decided ones do not get yet.
+
+        Source: ProducerStateManager (firstUnstableOffset, onHighWatermarkUpdated).
+        """
+        decided = self._decided
+        while decided and decided[0][1] < high_watermark:
+            decided.popleft()
+        if not decided and not self._open:
+            return None
+        return min([*self._open.values(), *(first for first, _ in decided)])
+
+    def is_in_transaction(self, producer_id: ProducerId) -> bool:
+        """Whether it began one that is not ended."""
+        return producer_id in self._open
 
     def active(self) -> list[ActiveProducer]:
         """All that are remembered."""
@@ -140,16 +223,68 @@ class ProducerStates:
             ActiveProducer(
                 producer_id,
                 state.producer_epoch,
-                state.batches[-1].last_sequence,
+                state.last_sequence,
                 state.last_timestamp,
+                state.coordinator_epoch,
+                self._open.get(producer_id, _NO_TRANSACTION),
             )
             for producer_id, state in self._states.items()
         ]
 
-    def last_offsets(self) -> dict[ProducerId, Offset]:
-        """Where the last batch of each ends."""
+    def kept(self) -> list[KeptProducer]:
+        """What a snapshot has of all that are remembered."""
+        return [
+            KeptProducer(
+                who,
+                one.producer_epoch,
+                one.last_batch,
+                one.last_timestamp,
+                one.coordinator_epoch,
+                self._open.get(who),
+            )
+            for who, one in self._states.items()
+        ]
+
+    def restore(self, kept: Iterable[KeptProducer], now: TimeMs) -> None:
+        """Forget all others; who has been silent for too long is not taken up again."""
+        self.forget_all()
+        for one in kept:
+            is_idle = now - one.last_timestamp >= self._expiration.idle_ms
+            if is_idle and one.transaction_start is None:
+                continue
+            batches = [] if one.last_batch is None else [one.last_batch]
+            state = _ProducerState(
+                one.producer_epoch,
+                last_timestamp=one.last_timestamp,
+                coordinator_epoch=one.coordinator_epoch,
+            )
+            state.batches.extend(batches)
+            if one.transaction_start is not None:
+                self._open[one.producer_id] = one.transaction_start
+            self._states[one.producer_id] = state
+            self._remembered.note(self, one.producer_id)
+
+    def batches_of(self, producer_id: ProducerId) -> KnownBatches:
+        """Those that are remembered."""
+        state = self._states.get(producer_id) or _ProducerState(ProducerEpoch(-1))
+        return state.producer_epoch, tuple(state.batches)
+
+    def put_before(self, producer_id: ProducerId, known: KnownBatches) -> None:
+        """They are remembered before those that are, if the producer is in their epoch."""
+        state = self._states.get(producer_id)
+        if state is not None and state.producer_epoch == known[0]:
+            state.batches = deque((*known[1], *state.batches), maxlen=REMEMBERED_BATCHES)
+
+    def of_another_log(self) -> ProducerStates:
+        """Those of a log that knows nobody yet, under the same rules."""
+        return ProducerStates(self._expiration, self._remembered)
+
+    def last_records(self) -> dict[ProducerId, LastRecord]:
+        """What of each has to stay in the log (lastRecordsOfActiveProducers)."""
         return {
-            producer_id: state.batches[-1].last_offset
+            producer_id: LastRecord(
+                state.batches[-1].last_offset if state.batches else None, state.producer_epoch
+            )
             for producer_id, state in self._states.items()
         }
 
@@ -176,35 +311,64 @@ class ProducerStates:
         if batch.producer_epoch > state.producer_epoch:
             expected = 0
         else:
-            last = state.batches[-1].last_sequence
+            last = state.last_sequence
             expected = 0 if last == _SEQUENCE_MAX else last + 1
         if batch.first_sequence != expected:
             return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         return ErrorCode.NONE
 
-    def remember(self, batch: ProducerBatch, stored: AppendedBatch) -> None:
+    def remember(
+        self, batch: ProducerBatch, stored: AppendedBatch, *, in_transaction: bool = False
+    ) -> None:
         """`batch` was appended."""
         state = self._states.get(batch.producer_id)
         if state is None or state.producer_epoch != batch.producer_epoch:
-            state = _ProducerState(batch.producer_epoch)
+            known = _NO_COORDINATOR if state is None else state.coordinator_epoch
+            state = _ProducerState(batch.producer_epoch, coordinator_epoch=known)
             self._states[batch.producer_id] = state
         state.batches.append(stored)
+        state.last_timestamp = stored.max_timestamp
+        if in_transaction:
+            self._open.setdefault(batch.producer_id, stored.base_offset)
         self._remembered.note(self, batch.producer_id)
+
+    def end_transaction(self, marker: Marker) -> AbortedTransaction | None:
+        """A marker was appended; what it aborted, if anything (ProducerAppendInfo)."""
+        who = marker.producer_id
+        state = self._states.get(who)
+        if state is None or state.producer_epoch != marker.producer_epoch:
+            state = self._states[who] = _ProducerState(marker.producer_epoch)
+        state.last_timestamp = marker.timestamp
+        state.coordinator_epoch = marker.coordinator_epoch
+        self._remembered.note(self, who)
+        first = self._open.pop(who, None)
+        if first is None:
+            return None
+        self._decided.append((first, marker.offset))
+        if not marker.aborts:
+            return None
+        stable = min(self._open.values(), default=Offset(marker.offset + 1))
+        return AbortedTransaction(who, first, marker.offset, stable)
 
     def forget(self, producer_ids: Iterable[ProducerId]) -> None:
         """As if they had never written here."""
         for producer_id in producer_ids:
             self._states.pop(producer_id, None)
+            self._open.pop(producer_id, None)
             self._remembered.leave(self, producer_id)
 
     def forget_all(self) -> None:
         """The partition is gone."""
         self.forget(list(self._states))
+        self._open.clear()
+        self._decided.clear()
 
     def forget_below(self, log_start: Offset) -> None:
         """The records before `log_start` are gone."""
         if self._expiration.with_its_records:
-            self._forget_where(lambda state: state.batches[-1].last_offset < log_start)
+            self._forget_where(
+                lambda state: bool(state.batches) and state.batches[-1].last_offset < log_start
+            )
 
     def expire(self, now: TimeMs) -> None:
         """Forget whom the checks up to `now` found idle, by the time that its last batch tells.
@@ -222,7 +386,9 @@ class ProducerStates:
         self._forget_where(lambda state: last_check - state.last_timestamp >= idle_ms)
 
     def _forget_where(self, is_over: Callable[[_ProducerState], bool]) -> None:
-        self.forget([one for one, state in self._states.items() if is_over(state)])
+        self.forget(
+            [one for one, state in self._states.items() if is_over(state) and one not in self._open]
+        )
 
 
 def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:

@@ -11,9 +11,8 @@ from uuid import UUID
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.state.directory_ids import MIGRATING, UNASSIGNED
 from harness.reference_broker.state.partition_registration import PartitionRegistration
-
-_UNASSIGNED = UUID(int=0)
 
 
 def check_replicas(replicas: Sequence[int], expected_count: int | None, brokers: Brokers) -> None:
@@ -41,10 +40,15 @@ def new_partition(
 
 
 def default_directory(broker_id: int, brokers: Brokers) -> UUID:
-    """The only one that a broker has; it is not assigned yet where there are several."""
+    """The only one that a broker has; it is not assigned yet where there are several.
+
+    Source: class ClusterControlManager (defaultDir).
+    """
     registered = brokers.get(broker_id)
-    known = () if registered is None else registered.directories
-    return known[0] if len(known) == 1 else _UNASSIGNED
+    if registered is None:
+        return UNASSIGNED
+    known = registered.directories or (MIGRATING,)
+    return known[0] if len(known) == 1 else UNASSIGNED
 
 
 def bad_assignment(message: str) -> CreationRefused:

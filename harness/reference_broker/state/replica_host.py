@@ -1,11 +1,18 @@
 """The broker that replicas are on, as they see it."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
 
-from harness.ids import BrokerId
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from harness.ids import BrokerId, PartitionIndex
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.leading import ReplicationRules
-from harness.reference_broker.state.log_store import Storage
+from harness.reference_broker.state.log_store import Place, Storage
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.log_moving import Move
 
 NO_BROKER = BrokerId(-2)
 """Not -1, which leads what nobody leads."""
@@ -17,7 +24,9 @@ class ReplicaHost:
 
     `has_begun`: until a broker has read all metadata that there is, what it reads is history, and
     it leads and follows nothing (class MetadataLoader). `storage` keeps the logs, None where they
-    are in memory alone.
+    are in memory alone; then `in_folder` has those that a client wanted in another folder than the
+    first, by topic and partition. `moving` are the replicas on their way to another folder; they
+    arrive when the controller knows of it, if it `tells_directories` (KIP-858).
     """
 
     own: BrokerId
@@ -26,3 +35,6 @@ class ReplicaHost:
     broker_epoch: int = -1
     has_begun: bool = True
     storage: Storage | None = None
+    in_folder: dict[Place, str] = field(default_factory=dict)
+    tells_directories: bool = False
+    moving: dict[tuple[UUID, PartitionIndex], Move] = field(default_factory=dict)

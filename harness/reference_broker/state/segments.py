@@ -1,16 +1,17 @@
-"""Where a partition's log would begin a new file, and what is known of each.
+"""Where a partition's log begins a new file, or would in memory, and what is known of each.
 
-The batches are not stored by segment, but old ones go by whole segments, compaction leaves the
-last one alone, and ListOffsets version 0 asks where they begin. Source: classes UnifiedLog
+Old batches go by whole segments, compaction leaves the last one alone, and ListOffsets version 0
+asks where they begin. Source: classes UnifiedLog
 (maybeRoll) and LogSegment of Apache Kafka 3.9; KIP-33, KIP-354.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from harness.ids import Offset, TimeMs
-from harness.reference_broker.state.partition_log import StoredBatch
+from harness.reference_broker.state.stored_batch import StoredBatch
 from harness.reference_broker.state.topic_configs import TopicConfig
 
 _NO_TIMESTAMP = -1
@@ -44,57 +45,85 @@ class Segment:
             waited_ms = now - self.begun_at
         return waited_ms > config.segment_ms
 
+    def take(self, batch: StoredBatch) -> None:
+        """A batch is in it."""
+        if self.size_bytes == 0:
+            self.first_timestamp = batch.max_timestamp
+        self.size_bytes += len(batch.data)
+        self.max_timestamp = max(self.max_timestamp, batch.max_timestamp)
 
-class Segments:
+
+S = TypeVar("S", bound=Segment)
+
+
+class Segments(Generic[S]):
     """The segments of one log, oldest first. An empty log has one, which counts as written long
     ago."""
 
     __slots__ = ("_segments",)
 
-    def __init__(self) -> None:
-        self._segments = [Segment(Offset(0), TimeMs(0), TimeMs(0))]
+    def __init__(self, segments: "Iterable[S]" = ()) -> None:
+        begin = Segment(Offset(0), TimeMs(0), TimeMs(0))
+        self._segments: list[S] = list(segments) or [begin]  # type: ignore[list-item]
 
-    def note(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
+    def note(
+        self: "Segments[Segment]", batch: StoredBatch, config: TopicConfig, now: TimeMs
+    ) -> None:
         """Take note of an appended batch."""
         last = self._segments[-1]
         if last.is_full(batch, config, now):
             last = Segment(batch.base_offset, now, now)
             self._segments.append(last)
         if last.size_bytes == 0:
-            last.begun_at, last.first_timestamp = now, batch.max_timestamp
-        last.size_bytes += len(batch.data)
+            last.begun_at = now
         last.modified_at = now
-        last.max_timestamp = max(last.max_timestamp, batch.max_timestamp)
+        last.take(batch)
+
+    def add(self, segment: S) -> None:
+        """The next one, to be appended to."""
+        self._segments.append(segment)
+
+    def put(self, segments: Iterable[S]) -> None:
+        """These are all."""
+        self._segments = list(segments)
 
     def begins(self) -> list[tuple[Offset, TimeMs]]:
         """The base offset of each segment and when it was last written, oldest first."""
         return [(segment.base_offset, segment.modified_at) for segment in self._segments]
 
-    def all(self) -> Sequence[Segment]:
+    def all(self) -> Sequence[S]:
         """The last one is active: appended to."""
         return self._segments
 
     @property
-    def active(self) -> Segment:
+    def active(self) -> S:
         """The one that is appended to."""
         return self._segments[-1]
 
     def end_of(self, offset: Offset) -> Offset | None:
         """Where the segment of that offset ends; None for the active one."""
-        following = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
+        following = self._following(offset)
         return self._segments[following].base_offset if following < len(self._segments) else None
 
     def base_of(self, offset: Offset) -> Offset:
         """Where the segment begins in which that offset is, or would be written."""
-        following = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
-        return self._segments[max(following - 1, 0)].base_offset
+        return self.since(offset)[0].base_offset
+
+    def since(self, offset: Offset) -> Sequence[S]:
+        """The segment of that offset, or the first, and all behind it."""
+        return self._segments[max(self._following(offset) - 1, 0) :]
+
+    def _following(self, offset: Offset) -> int:
+        return bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
 
     @property
     def size_bytes(self) -> int:
         """That of the log as it is told: records below its start count until their segment goes."""
         return sum(segment.size_bytes for segment in self._segments)
 
-    def drop_oldest(self, count: int, end_offset: Offset, now: TimeMs) -> Offset:
+    def drop_oldest(
+        self: "Segments[Segment]", count: int, end_offset: Offset, now: TimeMs
+    ) -> Offset:
         """Forget the first `count`; where the others begin. There is always one to append to."""
         if count == len(self._segments):
             self._segments.append(Segment(end_offset, now, now))
@@ -110,11 +139,11 @@ class Segments:
         last.max_timestamp = max((batch.max_timestamp for batch in batches), default=_NO_TIMESTAMP)
         self._segments = kept
 
-    def restart_at(self, offset: Offset, now: TimeMs) -> None:
+    def restart_at(self: "Segments[Segment]", offset: Offset, now: TimeMs) -> None:
         """The log is empty and goes on at `offset`."""
         self._segments = [Segment(offset, now, now)]
 
-    def replace_below(self, end: Offset, segments: Sequence[Segment]) -> None:
+    def replace_below(self, end: Offset, segments: Sequence[S]) -> None:
         """Put others in place of those that begin before `end`."""
         kept = [one for one in self._segments if one.base_offset >= end]
         self._segments = [*segments, *kept]

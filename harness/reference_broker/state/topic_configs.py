@@ -149,6 +149,21 @@ class TopicConfig:
         return self.number(_SMALL_SEGMENTS.name) or self.number("segment.bytes")
 
     @cached_property
+    def flush_messages(self) -> int:
+        """So many records may be in the page cache alone."""
+        return self.number("flush.messages")
+
+    @cached_property
+    def flush_ms(self) -> int:
+        """For so long records may be in the page cache alone."""
+        return self.number("flush.ms")
+
+    @cached_property
+    def index_interval_bytes(self) -> int:
+        """So many bytes are behind an entry of a segment's index before there is another."""
+        return self.number("index.interval.bytes")
+
+    @cached_property
     def min_insync_replicas(self) -> int:
         """So many replicas have to be in sync for what asks for all of them."""
         return self.number("min.insync.replicas")

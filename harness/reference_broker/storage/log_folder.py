@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = (
     ".log",
@@ -24,10 +25,10 @@ LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
     "partition.metadata",
     "quorum-state",
 )
+FUTURE = "future"
 META_PROPERTIES, CLEAN_SHUTDOWN = "meta.properties", ".kafka_cleanshutdown"
-RECOVERY_POINTS = "recovery-point-offset-checkpoint"
-OFFSET_CHECKPOINTS = (
-    RECOVERY_POINTS,
+OFFSET_CHECKPOINTS = RECOVERY_POINTS, HIGH_WATERMARKS, LOG_STARTS, CLEANER_OFFSETS = (
+    "recovery-point-offset-checkpoint",
     "replication-offset-checkpoint",
     "log-start-offset-checkpoint",
     "cleaner-offset-checkpoint",
@@ -38,6 +39,9 @@ _OF_SEGMENT = re.compile(r"([0-9]{20})(\.log|\.index|\.timeindex|\.txnindex|\.sn
 _METADATA_SNAPSHOT = re.compile(r"[0-9]{20}-[0-9]{10,}\.checkpoint")
 _BOOTSTRAP = "bootstrap.checkpoint"  # what the metadata log begins with, beside the partitions
 _PARTITION = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>[0-9]+)", re.ASCII)
+_FUTURE = re.compile(rf"{_PARTITION.pattern}\.[0-9a-f]{{32}}-future", re.ASCII)
+_DELETED = re.compile(r"[\w.-]+-[0-9]+\.[0-9a-f]{32}-delete", re.ASCII)
+_LONGEST_NAME = 255
 _LEAVING = re.compile(r".+-[0-9]+\.[0-9a-f]{32}-(delete|future|stray)|.+-(delete|future|stray)")
 _LEFT_ALONE = {".lock"}
 
@@ -123,7 +127,7 @@ def _is_of_log(name: str) -> bool:
 def _log_directory(path: Path, entries: list[Path]) -> LogDirectory:
     found = LogDirectory(path)
     for entry in entries:
-        if entry.is_dir() and _is_partition(entry.name):
+        if entry.is_dir() and is_partition_name(entry.name):
             found.partitions.append(_partition_folder(entry, sorted(entry.iterdir())))
         elif entry.name in DIRECTORY_NOTES:
             found.notes.append(entry)
@@ -134,8 +138,27 @@ def _log_directory(path: Path, entries: list[Path]) -> LogDirectory:
     return found
 
 
-def _is_partition(name: str) -> bool:
+def is_partition_name(name: str) -> bool:
+    """Whether a folder of that name is a partition's, and is not about to leave."""
     return bool(_PARTITION.fullmatch(name)) and not _LEAVING.fullmatch(name)
+
+
+def is_deleted_name(name: str) -> bool:
+    """Whether a folder of that name is to go: its partition, or its place, is another."""
+    return _DELETED.fullmatch(name) is not None
+
+
+def future_place(name: str) -> tuple[str, int] | None:
+    """Of which partition a folder of that name has the log to come; None: of none."""
+    match = _FUTURE.fullmatch(name)
+    return None if match is None else (match["topic"], int(match["partition"]))
+
+
+def suffixed_name(topic: str, index: int, why: str) -> str:
+    """Of a folder that is no partition's any more, or not yet: a new one each time. A long topic's
+    name is cut (class LocalLog, logDirNameWithSuffixCappedLength)."""
+    behind = f"-{index}.{uuid4().hex}-{why}"
+    return topic[: _LONGEST_NAME - len(behind)] + behind
 
 
 def _partition_folder(path: Path, entries: list[Path], *, is_whole: bool = True) -> PartitionFolder:

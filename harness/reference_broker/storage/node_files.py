@@ -1,64 +1,140 @@
-"""What a node remembers of itself in its folder, which belongs to one process at a time."""
+"""What a node remembers of itself in its folder, which belongs to one process at a time.
+
+Source: KIP-631, KIP-858; class MetaPropertiesEnsemble.
+"""
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
+import logging
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from uuid import UUID, uuid4
 
-from harness.reference_broker.storage.log_files import LogFiles
+from harness.codec.data_framing import (
+    MetaProperties,
+    meta_properties_bytes,
+    read_meta_properties,
+)
+from harness.codec.errors import DecodeError
+from harness.reference_broker.descriptors import is_exhausted
+from harness.reference_broker.state.log_store import FolderInUse, FolderOfAnother, NoDirectoryLeft
+from harness.reference_broker.storage.log_directories import LogDirectories
+from harness.reference_broker.storage.log_directory import NO_EPOCH, LogDirectory
+from harness.reference_broker.storage.log_folder import META_PROPERTIES
+from harness.reference_broker.storage.open_files import OpenFiles, replace_file
+from harness.reference_broker.storage.unopened_directory import UnopenedDirectory
 
-_LOCK, _META, _CLEAN = ".lock", "meta.json", "clean-shutdown.json"
-
-
-class FolderInUse(OSError):
-    """Another process has the folder."""
+_LOG = logging.getLogger(__name__)
+_CLUSTER, _NODE, _DIRECTORY = "cluster.id", "node.id", "directory.id"
 
 
 class NodeFiles:
-    """A node's folder: its logs, the id of the folder, the broker epoch of a clean end.
+    """A node's folders: its logs, and whose they are.
 
-    ``directory_id`` is what a broker registers (KIP-858). ``previous_epoch`` is -1 unless the last
-    incarnation ended in good order (KIP-966).
+    ``directory_ids`` are what a broker registers (KIP-858). ``previous_epoch`` is -1 unless the
+    last incarnation ended in good order in all of them (KIP-966).
     """
 
-    def __init__(self, folder: Path, cluster_id: str) -> None:
-        """Raises FolderInUse, and OSError for a folder of another cluster."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    def __init__(self, folders: Path | Sequence[Path], cluster_id: str, node_id: int) -> None:
+        """Raises FolderInUse, FolderOfAnother, NoDirectoryLeft."""
+        given = [folders] if isinstance(folders, Path) else list(folders)
+        self._open_files = OpenFiles()
+        self._opened: list[LogDirectory] = []
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(self._lock)
-            raise FolderInUse(f"{folder}: another node uses this folder") from error
-        meta = self._read(_META) or {"cluster_id": cluster_id, "directory_id": str(uuid4())}
-        if meta["cluster_id"] != cluster_id:
-            self.close()
-            raise OSError(f"{folder}: it is of the cluster {meta['cluster_id']}, not {cluster_id}")
-        self._write(_META, meta)
-        self.directory_id = UUID(meta["directory_id"])
-        clean = self._read(_CLEAN) or {"broker_epoch": -1}
-        (folder / _CLEAN).unlink(missing_ok=True)
-        self.previous_epoch = int(clean["broker_epoch"])
-        self.logs = LogFiles(folder / "logs")
+            found = [self._open(folder, cluster_id, node_id) for folder in given]
+        except BaseException:
+            for directory in self._opened:
+                directory.close(broker_epoch=None)
+            raise
+        self.directory_ids = [directory.directory_id for directory in self._opened]
+        self.logs = LogDirectories(found)
+        epochs = [directory.previous_epoch for directory in self._opened]
+        self.previous_epoch = min(epochs) if len(epochs) == len(given) else NO_EPOCH
 
-    def note_clean_end(self, broker_epoch: int) -> None:
-        """The next incarnation may say that this one lost nothing."""
-        self._write(_CLEAN, {"broker_epoch": broker_epoch})
+    def _open(
+        self, folder: Path, cluster_id: str, node_id: int
+    ) -> LogDirectory | UnopenedDirectory:
+        """One that fails is left out, unless it is the first."""
+        try:
+            directory = self._claimed(folder, cluster_id, node_id)
+        except (FolderInUse, FolderOfAnother):
+            raise
+        except OSError as error:
+            if is_exhausted(error):
+                raise
+            if not self._opened:
+                raise NoDirectoryLeft(
+                    f"log directory {folder} cannot be used, and the node cannot live without it:"
+                    f" {error}"
+                ) from error
+            _LOG.error("log directory %s fails, its logs are not served: %s", folder, error)
+            return UnopenedDirectory(folder, error)
+        self._opened.append(directory)
+        return directory
 
-    def close(self) -> None:
-        """Leave the folder to the next process."""
-        os.close(self._lock)
+    def _claimed(self, folder: Path, cluster_id: str, node_id: int) -> LogDirectory:
+        """Open, and this node's. Raises FolderInUse, FolderOfAnother, OSError."""
+        directory = LogDirectory(folder, self._open_files)
+        try:
+            directory.directory_id = _claim(folder / META_PROPERTIES, cluster_id, node_id)
+        except BaseException:
+            directory.close(broker_epoch=None)
+            raise
+        return directory
 
-    def _read(self, name: str) -> Any:
-        path = self._folder / name
-        return json.loads(path.read_text("utf-8")) if path.exists() else None
+    def close(self, *, broker_epoch: int | None = None) -> None:
+        """Leave the folder to the next process; with an epoch it may say that it lost nothing."""
+        self.logs.close(broker_epoch=broker_epoch)
 
-    def _write(self, name: str, value: object) -> None:
-        beside = self._folder / f"{name}.new"
-        beside.write_text(json.dumps(value), "utf-8")
-        beside.replace(self._folder / name)
+
+def cluster_id_in(folder: Path) -> str | None:
+    """Whose folder it is; None for one that is nobody's yet. Raises OSError."""
+    found = _read(folder / META_PROPERTIES)
+    return None if found is None else found.get(_CLUSTER)
+
+
+def _claim(path: Path, cluster_id: str, node_id: int) -> UUID:
+    """The folder's id, which is noted if it is new."""
+    found = _read(path)
+    if found is None:
+        directory = uuid4()
+        found = {
+            _DIRECTORY: _text(directory),
+            "version": "1",
+            _NODE: str(node_id),
+            _CLUSTER: cluster_id,
+        }
+        _write(path, found)
+        return directory
+    if found.get(_CLUSTER) != cluster_id:
+        raise FolderOfAnother(
+            f"{path}: it is of the cluster {found.get(_CLUSTER)}, not {cluster_id}"
+        )
+    if found.get(_NODE, str(node_id)) != str(node_id):
+        raise FolderOfAnother(f"{path}: it is of the node {found[_NODE]}, not {node_id}")
+    if _DIRECTORY not in found:  # it was written before KIP-858
+        directory = uuid4()
+        found[_DIRECTORY] = _text(directory)
+        _write(path, found)
+        return directory
+    return UUID(bytes=urlsafe_b64decode(found[_DIRECTORY] + "=="))
+
+
+def _text(directory: UUID) -> str:
+    return urlsafe_b64encode(directory.bytes).decode().rstrip("=")
+
+
+def _write(path: Path, found: dict[str, str]) -> None:
+    comments = ["", time.strftime("%a %b %d %H:%M:%S UTC %Y", time.gmtime())]
+    replace_file(path, meta_properties_bytes(MetaProperties(found, comments)))
+
+
+def _read(path: Path) -> dict[str, str] | None:
+    try:
+        return read_meta_properties(path.read_bytes()).values
+    except FileNotFoundError:
+        return None
+    except DecodeError as error:
+        raise OSError(f"{path}: {error}") from error

@@ -40,6 +40,13 @@ QUICK_CLUSTER = {
 }
 """For clusters: a dead or slow replica is noticed in seconds instead of half a minute."""
 
+QUICK_RETURN = {
+    "broker.session.timeout.ms": "2000",
+    "broker.heartbeat.interval.ms": "500",
+    "zookeeper.session.timeout.ms": "2000",
+}
+"""For a broker that is killed and started again: it can register when its session has ended."""
+
 _SESSION = "zookeeper.session.timeout.ms"
 
 REPLICATION = 3
@@ -100,9 +107,9 @@ class NodeConfig:
 
     @property
     def log_directories(self) -> list[Path]:
-        """``log.dirs``: ``log_dir`` unless the settings name others."""
+        """``log.dirs``: ``log_dir`` unless the settings name others, relative to its parent."""
         named = self.settings.get("log.dirs", self.settings.get("log.dir", str(self.log_dir)))
-        return [Path(word.strip()) for word in named.split(",")]
+        return [self.log_dir.parent / word.strip() for word in named.split(",")]
 
 
 def new_cluster_id() -> str:
@@ -118,7 +125,6 @@ def server_properties(node: NodeConfig) -> str:
     properties = {
         **(_kraft(node) if node.mode is Mode.KRAFT else _zookeeper(node)),
         **_LISTENING[listeners_of(node.release)](node),
-        "log.dirs": str(node.log_dir),
         **SMALL_NODE,
         **_replication(node.brokers),
         **(QUICK_CLUSTER if node.brokers > 1 else {}),
@@ -130,6 +136,7 @@ def server_properties(node: NodeConfig) -> str:
     if knows(node.release, Fact.DELETION_ENDS) and not knows(node.release, Fact.TOPIC_DELETION):
         properties["delete.topic.enable"] = "true"
     properties.update(node.settings)
+    properties["log.dirs"] = ",".join(map(str, node.log_directories))
     return "".join(f"{_escape(key)}={_escape(value)}\n" for key, value in properties.items())
 
 

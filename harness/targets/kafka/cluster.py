@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -45,8 +45,10 @@ class KafkaCluster:
         *,
         write_archive: bool,
         keep_in: Path | None = None,
+        node_folders: Mapping[int, Path] | None = None,
     ) -> None:
-        """``keep_in``: as in :class:`harness.targets.scratch.ScratchFolder`."""
+        """``keep_in``: as in :class:`harness.targets.scratch.ScratchFolder`. ``node_folders``: of
+        nodes that keep nothing in there."""
         self.plan = plan
         self.zookeeper: ZooKeeper | None = None
         self.controllers: dict[int, KafkaNode] = {}
@@ -55,6 +57,7 @@ class KafkaCluster:
         self._programs = programs
         self._log_folder = log_folder
         self._write_archive = write_archive
+        self._node_folders = dict(node_folders or {})
         self._cluster_id = new_cluster_id() if plan.mode is Mode.KRAFT else None
         self.scratch = ScratchFolder(keep_in)
 
@@ -148,6 +151,9 @@ class KafkaCluster:
     def _node(self, called: str, log: str, config: NodeConfig) -> KafkaNode:
         log_path = reserve_log(self._log_folder, log)
         folder = self.scratch.path / f"node-{config.node_id}"
+        if config.node_id in self._node_folders:
+            folder = self._node_folders[config.node_id]
+            config = replace(config, log_dir=folder / "log")
         return KafkaNode(called, self._programs.kafka, folder, log_path, config, self._cluster_id)
 
     def _new_zookeeper(self, called: str, address: Address) -> ZooKeeper:
@@ -191,6 +197,12 @@ class KafkaCluster:
         node.answered()
 
     # -- one node ------------------------------------------------------------------------------
+
+    def upgrade(self, plan: ClusterPlan, programs: Programs) -> None:
+        """From its next start on each node is of this plan's release; its files stay."""
+        self.plan, self._programs = plan, programs
+        for node in self.nodes.values():
+            node.upgrade(plan.release, programs.kafka)
 
     def restart(self, node: KafkaNode) -> None:
         """End a node in good order if it runs, start it again and await its answer.

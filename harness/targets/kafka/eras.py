@@ -39,6 +39,7 @@ class Fact(Enum):
     SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"
     FORMAT = "KRaft, whose folders are formatted first"
+    KRAFT_DIRECTORIES = "KRaft with several log directories (KIP-858)"
     KRAFT_DEFAULT = "KRaft is declared fit for production (KIP-833)"
     CONTROLLER_ADVERTISES = "a controller may, and then must, advertise its address (KIP-853)"
 
@@ -59,6 +60,7 @@ _SINCE = {
     Fact.TOPIC_DELETION: "1.0",
     Fact.FORMAT: "2.8",
     Fact.KRAFT_DEFAULT: "3.3",
+    Fact.KRAFT_DIRECTORIES: "3.7",
     Fact.CONTROLLER_ADVERTISES: "3.9",
     Fact.LOG4J2: "4.0",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.targets.errors import TargetError
@@ -44,6 +45,10 @@ class KafkaNode(JavaServer):
     def node_id(self) -> int:
         """Its ``broker.id`` or ``node.id``."""
         return self.config.node_id
+
+    def upgrade(self, release: str, jvm: Jvm) -> None:
+        """What its next start is of."""
+        self.config, self._jvm = replace(self.config, release=release), jvm
 
     @property
     def address(self) -> Address:

@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.targets.artifacts import fetch_release
+from harness.targets.errors import MissingCapability
+from harness.targets.kafka.broker_config import QUICK_RETURN
 from harness.targets.kafka.cluster import KafkaCluster, Programs
-from harness.targets.kafka.eras import Mode, choose_mode, listeners_of, reads_metadata_log
+from harness.targets.kafka.eras import (
+    Fact,
+    Mode,
+    choose_mode,
+    knows,
+    listeners_of,
+    modes_of,
+    reads_metadata_log,
+)
 from harness.targets.kafka.jvm import (
     HEAP,
     QUICK,
@@ -20,6 +30,7 @@ from harness.targets.kafka.jvm import (
 from harness.targets.kafka.node import KafkaNode
 from harness.targets.kafka.plan import ClusterPlan
 from harness.targets.kafka.zookeeper import zookeeper_jvm
+from harness.targets.older import older_than
 from harness.targets.pinned_file import Progress
 from harness.targets.ports import HOST, free_ports
 from harness.targets.start_again import until_started
@@ -33,8 +44,10 @@ from harness.targets.target import (
     LOGS,
     OWN_BROKER,
     PAUSE_NODE,
+    POWER_LOSS,
     RESTART_NODE,
     STOP_NODE,
+    UPGRADE,
     Address,
     Target,
 )
@@ -55,8 +68,8 @@ class KafkaTarget(Target):
     :mod:`harness.targets.kafka.broker_config`, and that topics can be deleted from 0.8.2 on
     (``delete.topic.enable``), so that tests can clean up; ``settings`` by Kafka's names win.
     All data is in a temporary folder and goes with the target. A node that cannot read its own
-    metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE, and LINKS,
-    which several controllers lack too.
+    metadata log (KRaft of 2.8.2) is never started a second time: it lacks RESTART_NODE, POWER_LOSS
+    and LINKS, the last of which several controllers lack too.
     """
 
     implementation = "Apache Kafka"
@@ -73,6 +86,8 @@ class KafkaTarget(Target):
             LOG_DIRECTORY,
             LOGS,
             LINKS,
+            POWER_LOSS,
+            UPGRADE,
         }
     )
 
@@ -101,7 +116,11 @@ class KafkaTarget(Target):
         listeners_of(release)  # is it a release at all
         self.mode = choose_mode(release, mode)
         if not reads_metadata_log(release, self.mode):
-            self.capabilities = self.capabilities - {RESTART_NODE, LINKS}
+            self.capabilities = self.capabilities - {RESTART_NODE, LINKS, POWER_LOSS}
+        older = older_than(release)
+        self._older = older if older and self.mode in modes_of(older) else None
+        if self._older is None:
+            self.capabilities = self.capabilities - {UPGRADE}
         self.heap, self.jvm = checked_heap(heap), checked_tuning(jvm)
         self.settings = dict(settings or {})
         self._plan = self._planned(nodes, controllers)
@@ -187,6 +206,7 @@ class KafkaTarget(Target):
             self._log_folder(),
             write_archive=self._write_archive,
             keep_in=self.keep_in,
+            node_folders=self.node_folders,
         )
         try:
             cluster.start(addresses)
@@ -260,6 +280,30 @@ class KafkaTarget(Target):
     def _another(self, settings: dict[str, str]) -> KafkaTarget:
         """A single broker, with a ZooKeeper of its own: this target may run in another process."""
         return self._another_cluster(settings, 1)
+
+    def _another_kept(self, settings: dict[str, str]) -> Target:
+        """As it is, but sooner back after it was killed.
+
+        Raises MissingCapability for several log directories with KRaft before 3.7.
+        """
+        one_alone = self.mode is Mode.KRAFT and not knows(self.release, Fact.KRAFT_DIRECTORIES)
+        if one_alone and "," in settings.get("log.dirs", ""):
+            raise MissingCapability(BROKER_CONFIG, self.spec)
+        return super()._another_kept({**QUICK_RETURN, **settings})
+
+    def _another_older(self, settings: dict[str, str]) -> Target:
+        from harness.targets.kafka.upgraded import UpgradedKafka
+
+        assert self._older is not None, "it declares the capability"
+        return UpgradedKafka(
+            self._older,
+            self.release,
+            self.mode,
+            heap=self.heap,
+            jvm=self.jvm,
+            settings={**self.settings, **QUICK_RETURN, **settings},
+            log_dir=self._log_folder(),
+        )
 
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> KafkaTarget:
         return KafkaTarget(

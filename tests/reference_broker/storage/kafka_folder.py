@@ -50,13 +50,13 @@ def written_folder(release: str, folder: Path, *, mode: str | None = None) -> tu
     with KafkaTarget(release, mode=mode, settings=SETTINGS, log_dir=folder) as target:
         write(target)
         (where,) = target.log_directories(1)
-        shutil.copytree(where, running, copy_function=_copy)
+        shutil.copytree(where, running, copy_function=copied_file)
         target.stop_node(1)
         shutil.copytree(where, ended)
     return running, ended
 
 
-def _copy(source: str, to: str) -> None:
+def copied_file(source: str, to: str) -> None:
     """A file may go while the others are copied."""
     if os.path.exists(source):  # noqa: PTH110  # shutil's own kind of path
         shutil.copy2(source, to)
@@ -67,11 +67,11 @@ def write(target: KafkaTarget) -> None:
     talk, address = Talk(target), target.addresses[0]
     leader = eventually(lambda: talk.leader_of(TOPIC, address), "the topic has a leader")
     with Connection(leader, timeout_ms=60_000) as connection:
-        for records, version in _batches(target.release):
+        for records, version in batches_of(target.release):
             eventually(lambda: _append(connection, records, version), "a batch is written")  # noqa: B023
     if release_key(target.release) >= release_key("0.11"):
         for committed in (True, False, True):
-            _transaction(leader, committed=committed)
+            transaction(leader, committed=committed)
 
 
 def _append(connection: Connection, records: bytes, version: int) -> bool | None:
@@ -81,7 +81,7 @@ def _append(connection: Connection, records: bytes, version: int) -> bool | None
     return True if error == 0 else None
 
 
-def _batches(release: str) -> Iterator[tuple[bytes, int]]:
+def batches_of(release: str) -> Iterator[tuple[bytes, int]]:
     """(bytes, version of Produce): plain and in every codec that the release has, in turn."""
     key, begin_ms = release_key(release), _now_ms() - 3_600_000
     if key >= release_key("0.11"):
@@ -120,7 +120,7 @@ def _now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def _transaction(leader: Address, *, committed: bool) -> None:
+def transaction(leader: Address, *, committed: bool) -> None:
     """By a transactional producer, two batches each, in one connection."""
     name = "mover"
     with Connection(leader, timeout_ms=60_000) as connection:

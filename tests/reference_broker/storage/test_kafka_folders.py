@@ -52,6 +52,7 @@ pytestmark = pytest.mark.kafka
 JUDGE = "3.9.2"  # reads the files of every release
 PARTITION = f"{TOPIC}-0"
 _FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_EMPTY = " is empty."  # said of an index instead of entries
 Row = dict[str, Any]
 
 
@@ -68,7 +69,7 @@ def dumped_by_kafka(files: list[Path]) -> dict[str, list[dict[str, str]]]:
         if line.startswith("Dumping "):
             name = Path(line.removeprefix("Dumping ")).name
             found[name] = []
-        elif line and not line.startswith("Log starting offset"):
+        elif line and not line.startswith("Log starting offset") and not line.endswith(_EMPTY):
             found[name].append(dict(re.findall(r"(\w+): (\S+)", line)))
     return found
 

@@ -43,8 +43,15 @@ def changed(
     """
     if election is None:
         election = Election.UNCLEAN if topic.config.elects_unclean else Election.ONLINE
+    registered, may_lead = partition.registration, is_acceptable or state.brokers.is_active
+
+    def can_lead(broker: BrokerId) -> bool:
+        return may_lead(broker) and state.brokers.has_online(
+            broker, registered.directory_of(broker)
+        )
+
     around = Circumstances(
-        is_acceptable or state.brokers.is_active,
+        can_lead,
         min(topic.config.min_insync_replicas, topic.replication_factor),
         keeps_eligible=state.features.get(ELIGIBLE_LEADERS, 0) > 0,
         shrinks_in_new_epoch=not state.like.since(*_EPOCH_OUTLIVES_SHRINK),
@@ -54,7 +61,7 @@ def changed(
         return default_directory(broker, state.brokers)
 
     at = (topic.topic_id, partition.index)
-    return change_of(at, partition.registration, target, around, election, directory_of)
+    return change_of(at, registered, target, around, election, directory_of)
 
 
 def partitions_where(

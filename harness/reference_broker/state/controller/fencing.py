@@ -1,4 +1,5 @@
-"""Brokers that go, come, and leave: what happens to the partitions that they lead or follow.
+"""Brokers that go, come, and leave, or lose a directory: what happens to the partitions that they
+lead or follow.
 
 Source: class ReplicationControlManager (handleBrokerFenced and its neighbours,
 generateLeaderAndIsrUpdates).
@@ -6,8 +7,9 @@ generateLeaderAndIsrUpdates).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from harness.codec.messages import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
 from harness.ids import BrokerId
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.brokers import BrokerRegistration
+    from harness.reference_broker.state.partition import Partition
+    from harness.reference_broker.state.topic import Topic
 
 
 def fenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
@@ -93,18 +97,47 @@ def came_back_clean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
     return _removed(state, broker_id)
 
 
+def directories_offline(
+    state: BrokerState, broker: BrokerRegistration, offline: Iterable[UUID]
+) -> list[Message]:
+    """What was in directories of it that have failed is led by others; it goes on with the rest."""
+    failed = set(offline).intersection(broker.directories)
+    if not failed:
+        return []
+    left = [directory for directory in broker.directories if directory not in failed]
+    own = broker.broker_id
+    change = BrokerRegistrationChangeRecord(broker_id=own, broker_epoch=broker.epoch, log_dirs=left)
+    return [*_removed(state, own, lambda one: one.directory_of(own) in failed), change]
+
+
+def directory_lost(
+    state: BrokerState, topic: Topic, partition: Partition, broker_id: BrokerId
+) -> Message | None:
+    """A replica is in a directory that has failed, as its broker tells too late."""
+    target = Target(isr=without(partition.registration.isr, broker_id))
+
+    def is_acceptable(other: BrokerId) -> bool:
+        return other != broker_id and state.brokers.is_active(other)
+
+    return changed(state, topic, partition, target, None, is_acceptable)
+
+
 def leads_anything(state: BrokerState, broker_id: BrokerId) -> bool:
     """Whether it would be missed at once."""
     return any(True for _ in partitions_where(state, lambda one: one.leader == broker_id))
 
 
-def _removed(state: BrokerState, broker_id: BrokerId) -> list[Message]:
+def _removed(
+    state: BrokerState,
+    broker_id: BrokerId,
+    concerns: Callable[[PartitionRegistration], bool] = lambda _: True,
+) -> list[Message]:
     def is_acceptable(other: BrokerId) -> bool:
         return other != broker_id and state.brokers.is_active(other)
 
     return _changes(
         state,
-        lambda registered: broker_id in registered.isr,
+        lambda registered: broker_id in registered.isr and concerns(registered),
         lambda registered: Target(isr=without(registered.isr, broker_id)),
         is_acceptable,
     )

@@ -222,7 +222,8 @@ class _Change:
         known = dict(zip(registered.replicas, registered.directories, strict=False))
         known |= self.moved
         directories = [known.get(each) or directory_of(each) for each in self.replicas]
-        if registered.directories and directories != [*registered.directories]:
+        is_told = bool(registered.directories or self.moved)
+        if is_told and directories != [*registered.directories]:
             record.directories = directories
         if self.replicas != registered.replicas:
             record.replicas = [*self.replicas]

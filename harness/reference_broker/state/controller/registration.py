@@ -14,30 +14,32 @@ from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.state.controller import fencing
 from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.sessions import BrokerPhase, BrokerSessions, Wish
+from harness.reference_broker.state.directory_ids import is_reserved
 
 if TYPE_CHECKING:
     from harness.codec.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.brokers import BrokerRegistration
+    from harness.reference_broker.state.log_store import Snapshots
     from harness.reference_broker.state.metadata_log import MetadataLog
 
 METADATA_VERSION = "metadata.version"
-_RESERVED_DIRECTORIES = 100
-"""Ids below it mean something else than a directory (class DirectoryId)."""
 
 
 @dataclass(slots=True)
 class ControllerRole:
     """What only an active controller has: none of it is in the metadata log.
 
-    `registered_at` is the offset of each broker's last registration.
+    `registered_at` is the offset of each broker's last registration, `snapshots` are those of the
+    log, if it has any.
     """
 
     cluster_id: str
     sessions: BrokerSessions
     log: MetadataLog
     registered_at: dict[BrokerId, int] = field(default_factory=dict)
+    snapshots: Snapshots | None = None
 
 
 class HeartbeatReply(NamedTuple):
@@ -123,7 +125,7 @@ def _check_directories(state: BrokerState, request: BrokerRegistrationRequest) -
     }
     if (
         not directories
-        or any(one.int < _RESERVED_DIRECTORIES for one in directories)
+        or any(map(is_reserved, directories))
         or len(set(directories)) != len(directories)
         or taken.intersection(directories)
     ):

@@ -1,0 +1,260 @@
+"""What a crash has taken, judged on a finished history against what it was allowed to take.
+
+A history of sends and polls in which the process was killed, or the power failed, once or more
+(``fault``), and whose log was read when all was over. Pure and total.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
+
+from harness.histories.history import Action, Operation, Outcome
+
+Place = tuple[int, int]
+"""Partition and offset."""
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a crash may take from one producer's partitions.
+
+    Attributes:
+        records: how many acknowledged records, in each partition.
+        why: who says so.
+    """
+
+    records: float = 0
+    why: str = ""
+
+
+NOTHING = Allowance()
+
+
+@dataclass(slots=True)
+class Survival:
+    """What became of the records; lists have the operations that prove it.
+
+    Attributes:
+        acknowledged: how many records were.
+        unknown: how many sends ended in neither way.
+        kept: how many of the unknown are there.
+        lost: acknowledged, and not there.
+        seen_and_lost: given to a consumer, and not there.
+        holes: lost or never written, with a record behind it that was known before the crash.
+        duplicated: there more than once.
+        reordered: of two acknowledged ones of a partition the one sent later stands first.
+        moved: acknowledged, and there at another offset.
+        reused: a told offset has another record, though the producer may lose nothing.
+        garbage: there, or given to a consumer, and never sent to this partition.
+        refused: there, though its send surely failed.
+        skipped: given to a consumer, and not the one before it, of which nothing was given either.
+    """
+
+    acknowledged: int = 0
+    unknown: int = 0
+    kept: int = 0
+    lost: list[Operation] = field(default_factory=list)
+    seen_and_lost: list[Operation] = field(default_factory=list)
+    holes: list[Operation] = field(default_factory=list)
+    duplicated: list[Operation] = field(default_factory=list)
+    reordered: list[Operation] = field(default_factory=list)
+    moved: list[Operation] = field(default_factory=list)
+    reused: list[Operation] = field(default_factory=list)
+    garbage: list[Operation] = field(default_factory=list)
+    refused: list[Operation] = field(default_factory=list)
+    skipped: list[Operation] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``broken``: a sentence for each promise that does not hold, with its proof.
+
+    ``allowed``: how many of the lost records might be.
+    """
+
+    survival: Survival
+    allowed: int
+    broken: tuple[str, ...]
+
+
+class _Story:
+    """A history, sorted by what it tells of each record."""
+
+    def __init__(self, history: Iterable[Operation]) -> None:
+        self.sent: dict[str, Operation] = {}
+        self.ended: dict[str, Operation] = {}
+        self.told: list[Operation] = []  # acknowledged or polled, in order, with their offsets
+        self.before: list[Operation] = []  # those of them before the last crash
+        self.polled: list[Operation] = []
+        self.log: list[Operation] = []
+        for one in history:
+            self._take(one)
+        self.there: defaultdict[str, list[Operation]] = defaultdict(list)
+        for one in self.log:
+            self.there[one.value].append(one)
+        self.at: dict[Place, Operation] = {(one.partition, one.offset): one for one in self.log}
+
+    def _take(self, one: Operation) -> None:
+        ok = one.outcome is Outcome.OK
+        if one.action is Action.SEND and one.outcome is Outcome.INVOKE:
+            self.sent[one.value] = one
+        elif one.action is Action.SEND:
+            self.ended[one.value] = one
+            if ok:
+                self.told.append(one)
+        elif one.action is Action.POLL and ok:
+            self.polled.append(one)
+            self.told.append(one)
+        elif one.action is Action.FINAL_READ and ok and one.value:
+            self.log.append(one)
+        elif one.action is Action.FAULT:
+            self.before = list(self.told)
+
+    def ended_as(self, outcome: Outcome) -> list[Operation]:
+        """The ends of sends, in the order of the sends."""
+        ends = (self.ended.get(value) for value in self.sent)
+        return [end for end in ends if end is not None and end.outcome is outcome]
+
+
+def survival_of(history: Iterable[Operation], allowed: Mapping[str, Allowance]) -> Survival:
+    """Count; ``allowed``: for each producer whose records may be lost at all."""
+    story = _Story(history)
+    found = Survival()
+    acknowledged = story.ended_as(Outcome.OK)
+    found.acknowledged = len(acknowledged)
+    open_ = [value for value in story.sent if value not in story.ended]
+    open_ += [end.value for end in story.ended_as(Outcome.INFO)]
+    found.unknown = len(open_)
+    found.kept = sum(value in story.there for value in open_)
+    found.lost = [one for one in acknowledged if one.value not in story.there]
+    found.seen_and_lost = [one for one in story.polled if one.value not in story.there]
+    found.refused = [one for one in story.ended_as(Outcome.FAIL) if one.value in story.there]
+    found.holes = [*_holes(story, found.lost), *_gaps(story)]
+    found.duplicated = [copies[0] for copies in story.there.values() if len(copies) > 1]
+    found.reordered = list(_reordered(story, acknowledged))
+    found.moved = [one for one in acknowledged if _moved(one, story)]
+    found.garbage = [one for one in (*story.log, *story.polled) if _is_garbage(one, story)]
+    found.skipped = list(_skipped(story.polled))
+    found.reused = [one for one in story.told if _reused(one, story, allowed)]
+    return found
+
+
+def _holes(story: _Story, lost: Sequence[Operation]) -> Iterable[Operation]:
+    """Lost ones before the last that was known before the crash and is there."""
+    last: dict[int, int] = {}
+    for one in story.before:
+        if one.value in story.there:
+            last[one.partition] = max(one.offset, last.get(one.partition, -1))
+    return (one for one in lost if one.offset < last.get(one.partition, -1))
+
+
+def _gaps(story: _Story) -> Iterable[Operation]:
+    """Records that do not stand right behind the one before them."""
+    for before, after in pairwise(story.log):
+        if before.partition == after.partition and after.offset != before.offset + 1:
+            yield after
+
+
+def _reordered(story: _Story, acknowledged: Sequence[Operation]) -> Iterable[Operation]:
+    highest: dict[int, int] = {}
+    for one in acknowledged:
+        if copies := story.there.get(one.value):
+            offset = copies[0].offset
+            if offset < highest.get(one.partition, -1):
+                yield one
+            highest[one.partition] = max(offset, highest.get(one.partition, -1))
+
+
+def _skipped(polled: Iterable[Operation]) -> Iterable[Operation]:
+    """Of a consumer that begins at offset 0; behind a lost tail it goes back to the log's end."""
+    last: dict[int, int] = {}
+    for one in polled:
+        if one.offset > last.get(one.partition, -1) + 1:
+            yield one
+        last[one.partition] = one.offset
+
+
+def _moved(one: Operation, story: _Story) -> bool:
+    copies = story.there.get(one.value, [])
+    return bool(copies) and one.offset >= 0 and one.offset not in {each.offset for each in copies}
+
+
+def _is_garbage(one: Operation, story: _Story) -> bool:
+    sent = story.sent.get(one.value)
+    return sent is None or sent.partition != one.partition
+
+
+def _reused(one: Operation, story: _Story, allowed: Mapping[str, Allowance]) -> bool:
+    stands = story.at.get((one.partition, one.offset))
+    sent = story.sent.get(one.value)
+    if stands is None or stands.value == one.value or sent is None:
+        return False
+    return not allowed.get(sent.process, NOTHING).records
+
+
+def judge(history: Sequence[Operation], allowed: Mapping[str, Allowance]) -> Verdict:
+    """What of a history broke its promises; of producers that are not named nothing may be lost.
+
+    Duplicates, holes, garbage and records in another order or place are never allowed: a send of
+    unknown outcome is not sent again but by producers that are idempotent.
+    """
+    survival = survival_of(history, allowed)
+    beyond = list(_beyond(survival.lost, allowed))
+    senders = {one.value: one.process for one in history if one.action is Action.SEND}
+    unseen = [one for one in survival.seen_and_lost if _owes(senders.get(one.value, ""), allowed)]
+    found: tuple[tuple[str, list[Operation]], ...] = (
+        ("acknowledged records are lost", beyond),
+        ("records that a consumer was given are lost", unseen),
+        ("lost records, or nothing, stand before others that are there", survival.holes),
+        ("records are there twice", survival.duplicated),
+        ("records stand in another order than they were sent", survival.reordered),
+        ("records stand at another offset than was told", survival.moved),
+        ("offsets were given to other records", survival.reused),
+        ("records are there that nobody sent", survival.garbage),
+        ("records are there whose send failed", survival.refused),
+        ("consumers were given a record and not the one before it", survival.skipped),
+    )
+    broken = tuple(_sentence(what, proof) for what, proof in found if proof)
+    return Verdict(survival, len(survival.lost) - len(beyond), broken)
+
+
+def _owes(process: str, allowed: Mapping[str, Allowance]) -> bool:
+    return not allowed.get(process, NOTHING).records
+
+
+def _beyond(lost: Iterable[Operation], allowed: Mapping[str, Allowance]) -> Iterable[Operation]:
+    """The lost ones that were not allowed to be: in each partition the first that are too many."""
+    by_place: defaultdict[tuple[str, int], list[Operation]] = defaultdict(list)
+    for one in lost:
+        by_place[one.process, one.partition].append(one)
+    for (process, _), each in by_place.items():
+        may = allowed.get(process, NOTHING).records
+        yield from each[: 0 if may == inf else max(0, len(each) - int(may))]
+
+
+def _sentence(what: str, proof: Sequence[Operation]) -> str:
+    first = "; ".join(map(str, proof[:SHOWN]))
+    return f"{len(proof)} {what}: {first}"
+
+
+Count = Callable[[Survival], int]
+COUNTS: dict[str, Count] = {
+    "acknowledged": lambda s: s.acknowledged,
+    "unknown": lambda s: s.unknown,
+    "of them there": lambda s: s.kept,
+    "lost": lambda s: len(s.lost),
+    "seen and lost": lambda s: len(s.seen_and_lost),
+    "holes": lambda s: len(s.holes),
+    "duplicated": lambda s: len(s.duplicated),
+    "reordered": lambda s: len(s.reordered),
+    "moved": lambda s: len(s.moved),
+    "reused": lambda s: len(s.reused),
+    "garbage": lambda s: len(s.garbage),
+    "skipped": lambda s: len(s.skipped),
+}
+"""The columns of a table, and how to count each."""

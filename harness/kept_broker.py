@@ -1,0 +1,56 @@
+"""A broker of a test's own whose data outlives its process: it is ended, damaged, started again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.client.errors import DidNotStart
+from harness.targets.errors import TargetStartError
+
+if TYPE_CHECKING:
+    from harness.client.broker import BrokerUnderTest
+    from harness.targets.target import Target
+
+
+class KeptBroker:
+    """``door`` leads to it whenever it runs, at the same address after each start."""
+
+    def __init__(self, target: Target, door: BrokerUnderTest) -> None:
+        """``target``: running, with one broker. Its caller stops it."""
+        self.door = door
+        self._target = target
+        (self._node,) = target.nodes
+
+    def stop(self) -> None:
+        """End it as an operator would, and await its end."""
+        self.door.hang_up()
+        self._target.stop_node(self._node)
+
+    def kill(self) -> None:
+        """End it by SIGKILL."""
+        self.door.hang_up()
+        self._target.kill_node(self._node)
+
+    def start(self) -> None:
+        """Start it again, with the data that is there now, and await its answer.
+
+        Raises DidNotStart when it does not come back: that is the broker's doing.
+        """
+        try:
+            self._target.restart_node(self._node)
+        except TargetStartError as problem:
+            raise DidNotStart(f"it does not start again: {problem}") from problem
+
+    @property
+    def folders(self) -> list[Path]:
+        """Its ``log.dirs``, in the order in which it was given them."""
+        return self._target.log_directories(self._node)
+
+    def partition_folder(self, topic: str, index: int = 0) -> Path:
+        """Where it keeps this partition; raises FileNotFoundError where there is no such folder."""
+        name = f"{topic}-{index}"
+        for folder in self.folders:
+            if (folder / name).is_dir():
+                return folder / name
+        raise FileNotFoundError(f"{name} is in none of {', '.join(map(str, self.folders))}")

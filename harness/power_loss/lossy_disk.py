@@ -1,0 +1,186 @@
+"""A file system of its own that loses power when it is told to, or fails in other ways.
+
+Whoever writes below :attr:`LossyDisk.path` has what he flushed (fsync, fdatasync) after the cut,
+and of the rest what the kernel happened to write: by itself that is nothing for half a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.power_loss import holder
+from harness.targets.errors import TargetError
+from harness.targets.scratch import ScratchFolder
+
+SIZE_BYTES = 256 << 20
+"""Of the disk. Its file has holes where nothing was written."""
+END_TIMEOUT_S = 30
+BALLAST = "ballast"
+"""The file of a full disk with which nobody has anything to do."""
+MAKE = ("mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=1", "-J", "size=8")
+
+
+class DiskError(TargetError):
+    """A disk that loses power cannot be had, or does not do what it is told; the text says why."""
+
+
+class LossyDisk:
+    """Made, and mounted, at once; as a context manager closed at the exit.
+
+    The mount is in the namespace of a process of ours, which ends with us, however that comes
+    about; nothing of it is left then, once those who have its files open are gone too.
+    """
+
+    def __init__(self, size_bytes: int = SIZE_BYTES) -> None:
+        """Raises DiskError: it takes Linux, root, loop devices and mkfs.ext4."""
+        self._holder: subprocess.Popen[str] | None = None
+        self._scratch = ScratchFolder()
+        try:
+            image, place = self._scratch.path / "image", self._scratch.path / "disk"
+            place.mkdir()
+            _make_image(image, size_bytes)
+            self._holder = self._start(image, place)
+            image.unlink()  # the loop device has it open
+        except BaseException:
+            self.close()
+            raise
+        self.path = Path(f"/proc/{self._holder.pid}/root{place.resolve()}")
+        """Its root folder, for any process that may look into the holder's."""
+
+    def _start(self, image: Path, place: Path) -> subprocess.Popen[str]:
+        program = str(Path(holder.__file__).resolve())
+        self._holder = subprocess.Popen(
+            [sys.executable, "-I", "-S", program, str(image), str(place.resolve())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd="/",
+            start_new_session=True,
+        )
+        self._await_answer("mount")
+        return self._holder
+
+    def _await_answer(self, order: str) -> None:
+        assert self._holder is not None
+        assert self._holder.stdout is not None
+        said = self._holder.stdout.readline().strip()
+        if said != "ok":
+            raise DiskError(f"a disk that loses power: {order}: {said or 'its holder ended'}")
+
+    def _order(self, order: str) -> None:
+        if self._holder is None or self._holder.stdin is None:
+            raise DiskError(f"the disk is closed: {order}")
+        try:
+            print(order, file=self._holder.stdin, flush=True)
+        except BrokenPipeError:
+            raise DiskError(f"the disk's holder has ended: {order}") from None
+        self._await_answer(order)
+
+    def sync(self) -> None:
+        """Everything that was written so far will be there after a cut."""
+        self._order("sync")
+
+    def fill(self, left_bytes: int) -> None:
+        """Nobody else can store more than about so much, until :meth:`free`. Raises OSError."""
+        with (self.path / BALLAST).open("ab") as file:
+            there = os.statvfs(self.path)
+            more = max(there.f_bavail * there.f_frsize - left_bytes, 0)
+            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size + more)
+
+    def free(self) -> None:
+        """There is as much room as before :meth:`fill`. Raises OSError: it was not full."""
+        (self.path / BALLAST).unlink()
+
+    def become_read_only(self) -> None:
+        """From now on who writes is refused (EROFS), what was written is on it; until
+        :meth:`remount`.
+
+        As a kernel does behind an error of a disk, whoever has files open.
+        """
+        self._order("read_only")
+
+    def cut(self) -> None:
+        """The power goes: nothing more is written, and every access fails.
+
+        Processes with open files are to be killed by who started them.
+        """
+        self._order("cut")
+
+    def remount(self) -> None:
+        """The power comes back: the disk has what it had. Nobody may have a file of before open.
+
+        Raises DiskError: somebody has, three seconds later.
+        """
+        self._order("unmount")
+        self._order("mount")
+
+    def close(self) -> None:
+        """Everything on it is gone. Twice is fine."""
+        held, self._holder = self._holder, None
+        if held is not None:
+            assert held.stdin is not None
+            assert held.stdout is not None
+            held.stdin.close()
+            try:
+                held.wait(END_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                held.kill()
+                held.wait()
+            held.stdout.close()
+        self._scratch.remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _make_image(image: Path, size_bytes: int) -> None:
+    if missing := why_not():
+        raise DiskError(missing)
+    with image.open("wb") as file:
+        file.truncate(size_bytes)
+    made = subprocess.run([*MAKE, str(image)], check=False, capture_output=True, text=True)
+    if made.returncode != 0:
+        raise DiskError(f"{MAKE[0]} failed: {made.stderr.strip()[-500:]}")
+
+
+_NEEDED: tuple[tuple[Callable[[], bool], str], ...] = (
+    (lambda: sys.platform.startswith("linux"), "it takes Linux"),
+    (lambda: os.geteuid() == 0, "it takes root"),
+    (lambda: Path("/dev/loop-control").exists(), "it takes loop devices (/dev/loop-control)"),
+    (lambda: shutil.which(MAKE[0]) is not None, f"it takes {MAKE[0]}"),
+)
+
+
+def why_not() -> str:
+    """What lacks on this machine for a disk that loses power; empty when nothing is known to."""
+    lacks = next((words for is_there, words in _NEEDED if not is_there()), "")
+    return f"no disk can lose power here: {lacks}" if lacks else ""
+
+
+@cache
+def is_possible() -> bool:
+    """Whether such a disk can be had here: one is made, once."""
+    try:
+        with LossyDisk(32 << 20) as disk:
+            disk.cut()
+            disk.remount()
+    except DiskError:
+        return False
+    return True

@@ -1,0 +1,125 @@
+"""A broker tells the controller in which of its directories each replica is, or will be.
+
+Source: class AssignmentsManager; KIP-858.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
+from harness.ids import PartitionIndex
+from harness.reference_broker.cluster.membership import Membership
+from harness.reference_broker.cluster.peer import Peer, PeerGone
+from harness.reference_broker.node import Node
+from harness.reference_broker.state.log_moving import directory_is_known
+from harness.reference_broker.state.partition import Partition
+
+_LOG = logging.getLogger(__name__)
+_VERSION = 0
+_RETRY_S = 0.1
+_MOST = 2_250  # of one request
+_Key = tuple[UUID, PartitionIndex]
+_Request = AssignReplicasToDirsRequest
+
+
+class DirectoryAssignments:
+    """At most one request is on its way; what is refused is told again."""
+
+    def __init__(self, node: Node, member: Membership, controller: Peer) -> None:
+        self._node, self._member, self._controller = node, member, controller
+        self._pending: dict[_Key, UUID] = {}
+        self._is_wanted = asyncio.Event()
+
+    def tell(self, topic_id: UUID, index: PartitionIndex, directory: UUID) -> None:
+        """A replica is in this directory, or will be."""
+        self._pending[topic_id, index] = directory
+        self._is_wanted.set()
+
+    def look_at(self, topic_id: UUID, index: PartitionIndex) -> None:
+        """What is decided of a partition has changed: the cluster may believe it elsewhere."""
+        partition, host = self._replica((topic_id, index)), self._node.state.cluster.host
+        if partition is None or host.storage is None or partition.future is not None:
+            return  # the end of a move is looked at too
+        directory = host.storage.directory_of(partition.name)
+        if directory == partition.registration.directory_of(host.own):
+            self._pending.pop((topic_id, index), None)
+        elif directory is not None:
+            self.tell(topic_id, index, directory)
+
+    def _replica(self, key: _Key) -> Partition | None:
+        topic = self._node.state.cluster.with_id(key[0])
+        partition = None if topic is None else topic.partition(key[1])
+        return partition if partition is not None and partition.is_here else None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._is_wanted.wait()
+            self._is_wanted.clear()
+            told = self._take()
+            if not told:
+                continue
+            try:
+                answer = await self._controller.ask(self._request(told), _VERSION)
+                again = self._settle(told, answer)
+            except PeerGone as gone:
+                _LOG.info("no answer to where replicas are: %s", gone)
+                again = list(told)
+            if again or self._pending:
+                await asyncio.sleep(_RETRY_S if again else 0)
+                for key in again:
+                    self._pending.setdefault(key, told[key])
+                self._is_wanted.set()
+
+    def _take(self) -> dict[_Key, UUID]:
+        """Those that are replicas still."""
+        told: dict[_Key, UUID] = {}
+        while self._pending and len(told) < _MOST:
+            key = next(iter(self._pending))
+            directory = self._pending.pop(key)
+            if self._replica(key) is not None:
+                told[key] = directory
+        return told
+
+    def _request(self, told: dict[_Key, UUID]) -> AssignReplicasToDirsRequest:
+        directories: dict[UUID, dict[UUID, list[_Request.PartitionData]]] = {}
+        for (topic_id, index), directory in told.items():
+            topics = directories.setdefault(directory, {})
+            topics.setdefault(topic_id, []).append(_Request.PartitionData(partition_index=index))
+        return _Request(
+            broker_id=self._member.broker_id,
+            broker_epoch=self._member.epoch,
+            directories=[
+                _Request.DirectoryData(
+                    id=directory,
+                    topics=[
+                        _Request.TopicData(topic_id=topic_id, partitions=partitions)
+                        for topic_id, partitions in topics.items()
+                    ],
+                )
+                for directory, topics in directories.items()
+            ],
+        )
+
+    def _settle(
+        self, told: dict[_Key, UUID], answer: AssignReplicasToDirsResponse
+    ) -> Iterable[_Key]:
+        """What has to be told again."""
+        if answer.error_code != ErrorCode.NONE:
+            _LOG.info("where replicas are is refused: %s", ErrorCode(answer.error_code).name)
+            return list(told)
+        known = {
+            (topic.topic_id, PartitionIndex(one.partition_index))
+            for directory in answer.directories
+            for topic in directory.topics
+            for one in topic.partitions
+            if one.error_code == ErrorCode.NONE
+        }
+        for key in known.intersection(told):
+            directory_is_known(self._node.state.cluster, key, told[key])
+        return [key for key in told if key not in known]

@@ -1,0 +1,38 @@
+"""Replicas on their way to another folder are brought further, as fast as their quota lets them.
+
+Source: KIP-113; classes ReplicaAlterLogDirsThread, ReplicationQuotaManager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.ids import TimeMs
+from harness.reference_broker.node import Node, now_ms
+from harness.reference_broker.state.log_moving import moving_round
+from harness.reference_broker.state.rate import Rate
+from harness.reference_broker.upkeep import Upkeep
+
+_QUOTA = "replica.alter.log.dirs.io.max.bytes.per.second"
+_LOOK_MS = 100
+
+
+def log_moves(node: Node) -> Upkeep:
+    """Looks often: who wants a replica elsewhere waits for that."""
+    rate = Rate()
+
+    def may_go_on(moved_bytes: int) -> bool:
+        now = now_ms()
+        rate.record(moved_bytes, now)
+        limit = node.state.configs.value(_QUOTA)
+        if limit is None:
+            return True
+        return rate.throttle_ms(max(int(limit), 1), now) == 0
+
+    def steps(_now: TimeMs) -> Iterator[None]:
+        if node.state.cluster.host.moving and may_go_on(0):
+            for effects in moving_round(node.state.cluster, now_ms, may_go_on):
+                node.carry_out(effects)
+                yield
+
+    return Upkeep(steps, now_ms, _LOOK_MS, lambda: _LOOK_MS)

@@ -1,0 +1,61 @@
+"""A piece of a file that goes to a client without a stay in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from harness.codec.lent_bytes import LentBytes
+
+LEAST_BYTES = 128 * 1024
+"""Smaller ones are not sent any faster than read and written (docs/storage-speed.md)."""
+
+
+class FileTooShort(Exception):
+    """The file was cut since the piece was lent."""
+
+
+class FilePart(LentBytes):
+    """``size_bytes`` of a file, from ``position`` on.
+
+    ``descriptor`` is asked for it when it is sent: of many open files some are closed meanwhile.
+    Who lends it changes the file as soon as it has the turn again: it is to be sent before.
+    """
+
+    __slots__ = ("_descriptor", "_position", "_size_bytes")
+
+    def __init__(self, descriptor: Callable[[], int], position: int, size_bytes: int) -> None:
+        super().__init__()
+        self._descriptor, self._position, self._size_bytes = descriptor, position, size_bytes
+
+    def __len__(self) -> int:
+        return self._size_bytes
+
+    def __bytes__(self) -> bytes:
+        """Raises OSError, FileTooShort."""
+        return self._read(0)
+
+    def send(self, socket: int) -> bytes:
+        """As much as the socket takes now; the rest, which has to wait, comes back as bytes.
+
+        Raises OSError, FileTooShort: of the file. What is wrong with the socket shows when the
+        rest is written to it.
+        """
+        sent, descriptor = 0, self._descriptor()
+        while sent < self._size_bytes:
+            left, position = self._size_bytes - sent, self._position + sent
+            try:
+                count = os.sendfile(socket, descriptor, position, left)
+            except OSError:
+                break
+            if not count:
+                break
+            sent += count
+        return self._read(sent)
+
+    def _read(self, skipped: int) -> bytes:
+        left = self._size_bytes - skipped
+        found = os.pread(self._descriptor(), left, self._position + skipped) if left else b""
+        if len(found) < left:
+            raise FileTooShort(f"{left - len(found)} of {self._size_bytes} bytes are gone")
+        return found

@@ -1,0 +1,274 @@
+"""A replica moves to another folder of its broker: a log to come fills there from the present one,
+and takes its place when it has all.
+
+Source: KIP-113, KIP-858; classes ReplicaManager (alterReplicaLogDirs, maybeAddLogDirFetchers),
+ReplicaAlterLogDirsThread and Partition (maybeReplaceCurrentWithFutureReplica).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from harness.codec.error_code import ErrorCode
+from harness.ids import Offset, PartitionIndex, TimeMs
+from harness.reference_broker.effects import DirectoryChosen, ReplicaMoved
+from harness.reference_broker.state.folders_in_memory import folders
+from harness.reference_broker.state.following import (
+    append_fetched,
+    restart_at,
+    truncate,
+    truncate_to_leader,
+)
+from harness.reference_broker.state.log_store import Place, Storage
+from harness.reference_broker.state.partition import Partition
+
+if TYPE_CHECKING:
+    from harness.reference_broker.effects import Effect
+    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.cluster import Cluster
+
+_UNKNOWN_IS_TOLD = (2, 1)
+_LENGTH_IS_CHECKED = (2, 2)  # KAFKA-4893
+_LONGEST_NAME = 255
+_SUFFIX_LENGTH = len(".-future") + 32
+_PIECE_BYTES = 1_048_576  # replica.fetch.max.bytes
+
+
+class Arrival(Enum):
+    """Whether the controller knows of the folder to come (ReassignmentState)."""
+
+    UNTOLD = "nothing was said"
+    TOLD = "it was asked, or will be"
+    KNOWN = "it has it in the metadata, or nobody has to be asked"
+
+
+@dataclass(slots=True)
+class Move:
+    """A replica with a log to come."""
+
+    partition: Partition
+    arrival: Arrival
+
+
+def wish(state: BrokerState, topic_name: str, index: int, path: str, now: TimeMs) -> ErrorCode:
+    """Have a replica in that folder, now or when it is made. What it begins is gone on with by
+    `moving_round`; a wish for another folder than the last one takes that back."""
+    storage = state.cluster.host.storage
+    topic = state.cluster.named(topic_name)
+    partition = None if topic is None else topic.partition(index)
+    refused = _refused(state, topic_name, index, path)
+    if refused is not None:
+        return refused
+    if partition is None or not partition.is_here:
+        _remember(state, (topic_name, index), path)
+        is_told = partition is None and state.like.since(*_UNKNOWN_IS_TOLD)
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return unknown if is_told else ErrorCode.REPLICA_NOT_AVAILABLE
+    if storage is None:
+        _remember(state, (topic_name, index), path)
+        return ErrorCode.NONE
+    return _begun(state, partition, storage, path, now)
+
+
+def _refused(state: BrokerState, topic: str, index: int, path: str) -> ErrorCode | None:
+    length, storage = len(f"{topic}-{index}") + _SUFFIX_LENGTH, state.cluster.host.storage
+    if length > _LONGEST_NAME and state.like.since(*_LENGTH_IS_CHECKED):
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
+    if storage is None:
+        return None if path in folders(state) else ErrorCode.LOG_DIR_NOT_FOUND
+    is_online = storage.is_online(path)
+    if is_online is None:
+        return ErrorCode.LOG_DIR_NOT_FOUND
+    return None if is_online else ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def _remember(state: BrokerState, place: Place, path: str) -> None:
+    host = state.cluster.host
+    if host.storage is None:
+        host.in_folder[place] = path
+    else:
+        host.storage.prefer(place, path)
+
+
+def _begun(
+    state: BrokerState, partition: Partition, storage: Storage, path: str, now: TimeMs
+) -> ErrorCode:
+    """Source: ReplicaManager (alterReplicaLogDirs), Partition (maybeCreateFutureReplica)."""
+    if partition.log.is_offline:
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    if partition.future is not None and storage.path_of(partition.future.name) != path:
+        state.effects.append(_take_back(partition, storage))
+    if partition.future is not None or storage.path_of(partition.name) == path:
+        return ErrorCode.NONE
+    storage.prefer(partition.name.place, path)
+    if storage.has_failed():  # there may be a log to come already
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    begin(partition, storage, now)
+    return ErrorCode.KAFKA_STORAGE_ERROR if partition.future is None else ErrorCode.NONE
+
+
+def _take_back(partition: Partition, storage: Storage) -> Effect:
+    assert partition.future is not None
+    name = partition.future.name
+    ended = _end(partition)
+    storage.delete(name)
+    return ended
+
+
+def begin(partition: Partition, storage: Storage, now: TimeMs) -> None:
+    """Open or make the log to come. There is none when its folder fails with that, or no descriptor
+    is left."""
+    producers, name = partition.producers.of_another_log(), partition.name.future
+    try:
+        opened = storage.open(name, partition.config, producers, now)
+    except OSError:
+        return
+    if opened.log.is_offline:
+        return
+    partition.future = Partition(
+        partition.topic_id,
+        partition.index,
+        partition.config,
+        opened.log,
+        producers,
+        partition.host,
+        partition.registration,
+        topic_name=partition.topic_name,
+        is_future=True,
+    )
+    partition.future.take(opened)
+    believed_in = partition.registration.directory_of(partition.host.own)
+    is_known = not partition.host.tells_directories or storage.directory_of(name) == believed_in
+    move = Move(partition, Arrival.KNOWN if is_known else Arrival.UNTOLD)
+    partition.host.moving[partition.topic_id, partition.index] = move
+
+
+def directory_is_known(cluster: Cluster, key: tuple[UUID, PartitionIndex], directory: UUID) -> None:
+    """The controller has accepted that a replica is, or will be, in this directory."""
+    move, storage = cluster.host.moving.get(key), cluster.host.storage
+    future = None if move is None else move.partition.future
+    if move is None or future is None or storage is None or move.arrival is not Arrival.TOLD:
+        return
+    if storage.directory_of(future.name) == directory:
+        move.arrival = Arrival.KNOWN
+
+
+def resume(cluster: Cluster, now: TimeMs) -> None:
+    """Go on with what was begun before the broker ended."""
+    storage = cluster.host.storage
+    for name in () if storage is None else storage.kept():
+        topic = cluster.with_id(name.topic_id) if name.is_future else None
+        partition = None if topic is None else topic.partition(name.index)
+        if storage is not None and partition is not None and not partition.log.is_offline:
+            begin(partition, storage, now)
+
+
+def moving_round(
+    cluster: Cluster, now: Callable[[], TimeMs], may_go_on: Callable[[int], bool]
+) -> Iterator[list[Effect]]:
+    """Bring all that move further, a piece a step, until none can be brought further.
+
+    `may_go_on` is told how many bytes came with each step.
+    """
+    moving, storage = cluster.host.moving, cluster.host.storage
+    goes_on = storage is not None
+    while goes_on and storage is not None:
+        goes_on = False
+        for move in list(moving.values()):
+            future = move.partition.future
+            if future is None:
+                continue
+            before = future.log.end_offset
+            moved_bytes, effects = _step(move, future, storage, now())
+            goes_on |= move.partition.future is future and future.log.end_offset != before
+            yield effects
+            if not may_go_on(moved_bytes):
+                return
+
+
+def _step(move: Move, future: Partition, storage: Storage, now: TimeMs) -> tuple[int, list[Effect]]:
+    """How many bytes came, and what follows."""
+    partition = move.partition
+    future.config = partition.config
+    records, effects, agree = b"", [], False
+    with suppress(OSError):
+        agree = not _parts(partition, future, now)
+        if agree:
+            log = partition.log
+            records = log.read(future.log.end_offset, _PIECE_BYTES, at_least_one=True)
+            effects = append_fetched(
+                future, records, partition.high_watermark, log.start_offset, now
+            )
+    if partition.log.is_offline or future.log.is_offline:
+        effects.append(_end(partition))  # what there is of it is left
+    elif agree and future.log.end_offset == partition.log.end_offset:
+        effects += _arrived(move, future, storage)
+    return len(records), effects
+
+
+def _arrived(move: Move, future: Partition, storage: Storage) -> list[Effect]:
+    """It has all: the controller is told, and when it knows of it, the log takes its place."""
+    if move.arrival is Arrival.KNOWN:
+        return [_take_place(move.partition, future, storage)]
+    directory = storage.directory_of(future.name)
+    if move.arrival is Arrival.TOLD or directory is None:
+        return []
+    move.arrival = Arrival.TOLD
+    return [DirectoryChosen(future.topic_id, future.index, directory)]
+
+
+def _parts(partition: Partition, future: Partition, now: TimeMs) -> bool:
+    """Whether the log to come was not a beginning of the present one; something was cut then.
+
+    As a leader tells a follower that fetches (class Partition, readRecords; KIP-595).
+    """
+    end, latest = future.log.end_offset, future.epochs.latest
+    if end < partition.log.start_offset:
+        restart_at(future, partition.log.start_offset, now)
+        return True
+    known = None if latest is None else partition.end_of_epoch(latest)
+    if known is not None and known.epoch == latest and known.end_offset >= end:
+        return False
+    if known is not None:
+        truncate_to_leader(future, known.epoch, known.end_offset)
+    elif latest is not None:  # the present one has never heard of it
+        truncate(future, future.epochs.entries[-1].start_offset)
+    elif end > partition.log.end_offset:
+        truncate(future, partition.log.end_offset)
+    else:
+        return False
+    return True
+
+
+def _take_place(partition: Partition, future: Partition, storage: Storage) -> Effect:
+    if not storage.put_future_in_place(partition.name):
+        return _end(partition)
+    if partition.epochs.entries:  # one that has no record yet
+        future.epochs.assign(*partition.epochs.entries[-1])
+    partition.producers.forget_all()
+    partition.log, partition.epochs = future.log, future.epochs
+    partition.producers = future.producers
+    ended = _end(partition)
+    partition.note_offsets()
+    return ended
+
+
+def _end(partition: Partition) -> Effect:
+    """It is not on its way any more; what the controller believes is looked at again."""
+    partition.future = None
+    partition.host.moving.pop((partition.topic_id, partition.index), None)
+    return ReplicaMoved(partition.topic_id, partition.index)
+
+
+def lag_of(partition: Partition, end: Offset, *, is_future: bool) -> int:
+    """How far a log of it is behind what is there to be had; -1: that is not known."""
+    if partition.log.is_offline:
+        return -1
+    if is_future:
+        return partition.log.end_offset - end
+    return max(partition.high_watermark - end, 0)

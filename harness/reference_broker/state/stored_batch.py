@@ -1,0 +1,199 @@
+"""A batch as it lies in a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from harness.codec.data_framing.control_records import ABORT, read_control_record
+from harness.codec.errors import CodecError
+from harness.codec.messages import EndTxnMarker
+from harness.codec.records import (
+    BATCH_HEADER_BYTES,
+    CONTROL,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    BatchHeader,
+)
+from harness.codec.records.any_format import read_records
+from harness.codec.records.compression import decompress
+from harness.codec.records.walk import BadRecord
+from harness.ids import LeaderEpoch, Offset, ProducerEpoch, ProducerId
+from harness.reference_broker.state.batch_bytes import CorruptBatch, magic_of, stored_size
+from harness.reference_broker.state.producer_states import (
+    AbortedTransaction,
+    AppendedBatch,
+    KnownBatches,
+    Marker,
+    ProducerBatch,
+    ProducerStates,
+)
+from harness.reference_broker.state.records_in_turn import records_in_turn
+
+_ALREADY_CHECKED_BYTES = 2**31 - 1
+MAGIC_OF_BATCHES = 2
+NO_EPOCH = LeaderEpoch(-1)
+"""Of messages, the formats before batches."""
+
+
+class UntoldProducer(ValueError):
+    """A batch that does not tell what its producer did: Kafka does not start with it."""
+
+
+class StoredBatch(NamedTuple):
+    """One record batch exactly as readers get it, with the facts that lookups need."""
+
+    base_offset: Offset
+    last_offset: Offset
+    leader_epoch: LeaderEpoch
+    max_timestamp: int
+    data: bytes
+
+
+def stored_batches(records: bytes) -> Iterator[StoredBatch]:
+    """The whole batches of a piece of a log."""
+    at = 0
+    while (size := stored_size(records, at)) is not None:
+        data = records[at : at + size]
+        at += size
+        if magic_of(data) < 2:
+            yield _stored_message(data)
+            continue
+        header = BatchHeader.read(data)
+        yield StoredBatch(
+            Offset(header.base_offset),
+            Offset(header.last_offset),
+            LeaderEpoch(header.partition_leader_epoch),
+            header.max_timestamp,
+            data,
+        )
+
+
+def _stored_message(data: bytes) -> StoredBatch:
+    """One of format 0 or 1, which may hold others; such formats know no epochs."""
+    rows = [
+        row
+        for one in read_records(data, limit_bytes=_ALREADY_CHECKED_BYTES).batches
+        for row in one.records.rows()
+    ]
+    if not rows:
+        raise CorruptBatch("a message of format 0 or 1 with nothing in it")
+    times = [time for _, time, _, _ in rows]
+    first, last = Offset(rows[0][0]), Offset(rows[-1][0])
+    return StoredBatch(first, last, NO_EPOCH, max(times), data)
+
+
+def remember_producers(producers: ProducerStates, batches: Iterable[StoredBatch]) -> None:
+    """Forget what was known of them: these batches are all that there is."""
+    producers.forget_all()
+    replay(producers, (batch.data for batch in batches))
+
+
+def replay(producers: ProducerStates, batches: Iterable[bytes]) -> None:
+    """These batches follow on what is known of them, in one update: whoever was in another epoch
+    meanwhile, and is not any more, is known by what was before. Raises UntoldProducer.
+
+    Source: UnifiedLog (loadProducersFromRecords), class ProducerStateEntry (update).
+    """
+    before: dict[ProducerId, KnownBatches] = {}
+    changed: set[ProducerId] = set()
+    for batch in batches:
+        header = _header_with_producer(batch)
+        if header is None:
+            continue
+        who = ProducerId(header.producer_id)
+        if who not in before:
+            before[who] = producers.batches_of(who)
+        if header.producer_epoch != before[who][0]:
+            changed.add(who)
+        _recall(producers, batch, header)
+    for who in changed:
+        producers.put_before(who, before[who])
+
+
+def remember_producer(producers: ProducerStates, batch: bytes) -> AbortedTransaction | None:
+    """It was appended, so that a repeated one is known; the transaction that it aborts, if it
+    does."""
+    header = _header_with_producer(batch)
+    try:
+        return None if header is None else _remember(producers, batch, header)
+    except UntoldProducer:
+        return None
+
+
+def recall_producer(producers: ProducerStates, batch: bytes) -> AbortedTransaction | None:
+    """The same of one that is read, in which anything may be.
+
+    Source: class ProducerAppendInfo (append). Raises UntoldProducer.
+    """
+    header = _header_with_producer(batch)
+    return None if header is None else _recall(producers, batch, header)
+
+
+def _recall(
+    producers: ProducerStates, batch: bytes, header: BatchHeader
+) -> AbortedTransaction | None:
+    in_transaction = producers.is_in_transaction(ProducerId(header.producer_id))
+    if in_transaction and not header.attributes & (CONTROL | TRANSACTIONAL):
+        raise UntoldProducer(f"batch {header.base_offset}: a transaction of its producer is open")
+    return _remember(producers, batch, header)
+
+
+def _header_with_producer(batch: bytes) -> BatchHeader | None:
+    """None: it has no producer."""
+    if magic_of(batch) < MAGIC_OF_BATCHES:
+        return None
+    header = BatchHeader.read(batch)
+    return None if header.producer_id < 0 else header
+
+
+def _remember(
+    producers: ProducerStates, batch: bytes, header: BatchHeader
+) -> AbortedTransaction | None:
+    if header.attributes & CONTROL:
+        marker = _marker(batch, header)
+        return None if marker is None else producers.end_transaction(marker)
+    in_transaction = bool(header.attributes & TRANSACTIONAL)
+    stored = AppendedBatch.of(header)
+    producers.remember(ProducerBatch.of(header), stored, in_transaction=in_transaction)
+    return None
+
+
+def payload_of(batch: bytes, header: BatchHeader) -> bytes:
+    """The records; nobody looks at the checksum of what is in a log. Raises CompressionError."""
+    payload = batch[BATCH_HEADER_BYTES:]
+    if not header.codec_id:
+        return payload
+    return decompress(header.codec_id, payload, _ALREADY_CHECKED_BYTES)
+
+
+def marker_of(batch: bytes, header: BatchHeader) -> Marker | None:
+    """What a control batch says; None for one that ends no transaction, or cannot be read."""
+    try:
+        return _marker(batch, header)
+    except UntoldProducer:
+        return None
+
+
+def _marker(batch: bytes, header: BatchHeader) -> Marker | None:
+    """Its first record; None for a batch without any. Raises UntoldProducer."""
+    try:
+        record = next(records_in_turn(payload_of(batch, header), header.record_count), None)
+        if record is None:
+            return None
+        if record.key is None:
+            raise UntoldProducer(f"batch {header.base_offset}: a marker without a key")
+        read = read_control_record(record.key, record.value)
+    except (BadRecord, CodecError) as problem:
+        raise UntoldProducer(f"batch {header.base_offset}: {problem}") from problem
+    if not isinstance(read.message, EndTxnMarker):
+        raise UntoldProducer(f"batch {header.base_offset}: a marker of type {read.name}")
+    is_append_time = header.attributes & LOG_APPEND_TIME
+    return Marker(
+        ProducerId(header.producer_id),
+        ProducerEpoch(header.producer_epoch),
+        read.message.coordinator_epoch,
+        header.max_timestamp if is_append_time else header.base_timestamp + record.timestamp_delta,
+        Offset(header.base_offset),  # as class ProducerAppendInfo has it
+        read.type == ABORT,
+    )

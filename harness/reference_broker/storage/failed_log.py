@@ -1,0 +1,28 @@
+"""A log of a folder that has failed: nothing can be done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.ids import Offset
+from harness.reference_broker.state.leader_epochs import LeaderEpochs
+from harness.reference_broker.state.log_store import OpenedLog
+from harness.reference_broker.storage.stored_log import StoredLog, Surroundings
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.producer_states import ProducerStates
+    from harness.reference_broker.storage.open_files import OpenFiles
+
+
+def failed_log(path: Path, files: OpenFiles, producers: ProducerStates) -> OpenedLog:
+    """What stands for it."""
+    around = Surroundings(
+        files,
+        lambda: True,
+        lambda _error: None,
+        lambda _segment: None,
+        lambda _segment, _then: None,
+    )
+    log = StoredLog(path, around, [], producers, 0)
+    return OpenedLog(log, LeaderEpochs(), None, Offset(0))

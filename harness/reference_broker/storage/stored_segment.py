@@ -1,0 +1,303 @@
+"""One segment of a log in its files: batches, and the two indexes by which they are found.
+
+Source: class LogSegment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.codec.errors import CodecError
+from harness.ids import Offset, TimeMs
+from harness.reference_broker.file_part import FilePart
+from harness.reference_broker.state.batch_bytes import (
+    CorruptBatch,
+    NoSuchPosition,
+    codec_of_message,
+)
+from harness.reference_broker.state.producer_states import AbortedTransaction
+from harness.reference_broker.state.segments import Segment
+from harness.reference_broker.state.stored_batch import (
+    MAGIC_OF_BATCHES,
+    StoredBatch,
+    stored_batches,
+)
+from harness.reference_broker.storage.aborted_files import append_aborted, keep_aborted_below
+from harness.reference_broker.storage.batch_walk import (
+    NO_TIMESTAMP,
+    BatchPlace,
+    CorruptLength,
+    walk,
+)
+from harness.reference_broker.storage.index_file import OffsetIndex, TimeIndex
+from harness.reference_broker.storage.log_folder import (
+    INDEX,
+    LOG,
+    TIME_INDEX,
+    TXN_INDEX,
+)
+from harness.reference_broker.storage.open_files import OpenFiles, write_all
+
+DELETED, CLEANED, SWAP = ".deleted", ".cleaned", ".swap"
+_OF_SEGMENT = (LOG, INDEX, TIME_INDEX, TXN_INDEX)
+
+
+def file_name(offset: int, kind: str) -> str:
+    """Twenty digits, behind a sign if there is one, and what it is."""
+    sign = "-" if offset < 0 else ""
+    return f"{sign}{abs(offset):020d}{kind}"
+
+
+class StoredSegment(Segment):
+    """Batches in a file; `suffix` is behind the names while it is not (or no more) a log's."""
+
+    __slots__ = (
+        "_bytes_since_entry",
+        "_files",
+        "_is_removed",
+        "_log_path",
+        "_offset_of_newest",
+        "folder",
+        "offset_index",
+        "suffix",
+        "time_index",
+    )
+
+    def __init__(
+        self,
+        files: OpenFiles,
+        folder: Path,
+        base_offset: Offset,
+        index_bytes: int,
+        suffix: str = "",
+    ) -> None:
+        """What is there is kept, as it is. Raises OSError."""
+        self._files, self.folder, self.suffix = files, folder, suffix
+        self._is_removed = False
+        self._log_path = folder / (file_name(base_offset, LOG) + suffix)
+        size, modified_at = _told(self._log_path)
+        super().__init__(base_offset, modified_at, modified_at, size)
+        self.offset_index = OffsetIndex(files, self.path(INDEX), base_offset, index_bytes)
+        self.time_index = TimeIndex(files, self.path(TIME_INDEX), base_offset, index_bytes)
+        self._bytes_since_entry = 0
+        self.max_timestamp, self._offset_of_newest = NO_TIMESTAMP, int(base_offset)
+        if self.time_index.last is not None:
+            self.max_timestamp = self.time_index.last[0]
+            self._offset_of_newest = base_offset + self.time_index.last[1]
+        if size:
+            self.first_timestamp = self._time_of_first()
+
+    def _time_of_first(self) -> int:
+        """What is no batch is for those to tell who read it."""
+        try:
+            first = next(iter(self.walk()), None)
+        except CorruptLength:
+            return NO_TIMESTAMP
+        return NO_TIMESTAMP if first is None else first.max_timestamp
+
+    def path(self, kind: str) -> Path:
+        """Where one of its files is, or would be."""
+        return self.folder / (file_name(self.base_offset, kind) + self.suffix)
+
+    @property
+    def _descriptor(self) -> int:
+        """Of the log: its path is asked for with every batch."""
+        return self._files.descriptor(self._log_path)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def can_take(self, batch: StoredBatch) -> bool:
+        """Whether the indexes have room for it."""
+        is_near = self.offset_index.can_hold(batch.last_offset)
+        return is_near and not self.offset_index.is_full and not self.time_index.is_full
+
+    def append(self, batch: StoredBatch, interval_bytes: int, now: TimeMs) -> None:
+        """Raises OSError: of the batch nothing counts then."""
+        position = self.size_bytes
+        write_all(self._descriptor, batch.data, position)
+        if position == 0:
+            self.begun_at = now
+        if batch.max_timestamp > self.max_timestamp:
+            self._offset_of_newest = int(batch.last_offset)
+        self.take(batch)
+        self.modified_at = now
+        if self._bytes_since_entry > interval_bytes:
+            self.offset_index.add(batch.last_offset, position)
+            self.time_index.add(self.max_timestamp, self._offset_of_newest)
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += len(batch.data)
+
+    def seal(self) -> None:
+        """Its end is reached, or the node's: the time index tells its largest timestamp."""
+        self.time_index.add(self.max_timestamp, self._offset_of_newest, even_when_full=True)
+        self.offset_index.trim()
+        self.time_index.trim()
+
+    def flush(self) -> None:
+        """All of it is on the disk when the call returns. Raises OSError."""
+        os.fsync(self._descriptor)
+        self.offset_index.flush()
+        self.time_index.flush()
+        if self.path(TXN_INDEX).exists():
+            os.fsync(self._files.descriptor(self.path(TXN_INDEX)))
+
+    def note_found(self, size_bytes: int, newest: BatchPlace | None) -> None:
+        """What recovery found valid, and the batch with the largest timestamp of it."""
+        os.ftruncate(self._descriptor, size_bytes)
+        self.size_bytes, self._bytes_since_entry = size_bytes, 0
+        self.max_timestamp = NO_TIMESTAMP if newest is None else newest.max_timestamp
+        self._offset_of_newest = int(self.base_offset) if newest is None else newest.last_offset
+
+    def note_aborted(self, aborted: AbortedTransaction) -> None:
+        """Its marker is here. Raises OSError."""
+        append_aborted(self._files, self.path(TXN_INDEX), aborted)
+
+    def truncate_from(self, offset: Offset, now: TimeMs) -> None:
+        """Without the batch that contains `offset`, and all behind it. Raises OSError."""
+        place = self.find(offset)
+        keep_aborted_below(self.path(TXN_INDEX), offset)
+        self.offset_index.cut_from(offset - self.base_offset)
+        self.time_index.cut_from_offset(offset)
+        if place is not None:
+            os.ftruncate(self._descriptor, place.position)
+            self.size_bytes = place.position
+        if self.size_bytes == 0:
+            self.begun_at = now
+        self._bytes_since_entry = 0
+        self._find_newest()
+
+    def _find_newest(self) -> None:
+        last = self.time_index.last or (NO_TIMESTAMP, 0)
+        self.max_timestamp, self._offset_of_newest = last[0], self.base_offset + last[1]
+        begin = max(self.offset_index.position_of(self._offset_of_newest), 0)
+        for place in self.walk(begin):
+            if place.max_timestamp > self.max_timestamp:
+                self.max_timestamp = place.max_timestamp
+                self._offset_of_newest = place.last_offset
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def walk(self, position: int = 0) -> Iterator[BatchPlace]:
+        """The batches from a position on. Raises OSError, CorruptLength, and NoSuchPosition for one
+        that a damaged index told."""
+        if position < 0:
+            raise NoSuchPosition(f"{self.path(LOG)}: position {position}")
+        return walk(self._read, position, self.size_bytes)
+
+    def _read(self, size_bytes: int, position: int) -> bytes:
+        """What is removed while somebody reads it ends there, and is not made anew."""
+        return b"" if self._is_removed else os.pread(self._descriptor, size_bytes, position)
+
+    def find(self, offset: int) -> BatchPlace | None:
+        """The batch with `offset`, or the next one. Where offsets do not rise, the last batch
+        before a higher one counts. Source: class FileRecords (searchForOffsetFromPosition).
+
+        Raises OSError, CorruptBatch.
+        """
+        before: BatchPlace | None = None
+        for place in self.walk(max(self.offset_index.position_of(offset), 0)):
+            if place.magic < MAGIC_OF_BATCHES:
+                self._look_into(place)
+            if place.base_offset >= offset:
+                has_it = before is not None and before.last_offset >= offset
+                return before if has_it and place.base_offset > offset else place
+            before = place
+        return before if before is not None and before.last_offset >= offset else None
+
+    def _look_into(self, place: BatchPlace) -> None:
+        """The base of a compressed message is told by what is in it (AbstractLegacyRecordBatch):
+        who looks for an offset does not get past one that cannot be read. Raises CorruptBatch."""
+        message = self.read(place.position, place.size_bytes)
+        if not codec_of_message(message):
+            return
+        try:
+            list(stored_batches(message))
+        except (CodecError, ValueError) as problem:
+            raise CorruptBatch(f"{self.path(LOG)}, byte {place.position}: {problem}") from problem
+
+    def read(self, position: int, size_bytes: int) -> bytes:
+        """So many bytes, or what there is. Raises OSError."""
+        return self._read(min(size_bytes, self.size_bytes - position), position)
+
+    def lend(self, position: int, size_bytes: int) -> FilePart:
+        """So many bytes, which are there, to be sent at once. Raises OSError."""
+        return FilePart(lambda: self._descriptor, position, size_bytes)
+
+    def batches(self, offset: int) -> Iterator[StoredBatch]:
+        """From the one with `offset`, or the next one. Raises OSError."""
+        for data in self.bytes_of_batches(offset):
+            yield from stored_batches(data)
+
+    def bytes_of_batches(self, offset: int, stop: int | None = None) -> Iterator[bytes]:
+        """Batch by batch, up to the one with `stop`, wherever in the file it is; nobody looks at
+        what is in them. Raises OSError."""
+        first, behind = self.find(offset), None if stop is None else self.find(stop)
+        for place in () if first is None else self.walk(first.position):
+            if behind is not None and place.position >= behind.position:
+                return
+            yield self.read(place.position, place.size_bytes)
+
+    def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
+        """Those with a record of that time or a later one. Raises OSError, NoSuchPosition."""
+        offset = self.time_index.offset_of(timestamp)
+        for place in self.walk(self.offset_index.position_of(offset)):
+            if place.max_timestamp >= timestamp:
+                yield from stored_batches(self.read(place.position, place.size_bytes))
+
+    def newest_batch(self) -> StoredBatch | None:
+        """The first with its largest timestamp, as the time index says.
+
+        Raises OSError, NoSuchPosition.
+        """
+        for place in self.walk(self.offset_index.position_of(self._offset_of_newest)):
+            if place.max_timestamp == self.max_timestamp:
+                batches = stored_batches(self.read(place.position, place.size_bytes))
+                return next(iter(batches), None)
+        return None
+
+    def next_offset(self) -> Offset:
+        """Behind its last batch, as the index leads there; its base where that leads nowhere.
+
+        Source: class LogSegment (readNextOffset). Raises OSError, CorruptLength.
+        """
+        first = self.find(self.offset_index.last_offset)
+        last = self.base_offset - 1
+        for place in () if first is None else self.walk(first.position):
+            last = place.last_offset
+        return Offset(last + 1)
+
+    # -- the files -------------------------------------------------------------------------------
+
+    def rename(self, suffix: str) -> None:
+        """Have all of its files another suffix; the log comes last, it counts. Raises OSError."""
+        before = [self.path(kind) for kind in _OF_SEGMENT]
+        self.suffix = suffix
+        for kind, path in reversed(list(zip(_OF_SEGMENT, before, strict=True))):
+            self._files.close(path)
+            if path.exists():
+                path.rename(self.path(kind))
+        self.moved_to(self.folder)
+
+    def moved_to(self, folder: Path) -> None:
+        """Its files are there now; none of them is open."""
+        self.folder = folder
+        self._log_path = self.path(LOG)
+        self.offset_index.path, self.time_index.path = self.path(INDEX), self.path(TIME_INDEX)
+
+    def remove(self) -> None:
+        """Its files are gone. Raises OSError."""
+        self._is_removed = True
+        for kind in _OF_SEGMENT:
+            self._files.close(self.path(kind))
+            self.path(kind).unlink(missing_ok=True)
+
+
+def _told(path: Path) -> tuple[int, TimeMs]:
+    """Size, and when it was last written; of a file that is not there (0, 0)."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return 0, TimeMs(0)
+    return found.st_size, TimeMs(found.st_mtime_ns // 1_000_000)

@@ -1,0 +1,43 @@
+"""A log directory that had failed before anything of it was known.
+
+Source: KIP-112; class LogManager (``createAndValidateLogDirs``; ``getOrCreateLog`` makes no log of
+a known partition while a directory is offline: it may be there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.reference_broker.state.log_store import DescribedLog, LogName, OpenedLog, Place
+from harness.reference_broker.state.producer_states import ProducerStates
+from harness.reference_broker.storage.failed_log import failed_log
+from harness.reference_broker.storage.open_files import OpenFiles
+
+
+class UnopenedDirectory:
+    """Stands for it among the others: as long as the node starts, each log that is in none of them
+    counts as being here."""
+
+    def __init__(self, path: Path, failure: OSError) -> None:
+        self.path, self.failure = path.absolute(), failure
+        self.is_starting = True
+        self._files = OpenFiles()
+        self._logs: set[LogName] = set()
+
+    def knew(self, name: LogName) -> bool:
+        """Whether the log may be here, asked when no other directory has it."""
+        if self.is_starting:
+            self._logs.add(name)
+        return name in self._logs
+
+    def open_failed(self, producers: ProducerStates) -> OpenedLog:
+        """What stands for a log that is here."""
+        return failed_log(self.path, self._files, producers)
+
+    def described(self) -> Mapping[Place, DescribedLog]:
+        """What its logs are is not known."""
+        return {}
+
+    def close(self, *, broker_epoch: int | None) -> None:
+        """There is nothing to leave."""

@@ -1,0 +1,1 @@
+"""What a broker keeps of its log, and for how long: segments, retention, compaction, restarts."""

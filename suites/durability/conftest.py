@@ -1,0 +1,22 @@
+"""Fixtures of this folder's tests, beside ``broker`` of the harness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from harness.kept_broker import KeptBroker
+from harness.lossy_broker_fixture import new_disk
+from suites.durability.half_on_disk import HalfOnDisk
+from suites.protocol.conftest import group
+
+__all__ = ["group"]
+
+
+@pytest.fixture
+def half_on_disk(kept_broker: KeptBroker) -> Iterator[HalfOnDisk]:
+    """Of a broker with two directories; not_applicable where no disk of its own can be had."""
+    with new_disk() as disk:
+        yield HalfOnDisk(kept_broker, disk)
+        kept_broker.kill()  # before its disk goes

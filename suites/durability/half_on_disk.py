@@ -1,0 +1,32 @@
+"""A broker with two log directories, the second of which is on a disk of its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from harness.kept_broker import KeptBroker
+from harness.power_loss.lossy_disk import LossyDisk
+from suites.durability.broken_logs import await_back
+from suites.durability.log_dirs import PARTITIONS, HalfFailed
+
+
+class HalfOnDisk(HalfFailed):
+    """The same, whose second directory fails when its ``disk`` does."""
+
+    def __init__(self, kept: KeptBroker, disk: LossyDisk) -> None:
+        """Moves the directory while the broker is down. Raises Inconclusive as there."""
+        super().__init__(kept)
+        self.disk = disk
+        kept.stop()
+        _move(self.failing, disk.path / self.failing.name)
+        kept.start()
+        for partition in range(PARTITIONS):
+            await_back(kept.door, self.topic, partition)
+
+
+def _move(folder: Path, to: Path) -> None:
+    """It is found where it was, by a link."""
+    shutil.copytree(folder, to, symlinks=True)
+    shutil.rmtree(folder)
+    folder.symlink_to(to, target_is_directory=True)

@@ -1,0 +1,54 @@
+"""What a broker notes of a log beside it: up to where it is flushed, and where it begins."""
+
+from __future__ import annotations
+
+import os
+
+from harness.client.broker import BrokerUnderTest, PreparationFailed
+from harness.client.only import only
+from harness.client.requests import Topic
+from harness.codec.data_framing.checkpoint_files import read_offset_checkpoint
+from harness.codec.error_code import ErrorCode
+from harness.codec.errors import DecodeError
+from harness.codec.messages import DeleteRecordsRequest
+from harness.kept_broker import KeptBroker
+
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
+TIMEOUT_MS = 10_000
+
+
+def noted_of(kept: KeptBroker, file: str, topic: Topic, partition: int = 0) -> int:
+    """The offset that stands there for the partition now; -1 where none does."""
+    for folder in kept.folders:
+        try:
+            noted = read_offset_checkpoint((folder / file).read_bytes())
+        except (OSError, DecodeError):
+            continue  # it is being replaced, or not there yet
+        for one in noted:
+            if (one.topic, one.partition) == (topic.name, partition):
+                return one.offset
+    return -1
+
+
+def flush_folders(kept: KeptBroker) -> None:
+    """What was renamed in its folders stays renamed, whatever becomes of other data."""
+    for folder in kept.folders:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def delete_below(door: BrokerUnderTest, topic: Topic, offset: int) -> None:
+    """Of partition 0. Raises PreparationFailed when it is refused."""
+    asked = DeleteRecordsRequest.DeleteRecordsTopic(
+        name=topic.name,
+        partitions=[DeleteRecordsRequest.DeleteRecordsPartition(partition_index=0, offset=offset)],
+    )
+    answer = door.ask(DeleteRecordsRequest(topics=[asked], timeout_ms=TIMEOUT_MS))
+    code = only(only(answer.topics, "topic").partitions, "partition").error_code
+    if code != ErrorCode.NONE:
+        raise PreparationFailed(f"DeleteRecords: {ErrorCode.describe(code)}")

@@ -1,0 +1,1 @@
+"""Tests that do harm to nodes, or need brokers with settings of their own."""

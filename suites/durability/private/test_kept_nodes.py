@@ -1,0 +1,91 @@
+"""STOR: what replicas remove from their logs, and that all are left with the same."""
+
+from __future__ import annotations
+
+from harness.client.cluster import Cluster
+from harness.client.errors import PreparationFailed
+from harness.client.requests import LATEST
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, private_cluster
+from suites.durability.keyed import USUAL, Kept, KeyedLog
+from suites.durability.segments import (
+    DAY_MS,
+    SEGMENT_MS,
+    WITNESSED,
+    Witness,
+    aged,
+    begin_of,
+    begin_once,
+)
+from suites.protocol.appended import append
+from suites.replication.cutting import plain_brokers
+from suites.replication.failover import change_leader
+
+FOREVER_MS = "600000"
+GIVE_UP_MS = "3000"
+COMMITTED, MORE = 2, 3
+LEADERS = 3
+
+
+@judges("STOR-005")
+@private_cluster(
+    links=True,
+    log__retention__check__interval__ms="300",
+    log__initial__task__delay__ms="300",
+    replica__lag__time__max__ms=FOREVER_MS,
+    replica__socket__timeout__ms=GIVE_UP_MS,
+)
+def test_what_is_not_committed_is_not_removed(cluster: Cluster) -> None:
+    """All is too old, each record in a segment of its own; the followers have only the first ones.
+
+    They stay in the ISR. When they can fetch again all is committed, and goes.
+    """
+    leader, *followers = plain_brokers(cluster)
+    door = cluster.at(leader)
+    witness = Witness(door, cluster.create_topic([[leader]], WITNESSED))
+    configs = {"segment.ms": str(SEGMENT_MS), "retention.ms": str(DAY_MS)}
+    topic = cluster.create_topic([[leader, *followers]], configs)
+    old = [aged(3 * DAY_MS - place * 2 * SEGMENT_MS, b"r") for place in range(COMMITTED + MORE)]
+    append(door, topic, *old[:COMMITTED])
+    begin_once(door, topic, COMMITTED)
+    for follower in followers:
+        cluster.links[follower, leader].cut()
+    for batch in old[COMMITTED:]:
+        answer = door.produce(topic, batch, acks=1)
+        if answer.error_code != ErrorCode.NONE:
+            raise PreparationFailed(f"Produce: {ErrorCode.describe(answer.error_code)}")
+    with requirement("STOR-005"):
+        witness.look()
+        found = begin_of(door, topic), door.list_offset(topic, LATEST).offset
+        told = f"the log begins at {found[0]}, committed is what is below {found[1]}"
+        assert found == (COMMITTED, COMMITTED), f"{told}, expected is {COMMITTED} for both"
+        cluster.links.heal()
+        end = begin_once(door, topic, COMMITTED + MORE)
+        assert end == COMMITTED + MORE, f"all is committed and too old, the log begins at {end}"
+
+
+@judges("STOR-019")
+@private_cluster(log__cleaner__backoff__ms="200")
+def test_a_compacted_log_is_the_same_on_each_replica(cluster: Cluster) -> None:
+    """Each of three leads, after a broker was killed and one came back; each has every key's last
+    value where it was, and no other that compaction takes."""
+    topic = cluster.create_topic(configs=USUAL)
+    log = KeyedLog(cluster.leader_door(topic), topic)
+    for number in range(5):
+        log.append(*((key, b"%s %d" % (key, number)) for key in (b"one", b"two", b"three")))
+    first = log.await_compacted()
+    with requirement("STOR-019"):
+        _expect_same(log, first, cluster.leader(topic))
+        for _ in range(LEADERS - 1):
+            leader = change_leader(cluster, topic)
+            log.broker = cluster.at(leader)
+            _expect_same(log, log.await_compacted(), leader)
+
+
+def _expect_same(log: KeyedLog, left: list[Kept], leader: int) -> None:
+    """Both what a client reads and what it makes of it."""
+    changed = [each for each in left if each not in log.written]
+    assert not changed, f"broker {leader} has {changed}, which was never written"
+    lost = [each for each in log.newest().values() if each not in left]
+    assert not lost, f"broker {leader} lacks the last values {lost}"

@@ -1,0 +1,142 @@
+"""STOR: a bit of an old segment changes on the disk, and nobody is told of it."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import CorruptMessageError
+from harness.conformance.checks import requirement
+from harness.kept_broker import KeptBroker
+from harness.marks import judges, kept_broker
+from suites.durability.broken_logs import (
+    CHECKED_FROM,
+    Entry,
+    Stored,
+    await_back,
+    entries_of,
+    flipped,
+    segments_in,
+)
+from suites.durability.rolled_logs import RolledLogs
+from suites.protocol.expect import expect_error
+from suites.protocol.log_entries import whole_entries
+from suites.protocol.record_formats import records_in
+
+FETCH_OF_BATCHES = 4
+"""Versions before it get entries that the broker makes anew of those that it has."""
+ENTRIES = (1, -1)
+"""Of the oldest segment: the second, and the last one."""
+
+
+class Flip(NamedTuple):
+    """A bit of an entry in the oldest segment of a partition, and which offsets the entry has."""
+
+    what: str
+    partition: int
+    offsets: list[int]
+
+
+def _places(entry: Entry) -> list[int]:
+    """Bytes of it that are under its checksum and do not tell where it ends."""
+    places = [entry.at + entry.size // 2, entry.at + entry.size - 1]
+    assert min(places) >= entry.at + CHECKED_FROM
+    return places
+
+
+class FlippedLogs(RolledLogs):
+    """A partition for each of some bits."""
+
+    def __init__(self, kept: KeptBroker) -> None:
+        """Raises Inconclusive as there."""
+        super().__init__(kept, partitions=2 * len(ENTRIES))
+
+    def flip(self) -> list[Flip]:
+        """In the files alone, whether the broker runs or not."""
+        wanted = [(number, place) for number in ENTRIES for place in (0, 1)]
+        flips = []
+        for partition, (number, place) in enumerate(wanted):
+            segment = segments_in(self.kept.partition_folder(self.topic.name, partition))[0]
+            data = segment.read_bytes()
+            entry = entries_of(data)[number]
+            at = _places(entry)[place]
+            inside = records_in(data[entry.at : entry.at + entry.size])
+            with segment.open("r+b") as file:
+                file.seek(at)
+                file.write(flipped(data, at)[at : at + 1])
+            what = f"byte {at - entry.at} of entry {number} changed"
+            flips.append(Flip(what, partition, [one.offset for one in inside]))
+        return flips
+
+    def expect_exposed(self, flips: list[Flip], when: str) -> None:
+        """Who reads is told of each, and has all that is before and behind it."""
+        lowest, highest = _versions_as_stored(self.kept.door)
+        for flip in flips:
+            whole = [each for each in self.before if each[0] not in flip.offsets]
+            for version in sorted({lowest, highest}):
+                found = self._read(flip, version, f"{when} {flip.what}, Fetch v{version}")
+                told = f"{when} {flip.what}: a Fetch v{version} of all brings {found}, not {whole}"
+                assert found == whole, told
+
+    def _read(self, flip: Flip, version: int, where: str) -> Stored:
+        """From offset 0 on, passing over what is exposed as damaged."""
+        found: Stored = []
+        at, end, behind = 0, len(self.before), flip.offsets[-1] + 1
+        while at < end:
+            data = self.kept.door.fetch(self.topic, at, version, partition=flip.partition)
+            if data.error_code != ErrorCode.NONE and at in flip.offsets:
+                at = behind
+                continue
+            expect_error(data.error_code, ErrorCode.NONE, f"{where} at {at}")
+            entries, _ = whole_entries(bytes(data.records or b""))
+            assert entries, f"{where} at {at} brings nothing"
+            for entry in entries:
+                at = self._take(entry, flip, found, where)
+                if at == behind:
+                    break  # what is behind is to be had by itself
+        return found
+
+    @staticmethod
+    def _take(entry: bytes, flip: Flip, found: Stored, where: str) -> int:
+        """Put its records with the others, if they are whole; where to read on."""
+        (offset,) = struct.unpack_from(">q", entry)
+        try:
+            records = records_in(entry)
+        except CorruptMessageError:
+            assert offset in flip.offsets, f"{where}: the entry at {offset} is damaged too"
+            return flip.offsets[-1] + 1
+        told = f"{where}: the changed entry looks whole: {records}"
+        assert offset not in flip.offsets, told
+        found += [(one.offset, one.value) for one in records]
+        return records[-1].offset + 1
+
+
+def _versions_as_stored(door: BrokerUnderTest) -> tuple[int, int]:
+    """The ends of those versions of Fetch that bring what is stored, byte for byte."""
+    highest = door.version("Fetch")
+    return min(FETCH_OF_BATCHES, highest), highest
+
+
+@judges("STOR-022")
+@kept_broker()
+def test_a_bit_that_flips_while_the_broker_is_down(kept_broker: KeptBroker) -> None:
+    """It ended in good order, so that it does not look at what it has."""
+    logs = FlippedLogs(kept_broker)
+    kept_broker.stop()
+    flips = logs.flip()
+    kept_broker.start()
+    for flip in flips:
+        await_back(kept_broker.door, logs.topic, flip.partition)
+    with requirement("STOR-022"):
+        logs.expect_exposed(flips, "after a start")
+
+
+@judges("STOR-022")
+@kept_broker()
+def test_a_bit_that_flips_while_the_broker_runs(kept_broker: KeptBroker) -> None:
+    logs = FlippedLogs(kept_broker)
+    flips = logs.flip()
+    with requirement("STOR-022"):
+        logs.expect_exposed(flips, "while it runs")

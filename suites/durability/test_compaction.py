@@ -1,0 +1,231 @@
+"""STOR: what compaction takes from a log, and what it leaves."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, own_broker
+from suites.durability.keyed import USUAL, CleaningWitness, Kept, KeyedLog, compacted
+from suites.durability.segments import DAY_MS, HOUR_MS, MINUTE_MS, begin_once
+from suites.protocol.compacted import COMPACTED_WITHIN_MS, QUICKLY
+from suites.protocol.config_admin import TOPIC, expect_values, replace_all
+from suites.protocol.expect import expect_error
+from suites.protocol.record_formats import ReadRecord, records_in
+
+FETCH = api_named("Fetch")
+MOST_CLEANINGS = 10
+ROUNDS = 3
+LARGE_BYTES = 600_000  # the buffer has 512 KiB by default, half of it for reading
+
+
+def _fill(log: KeyedLog, *keys: bytes) -> None:
+    """Batches of these keys with holes that compaction will make everywhere; the last ends all."""
+    one, two, three = keys
+    log.append((one, b"1"), (two, b"1"))
+    log.append((one, b"2"))
+    log.append((three, b"1"), (one, b"3"), (three, b"2"))
+    log.append((one, b"4"), (one, b"5"))
+    log.append((two, b"2"))
+    log.append((b"end", b"1"))
+
+
+@judges("STOR-012")
+@own_broker(**QUICKLY)
+def test_the_last_value_of_each_key_is_left_where_it_was(broker: BrokerUnderTest) -> None:
+    """Whenever one looks, before, meanwhile and after: no offset, order, key or value changes."""
+    log = KeyedLog(broker, compacted(broker))
+    with requirement("STOR-012"):
+        for _ in range(ROUNDS):
+            _fill(log, b"one", b"two", b"three")
+            left = log.read_once(lambda left: _expect_sound(log, left) and _is_compacted(log, left))
+            assert _is_compacted(log, left), f"it is not compacted: left is {left}"
+
+
+def _is_compacted(log: KeyedLog, left: list[Kept]) -> bool:
+    return not set(log.superseded()) & set(left)
+
+
+def _expect_sound(log: KeyedLog, left: list[Kept]) -> bool:
+    """As many as there may be; true."""
+    offsets = [each.offset for each in left]
+    assert offsets == sorted(set(offsets)), f"the offsets that are left are {offsets}"
+    changed = [each for each in left if each not in log.written]
+    assert not changed, f"left is {changed}, which was never written"
+    lost = [each for each in log.newest().values() if each not in left]
+    assert not lost, f"the newest of their keys are gone: {lost}"
+    return True
+
+
+@judges("STOR-013")
+@own_broker(**QUICKLY)
+def test_a_hole_is_read_over(broker: BrokerUnderTest) -> None:
+    """A fetch at any offset brings the next record that is left, at every version of Fetch."""
+    log = KeyedLog(broker, compacted(broker))
+    _fill(log, b"red", b"green", b"blue")
+    left = log.await_compacted()
+    for version in broker.advertised("Fetch") & FETCH.valid_versions:
+        with requirement("STOR-013", api_key=FETCH.key, api_version=version):
+            for offset in range(len(log.written)):
+                answer = broker.fetch(log.topic, offset, version)
+                expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
+                records = records_in(bytes(answer.records or b""))
+                found = [each.offset for each in records if each.offset >= offset][:1]
+                following = [each.offset for each in left if each.offset >= offset][:1]
+                told = f"a fetch at {offset} brings offset {found}, the next is {following}"
+                assert found == following, told
+
+
+@judges("STOR-014")
+@own_broker(**QUICKLY)
+def test_a_tombstone_stays_for_a_while(broker: BrokerUnderTest) -> None:
+    """What it deletes goes at once; it is there after three cleanings, as its day is not over."""
+    log = KeyedLog(broker, compacted(broker, delete__retention__ms=str(DAY_MS)))
+    tombstone = _bury(log, b"buried")
+    with requirement("STOR-014"):
+        for times in range(ROUNDS):
+            left = _clean_once(log)
+            keys = [each for each in left if each.key == b"buried"]
+            assert keys == [tombstone], f"cleaned {times + 1} times, left of the key is {keys}"
+
+
+@judges("STOR-014")
+@own_broker(**QUICKLY)
+def test_a_tombstone_goes_when_its_time_is_over(broker: BrokerUnderTest) -> None:
+    """It is kept for no time: some cleaning takes it, and the key is gone."""
+    log = KeyedLog(broker, compacted(broker, delete__retention__ms="0"))
+    tombstone = _bury(log, b"over")
+    with requirement("STOR-014"):
+        keys = [tombstone]
+        for _ in range(MOST_CLEANINGS):
+            keys = [each for each in _clean_once(log) if each.key == b"over"]
+            if not keys:
+                break
+        assert not keys, f"cleaned {MOST_CLEANINGS} times, left of the key is {keys}"
+
+
+def _bury(log: KeyedLog, key: bytes) -> Kept:
+    log.append((key, b"1"))
+    log.append((key, b"2"))
+    log.append((key, None))
+    return log.written[-1]
+
+
+def _clean_once(log: KeyedLog) -> list[Kept]:
+    """Append what has to be cleaned, and wait until it is; what is left then."""
+    for _ in range(3):
+        log.append((b"tick", b"%d" % len(log.written)))
+    return log.await_compacted()
+
+
+@judges("STOR-015")
+@own_broker(**QUICKLY)
+def test_young_records_and_the_active_segment_are_not_compacted(broker: BrokerUnderTest) -> None:
+    """Old ones of the same log are: it has been compacted, and more than once."""
+    witness = CleaningWitness(broker)
+    log = KeyedLog(broker, compacted(broker, min__compaction__lag__ms=str(HOUR_MS)))
+    for _ in range(2):
+        log.append((b"old", b"%d" % len(log.written)), age_ms=3 * HOUR_MS - len(log.written))
+    for _ in range(3):  # two of them in closed segments
+        log.append((b"young", b"%d" % len(log.written)), age_ms=HOUR_MS // 2 - len(log.written))
+    expected = log.written[1:]
+    active = KeyedLog(broker, compacted(broker))
+    active.append((b"a", b"1"))
+    active.append((b"a", b"2"))
+    active.append((b"a", b"3"), (b"a", b"4"), (b"a", b"5"))
+    with requirement("STOR-015"):
+        _expect_left(log, expected, "records younger than min.compaction.lag.ms and one old one")
+        _expect_left(active, active.written[1:], "the active segment")
+        witness.look()
+        _expect_left(log, expected, "once more, of the young ones")
+        _expect_left(active, active.written[1:], "once more, of the active segment")
+
+
+def _expect_left(log: KeyedLog, expected: list[Kept], what: str) -> None:
+    gone = set(log.written) - set(expected)
+    left = log.read_once(lambda left: not gone & set(left))
+    assert left == expected, f"{what}: left is {left}, expected {expected}"
+
+
+@judges("STOR-015")
+@own_broker(**QUICKLY)
+def test_what_is_old_enough_is_compacted_however_little_it_is(broker: BrokerUnderTest) -> None:
+    """No share of the log that is dirty would do; max.compaction.lag.ms alone makes it go."""
+    never = {"min__cleanable__dirty__ratio": "1"}
+    witness = CleaningWitness(broker)
+    unforced = KeyedLog(broker, compacted(broker, **never))
+    forced = KeyedLog(broker, compacted(broker, **never, max__compaction__lag__ms="1"))
+    for log in (unforced, forced):
+        for number in range(3):
+            log.append((b"k", b"%d" % number))
+    with requirement("STOR-015"):
+        _expect_left(forced, forced.written[1:], "max.compaction.lag.ms is over")
+        witness.look()
+        _expect_left(unforced, unforced.written, "nothing forces it")
+
+
+@judges("STOR-016")
+@own_broker(**QUICKLY)
+def test_a_log_can_be_compacted_and_cut(broker: BrokerUnderTest) -> None:
+    """First what is too old goes, the newest of its keys too; of what comes then the newest stay,
+    until they are too old."""
+    both = {"cleanup__policy": "compact,delete", "retention__ms": str(DAY_MS)}
+    log = KeyedLog(broker, compacted(broker, **both))
+    for key in (b"cut", b"cut too"):
+        log.append((key, b"old"), age_ms=3 * DAY_MS - len(log.written))
+    with requirement("STOR-016"):
+        begin = begin_once(broker, log.topic, 2)
+        assert begin == 2, f"two records are too old, the log begins at {begin}"
+        for number in range(3):
+            log.append((b"later", b"%d" % number), age_ms=HOUR_MS - number)
+        log.append((b"end", b"1"), age_ms=MINUTE_MS)
+        log.begin = 2
+        _expect_left(log, log.written[4:], "compacted behind what was cut")
+
+
+@judges("STOR-018")
+@own_broker(**QUICKLY)
+def test_who_reads_at_the_head_sees_every_record(broker: BrokerUnderTest) -> None:
+    """All have the same key, and the log is compacted again and again; no offset is missing."""
+    log = KeyedLog(broker, compacted(broker))
+    begins: set[int] = set()
+
+    def one_more() -> int:
+        head = len(log.written)
+        log.append((b"head", b"%d" % head), (b"head", b"%d again" % head))
+        found = [Kept(each.offset, each.key, each.value) for each in _fetched(broker, log, head)]
+        assert found == log.active, f"at the head are {log.active}, what came is {found}"
+        begins.add(_fetched(broker, log, 0)[0].offset)
+        return len(begins)
+
+    with requirement("STOR-018"):
+        times = broker.last_seen(one_more, lambda times: times > ROUNDS, COMPACTED_WITHIN_MS)
+        assert times > ROUNDS, f"the log was compacted {times - 1} times"
+
+
+def _fetched(broker: BrokerUnderTest, log: KeyedLog, offset: int) -> list[ReadRecord]:
+    answer = broker.fetch(log.topic, offset)
+    expect_error(answer.error_code, ErrorCode.NONE, f"Fetch at {offset}")
+    return [each for each in records_in(answer.records or b"") if each.offset >= offset]
+
+
+@judges("STOR-020")
+@own_broker(**QUICKLY)
+def test_large_batches_are_compacted(broker: BrokerUnderTest) -> None:
+    """Larger than the buffer of the cleaner, and than what the topic has taken since."""
+    broker.version("AlterConfigs")
+    log = KeyedLog(broker, compacted(broker))
+    for number in range(3):
+        log.append((b"large", b"%d" % number * LARGE_BYTES))
+    limited = {**USUAL, "max.message.bytes": "1024"}
+    expect_error(replace_all(broker, (TOPIC, log.topic.name), limited), ErrorCode.NONE, "limit")
+    expect_values(broker, (TOPIC, log.topic.name), {"max.message.bytes": "1024"}, "changed")
+    for number in range(2):
+        log.append((b"small", b"%d" % number))
+    log.append((b"end", b"1"))
+    with requirement("STOR-020"):
+        left = log.read_once(lambda left: left == log.written[2:3] + log.written[4:])
+        offsets = [each.offset for each in left]
+        assert offsets == [2, 4, 5], f"left are the offsets {offsets}, expected [2, 4, 5]"
+        assert left[0] == log.written[2], "the large value that is left is not what was written"

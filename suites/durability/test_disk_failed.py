@@ -1,0 +1,128 @@
+"""RECV, LDIR: a disk takes nothing more: full, read-only as behind an error, or gone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.kept_broker import KeptBroker
+from harness.lossy_broker import LossyBroker
+from harness.marks import judges, kept_broker
+from harness.power_loss.lossy_disk import LossyDisk
+from suites.durability.brief_sessions import BRIEF
+from suites.durability.broken_logs import await_back
+from suites.durability.failing_disks import ROOM_BYTES, Filled, Refusal
+from suites.durability.half_on_disk import HalfOnDisk
+from suites.durability.log_dirs import TWO, HalfFailed
+
+BEFORE = 5
+"""Records that are acknowledged while all is well."""
+IN_FAILED = "in the directory that failed"
+Change = Callable[[LossyDisk], None]
+
+
+def _fill(disk: LossyDisk) -> None:
+    disk.fill(ROOM_BYTES)
+
+
+@pytest.fixture(params=["full", "read_only"])
+def harm(request: pytest.FixtureRequest) -> tuple[Change, Change]:
+    """What is done to a disk, and what undoes it when nobody has a file of it open."""
+    kinds: dict[str, tuple[Change, Change]] = {
+        "full": (_fill, LossyDisk.free),
+        "read_only": (LossyDisk.become_read_only, LossyDisk.remount),
+    }
+    return kinds[request.param]
+
+
+def _expect_storage_error(refusal: Refusal | None, what: str) -> None:
+    assert refusal is not None, f"{what} it acknowledges more than its disk has room for"
+    code = ErrorCode.KAFKA_STORAGE_ERROR
+    told = f"{what} the last record's error is {refusal}, expected {ErrorCode.describe(code)}"
+    assert refusal.code == code, told
+
+
+@judges("RECV-017")
+@kept_broker(**BRIEF)
+def test_a_broker_ends_when_its_only_disk_takes_nothing(
+    lossy_broker: LossyBroker, harm: tuple[Change, Change]
+) -> None:
+    """With an error, or without an answer (up to 0.11). It is killed only where it did not end."""
+    door, (do, undo) = lossy_broker.door, harm
+    log = Filled(door, door.create_topic())
+    for _ in range(BEFORE):
+        log.append()
+    do(lossy_broker.disk)
+    with requirement("RECV-017"):
+        refusal = log.until_refused()
+        if refusal is None or not refusal.silence:
+            _expect_storage_error(refusal, "on its only disk")
+        assert door.last_seen(lambda: not door.is_alive(), bool), "the broker goes on"
+        lossy_broker.kill()
+        undo(lossy_broker.disk)
+        lossy_broker.start()
+        await_back(door, log.topic)
+        log.expect_kept("with room again")
+        log.expect_more("with room again")
+
+
+class _TwoLogs:
+    """A partition in each of two directories, with some records."""
+
+    def __init__(self, half: HalfFailed) -> None:
+        self._half = half
+        door, topic = half.kept.door, half.topic
+        self.lost, self.left = (Filled(door, topic, each[0]) for each in (half.lost, half.left))
+        for _ in range(BEFORE):
+            self.lost.append()
+            self.left.append()
+
+    def expect_kept(self, heal: Callable[[], None]) -> None:
+        """One is not served, and both are there when the harm is undone and the broker is started
+        again."""
+        kept = self._half.kept
+        self._half.await_failed()
+        self.left.expect_more("in the directory that is left")
+        kept.kill()
+        heal()
+        kept.start()
+        for log in (self.lost, self.left):
+            await_back(kept.door, log.topic, log.partition)
+            log.expect_kept(f"with room again, in partition {log.partition}")
+        self.lost.expect_more("in the directory that is back")
+
+
+@judges("LDIR-008")
+@kept_broker(**TWO, **BRIEF)
+def test_a_disk_that_takes_nothing_fails_alone(
+    half_on_disk: HalfOnDisk, harm: tuple[Change, Change]
+) -> None:
+    """Partitions on the other one are written on; when it takes something again all is there."""
+    logs, (do, undo) = _TwoLogs(half_on_disk), harm
+    do(half_on_disk.disk)
+    with requirement("LDIR-008"):
+        _expect_storage_error(logs.lost.until_refused(), IN_FAILED)
+        logs.expect_kept(lambda: undo(half_on_disk.disk))
+
+
+@judges("LDIR-008")
+@kept_broker(**TWO, **BRIEF)
+def test_a_directory_that_vanishes_fails_alone(kept_broker: KeptBroker) -> None:
+    """As when its disk is pulled out. What is written to files that are open is not lost either."""
+    half = HalfFailed(kept_broker)
+    logs, away = _TwoLogs(half), half.failing.with_name("away")
+    half.failing.rename(away)
+    with requirement("LDIR-008"):
+        _expect_storage_error(kept_broker.door.last_seen(logs.lost.append, bool), IN_FAILED)
+        logs.expect_kept(lambda: _put_back(away, half.failing))
+
+
+def _put_back(away: Path, folder: Path) -> None:
+    """Whatever the broker made in its place meanwhile goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    away.rename(folder)

@@ -1,0 +1,109 @@
+"""STOR, TIME: the files in which a broker keeps its logs."""
+
+from __future__ import annotations
+
+from harness.client.requests import Topic
+from harness.codec.records import Record, RecordBatch, encode_batch
+from harness.conformance.checks import requirement
+from harness.kept_broker import KeptBroker
+from harness.marks import judges, kept_broker
+from suites.durability.broken_logs import await_back
+from suites.durability.segments import (
+    HOUR_MS,
+    SEGMENT_MS,
+    append_segments,
+    size_of,
+    stored_entries,
+    timed,
+    topic_of_segments,
+)
+from suites.protocol.appended import append, batch_of, now_ms
+from suites.protocol.committed_offsets import commit, entry, fresh_group
+from suites.protocol.fetching import values_of
+
+SUFFIX, DIGITS = ".log", 20
+CODECS = ("none", "gzip", "snappy", "lz4")
+READERS = 3
+
+
+def _base_offsets(kept: KeptBroker, topic: Topic) -> list[str]:
+    """The names of the segments of partition 0 without their suffix, in order."""
+    folder = kept.partition_folder(topic.name)
+    return sorted(file.stem for file in folder.iterdir() if file.suffix == SUFFIX)
+
+
+def _stored(kept: KeptBroker, topic: Topic) -> bytes:
+    """The bytes of all its segments."""
+    folder = kept.partition_folder(topic.name)
+    return b"".join((folder / (name + SUFFIX)).read_bytes() for name in _base_offsets(kept, topic))
+
+
+def _named(*offsets: int) -> list[str]:
+    return [f"{offset:0{DIGITS}d}" for offset in offsets]
+
+
+@judges("STOR-009")
+@kept_broker()
+def test_segments_are_called_by_their_first_offset(kept_broker: KeptBroker) -> None:
+    """In the folder of topic and partition, with twenty digits."""
+    door = kept_broker.door
+    topic = topic_of_segments(door)
+    append_segments(door, topic, [[b"r"] * 3, [b"r"] * 8, [b"r"]])
+    with requirement("STOR-009"):
+        found = _base_offsets(kept_broker, topic)
+        assert found == _named(0, 3, 11), f"segments begin at 0, 3 and 11, the files are {found}"
+
+
+@judges("STOR-010")
+@kept_broker()
+def test_what_is_stored_is_what_is_fetched(kept_broker: KeptBroker) -> None:
+    """Byte for byte, compressed or not, with keys, without, and with nothing in them."""
+    door = kept_broker.door
+    topic = door.create_topic()
+    records = [Record(b"on disk" * 20, b"key"), Record(b"on disk too", None), Record(None, b"key")]
+    for codec in CODECS:
+        append(door, topic, encode_batch(RecordBatch(records, base_timestamp=now_ms()), codec))
+    with requirement("STOR-010"):
+        fetched = b"".join(stored_entries(door, topic, 0, len(records) * len(CODECS)))
+        stored = _stored(kept_broker, topic)
+        at = next((at for at, pair in enumerate(zip(fetched, stored)) if pair[0] != pair[1]), None)  # noqa: B905  # lengths are told
+        told = f"{len(fetched)} bytes are fetched, {len(stored)} are stored, byte {at} differs"
+        assert fetched == stored, told
+
+
+@judges("STOR-011")
+@kept_broker()
+def test_a_message_is_stored_once(kept_broker: KeptBroker) -> None:
+    """However many groups have read it."""
+    door = kept_broker.door
+    topic = door.create_topic()
+    batch = batch_of(b"once" * 100)
+    append(door, topic, batch)
+    with requirement("STOR-011"):
+        for readers in range(READERS):
+            stored, sent = len(_stored(kept_broker, topic)), size_of(door, batch)
+            told = f"read by {readers} groups, {stored} bytes are stored of {sent}"
+            assert stored == sent, told
+            assert values_of(door.fetch(topic, 0)) == [b"once" * 100], "something else is read"
+            commit(door, fresh_group(door, topic), {topic: [entry(1)]})
+
+
+@judges("TIME-009")
+@kept_broker()
+def test_a_segment_ends_by_the_time_of_its_first_record(kept_broker: KeptBroker) -> None:
+    """Not by when its file was made or the broker was started: a restart changes nothing."""
+    door = kept_broker.door
+    topic = topic_of_segments(door)
+    first_ms = now_ms() - HOUR_MS
+    append(door, topic, timed(first_ms, b"r"))
+    for end in (kept_broker.stop, kept_broker.kill):
+        end()
+        kept_broker.start()
+        await_back(door, topic)
+    with requirement("TIME-009"):
+        append(door, topic, timed(first_ms + SEGMENT_MS, b"r"))
+        found = _base_offsets(kept_broker, topic)
+        assert found == _named(0), f"a record that is segment.ms younger: the files are {found}"
+        append(door, topic, timed(first_ms + SEGMENT_MS + 1, b"r"))
+        found = _base_offsets(kept_broker, topic)
+        assert found == _named(0, 2), f"a millisecond younger still: the files are {found}"

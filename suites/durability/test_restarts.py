@@ -1,0 +1,158 @@
+"""OTOP, CONF, OFFS: what a broker knows when it is started again."""
+
+from __future__ import annotations
+
+import time
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import Topic
+from harness.codec.apis import api_named
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.kept_broker import KeptBroker
+from harness.marks import judges, kept_broker
+from suites.durability.many_commits import PARTITIONS, commit_all
+from suites.durability.whole_log import stored
+from suites.protocol.committed_offsets import (
+    SETTLING,
+    GroupOffsets,
+    commit,
+    entry,
+    fetch_offsets,
+    fresh_group,
+)
+from suites.protocol.compacted import COMPACTED_WITHIN_MS
+from suites.protocol.config_admin import TOPIC, expect_values
+from suites.protocol.internal_topics import OFFSETS_TOPIC, internal_topic
+from suites.protocol.record_formats import records_in
+
+OVERRIDES = {"retention.ms": "7654321", "cleanup.policy": "compact", "max.message.bytes": "54321"}
+OFFSET_FETCH = api_named("OffsetFetch")
+WITH_EPOCH = {"OffsetCommit": "6+", "OffsetFetch": "5+"}
+EPOCH, NO_EPOCH = 3, -1
+MANY = 1_000  # commits, of PARTITIONS records each: some segments of a megabyte
+SEGMENT_BYTES = "1048576"  # the least that every release takes
+CLEANER_PAUSE_MS, QUIET_MS = 200, 1_000
+
+
+def _told(door: BrokerUnderTest, group: str, topic: Topic, count: int = 1) -> GroupOffsets:
+    """What the coordinator says once it has read its log."""
+    return door.last_seen(
+        lambda: fetch_offsets(door, group, {topic: list(range(count))}),
+        lambda found: found.error_of(topic) not in SETTLING,
+    )
+
+
+@judges("OTOP-004")
+@kept_broker(
+    offsets__topic__segment__bytes=SEGMENT_BYTES,
+    log__cleaner__backoff__ms=str(CLEANER_PAUSE_MS),
+    log__cleaner__min__cleanable__ratio="0.01",
+)
+def test_offsets_outlive_compaction_and_restarts(kept_broker: KeptBroker) -> None:
+    """Those of a group that commits all the time, and one that was committed once before."""
+    door = kept_broker.door
+    topic = door.create_topic(partitions=PARTITIONS)
+    early, busy = fresh_group(door, topic), fresh_group(door, topic)
+    commit(door, early, {topic: [entry(7, "early")]})
+    commit_all(door, busy, topic, MANY)
+    log = internal_topic(door, OFFSETS_TOPIC)
+    door.eventually(
+        lambda: _has_holes(door, log), f"{OFFSETS_TOPIC} is compacted", COMPACTED_WITHIN_MS
+    )
+    with requirement("OTOP-004"):
+        for how, end in (("in order", kept_broker.stop), ("by SIGKILL", kept_broker.kill)):
+            # Before 2.0 an end between two steps of a compaction takes the segment before, too
+            # (Log.completeSwapOperations, apache/kafka#5169).
+            door.eventually(_Quiet(door, log), f"nobody compacts {OFFSETS_TOPIC}")
+            end()
+            kept_broker.start()
+            where = f"after an end {how}"
+            _told(door, early, topic).expect(topic, 7, "early", where=where)
+            found = _told(door, busy, topic, PARTITIONS)
+            for partition in range(PARTITIONS):
+                found.expect(topic, MANY, partition=partition, where=where)
+
+
+class _Quiet:
+    """Nothing has been taken out of a log for a while that is long beside the cleaner's pauses."""
+
+    def __init__(self, door: BrokerUnderTest, log: Topic) -> None:
+        self._door, self._log = door, log
+        self._seen: list[int] = []
+        self._since = time.monotonic()
+
+    def __call__(self) -> bool:
+        seen = [offset for offset, _ in stored(self._door, self._log)]
+        if seen != self._seen:
+            self._seen, self._since = seen, time.monotonic()
+        return time.monotonic() - self._since > self._door.scaled_ms(QUIET_MS) / 1000
+
+
+def _has_holes(door: BrokerUnderTest, log: Topic) -> bool:
+    """A record among the first of all is missing: compaction has taken it."""
+    wanted = PARTITIONS * MANY // 10
+    offsets = [each.offset for each in records_in(door.fetch(log, wanted).records or b"")]
+    return wanted not in offsets
+
+
+@judges("CONF-015")
+@kept_broker()
+def test_settings_of_topics_outlive_restarts(kept_broker: KeptBroker) -> None:
+    """As they were given when the topic was created."""
+    door = kept_broker.door
+    door.version("DescribeConfigs")
+    topic = door.create_topic(configs=OVERRIDES)
+    with requirement("CONF-015"):
+        expect_values(door, (TOPIC, topic.name), OVERRIDES, "before any end")
+        for how, end in (("in order", kept_broker.stop), ("by SIGKILL", kept_broker.kill)):
+            end()
+            kept_broker.start()
+            door.await_served(topic)
+            # With a ZooKeeper a broker serves a partition before it hears what topics there are.
+            door.eventually(
+                lambda: door.metadata([topic.name]).topics[0].error_code == ErrorCode.NONE,
+                "the topic is in the metadata",
+            )
+            expect_values(door, (TOPIC, topic.name), OVERRIDES, f"after an end {how}")
+
+
+@judges("OFFS-019")
+@kept_broker()
+def test_the_leader_epoch_of_a_commit_is_told(kept_broker: KeptBroker) -> None:
+    """At each version that can say it; -1 where none was given; after a restart, too."""
+    door = kept_broker.door
+    newest = {name: door.version(name, wanted) for name, wanted in WITH_EPOCH.items()}
+    commits, fetches = (
+        [each for each in door.advertised(name) if each <= version]
+        for name, version in newest.items()
+    )
+    topic = door.create_topic(partitions=2)
+    groups = {version: fresh_group(door, topic) for version in commits if version >= 6}
+    for version, group in groups.items():
+        with_epoch = entry(5, "", 0)
+        with_epoch.committed_leader_epoch = EPOCH
+        commit(door, group, {topic: [with_epoch, entry(5, "", 1)]}, version)
+    readings = [version for version in fetches if version >= 5]
+    _expect_epochs(door, topic, groups, readings, "")
+    kept_broker.stop()
+    kept_broker.start()
+    for group in groups.values():
+        _told(door, group, topic)
+    _expect_epochs(door, topic, groups, readings, "after a restart, ")
+
+
+def _expect_epochs(
+    door: BrokerUnderTest, topic: Topic, groups: dict[int, str], readings: list[int], when: str
+) -> None:
+    for version in readings:
+        with requirement("OFFS-019", api_key=OFFSET_FETCH.key, api_version=version):
+            for committed_at, group in groups.items():
+                found = fetch_offsets(door, group, {topic: [0, 1]}, version)
+                where = f"{when}committed at version {committed_at}"
+                epochs = [
+                    found.expect(topic, 5, partition=index, where=where).committed_leader_epoch
+                    for index in (0, 1)
+                ]
+                told = f"{where}: leader epochs are {epochs}, not {[EPOCH, NO_EPOCH]}"
+                assert epochs == [EPOCH, NO_EPOCH], told

@@ -1,0 +1,150 @@
+"""STOR: what is removed from a log, and when."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.requests import LATEST, Topic
+from harness.codec.error_code import ErrorCode
+from harness.conformance.checks import requirement
+from harness.marks import judges, own_broker
+from suites.durability.segments import (
+    DAY_MS,
+    GONE_WITHIN_MS,
+    HOUR_MS,
+    MINUTE_MS,
+    OFTEN,
+    SECOND_MS,
+    Witness,
+    aged,
+    append_segments,
+    begin_of,
+    begin_once,
+    size_of,
+    stored_entries,
+    topic_of_segments,
+)
+from suites.durability.whole_log import stored
+from suites.protocol.appended import append, batch_of
+from suites.protocol.committed_offsets import commit, entry, fresh_group
+from suites.protocol.expect import expect_error
+from suites.protocol.fetching import records_of
+
+TWO_DAYS_OLD = DAY_MS + 26 * HOUR_MS
+
+
+@judges("STOR-001")
+def test_what_is_consumed_stays(broker: BrokerUnderTest) -> None:
+    """Read by a group that commits the end of the log, and read again, as often as one likes."""
+    values = [b"consumed %d" % number for number in range(6)]
+    topic = broker.create_topic()
+    append(broker, topic, *(batch_of(value) for value in values))
+    with requirement("STOR-001"):
+        for reading in range(3):
+            found = [value for _, value in stored(broker, topic)]
+            assert found == values, f"read after {reading} commits: {found}, written were {values}"
+            group = fresh_group(broker, topic)
+            commit(broker, group, {topic: [entry(len(values))]})
+        begin = begin_of(broker, topic)
+        assert begin == 0, f"after the commits the log begins at {begin}"
+
+
+@judges("STOR-002")
+@own_broker(**OFTEN)
+def test_whole_segments_go(broker: BrokerUnderTest) -> None:
+    """Two and a half segments are wanted: however much comes, the log begins with a segment."""
+    segment = [bytes(100)] * 3
+    wanted = 5 * len(segment) * size_of(broker, aged(0, bytes(100))) // 2
+    topic = topic_of_segments(broker, retention__bytes=str(wanted))
+    append_segments(broker, topic, [segment] * 4)
+    begins = [len(segment) * place for place in range(12)]
+    begin = 0
+    with requirement("STOR-002"):
+        for more in range(3):
+            before = begin
+            begin = broker.last_seen(
+                lambda: begin_of(broker, topic),
+                lambda at, before=before: at > before,  # type: ignore[misc]
+                GONE_WITHIN_MS,
+            )
+            assert begin > before, f"nothing goes: the log begins at {begin}"
+            assert begin in begins, f"the log begins at {begin}, segments at {begins}"
+            first = records_of(broker.fetch(topic, begin))[0][0]
+            assert first == begin, f"the log begins at {begin}, its first record is {first}"
+            append_segments(broker, topic, [segment], oldest_ms=(50 - 2 * more) * MINUTE_MS)
+
+
+@judges("STOR-003")
+@own_broker(**OFTEN)
+def test_a_segments_newest_record_decides(broker: BrokerUnderTest) -> None:
+    """Segments whose newest record is too old go; one whose last or first is old stays.
+
+    One that is still written to stays too where it has a young record, and goes where it has none.
+    """
+    closed, active, old = range(3)
+    witness = Witness(broker)
+    topic = topic_of_segments(broker, 3, retention__ms=str(DAY_MS))
+    append(broker, topic, aged(2 * HOUR_MS, b"young"), aged(TWO_DAYS_OLD, b"old"), partition=active)
+    for age in (TWO_DAYS_OLD, TWO_DAYS_OLD - SECOND_MS, 2 * HOUR_MS, TWO_DAYS_OLD, 0):
+        append(broker, topic, aged(age, b"r"), partition=closed)
+    append(broker, topic, aged(TWO_DAYS_OLD, b"old"), partition=old)
+    with requirement("STOR-003"):
+        for partition, expected in ((closed, 2), (old, 1)):
+            begin = begin_once(broker, topic, expected, partition)
+            told = f"partition {partition}: what is kept for a day begins at {begin}"
+            assert begin == expected, f"{told}, expected {expected}"
+        witness.look()
+        begins = [begin_of(broker, topic, partition) for partition in (closed, active, old)]
+        assert begins == [2, 0, 1], f"looked at again, the logs begin at {begins}, not [2, 0, 1]"
+
+
+@judges("STOR-004")
+@own_broker(**OFTEN)
+def test_as_many_bytes_as_wanted_are_kept(broker: BrokerUnderTest) -> None:
+    """Where the last three segments have just so many, they are all; with one less four stay."""
+    values = [bytes(length) for length in (300, 100, 400, 150, 250, 200)]
+    enough, too_few = range(2)
+    wanted = sum(size_of(broker, aged(0, value)) for value in values[3:])
+    witness = Witness(broker)
+    topic = topic_of_segments(broker, 2, retention__bytes=str(wanted), retention__ms="-1")
+    append_segments(broker, topic, [[value] for value in values], partition=enough)
+    values[-1] = values[-1][1:]
+    append_segments(broker, topic, [[value] for value in values], partition=too_few)
+    with requirement("STOR-004"):
+        for partition, expected in ((enough, 3), (too_few, 2)):
+            begin = begin_once(broker, topic, expected, partition)
+            _expect_size(broker, topic, partition, begin, len(values), wanted)
+        witness.look()
+        for partition in (enough, too_few):
+            begin = begin_of(broker, topic, partition)
+            _expect_size(broker, topic, partition, begin, len(values), wanted)
+
+
+def _expect_size(
+    broker: BrokerUnderTest, topic: Topic, partition: int, begin: int, end: int, wanted: int
+) -> None:
+    """As much as wanted is left, and no segment more; each has one batch."""
+    sizes = [len(each) for each in stored_entries(broker, topic, begin, end, partition)]
+    told = f"{wanted} bytes are wanted, from {begin} on segments have {sizes}"
+    assert sum(sizes) >= wanted, f"too much is gone: {told}"
+    assert sum(sizes[1:]) < wanted, f"too much is left: {told}"
+
+
+@judges("STOR-007")
+@own_broker(**OFTEN)
+def test_a_log_of_which_all_is_gone_goes_on(broker: BrokerUnderTest) -> None:
+    """It begins where it ends, and ends where it did; the next record gets that offset."""
+    topic = topic_of_segments(broker, retention__ms=str(2 * DAY_MS))
+    append_segments(broker, topic, [[b"r"] * 2] * 3, oldest_ms=3 * DAY_MS)
+    with requirement("STOR-007"):
+        _expect_ends(broker, topic, 6, 6, "all is too old")
+        answer = broker.produce(topic, batch_of(b"next"))
+        expect_error(answer.error_code, ErrorCode.NONE, "the next record")
+        assert answer.base_offset == 6, f"the next record has offset {answer.base_offset}, not 6"
+        _expect_ends(broker, topic, 6, 7, "then a new record came")
+        found = records_of(broker.fetch(topic, 6))
+        assert found == [(6, b"next")], f"a fetch at 6 brings {found}"
+
+
+def _expect_ends(broker: BrokerUnderTest, topic: Topic, begin: int, end: int, when: str) -> None:
+    found = begin_once(broker, topic, begin), broker.list_offset(topic, LATEST).offset
+    assert found == (begin, end), f"{when}: earliest and latest are {found}, not {(begin, end)}"

@@ -1,0 +1,47 @@
+"""APIV: what a broker says of itself once it was started again as a newer release."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.errors import ConnectionClosed
+from harness.codec.messages import ApiVersionsRequest
+from harness.codec.versions import VersionRange
+from harness.conformance.checks import Inconclusive, requirement
+from harness.kept_broker import KeptBroker
+from harness.marks import judges, kept_broker
+
+Table = dict[int, VersionRange]
+
+
+def _table(broker: BrokerUnderTest) -> Table:
+    """What a new connection is told; empty from one that is older than ApiVersions (0.10.0)."""
+    try:
+        answer = broker.connect("APIV-014").ask(ApiVersionsRequest(), 0)
+    except ConnectionClosed:
+        return {}
+    return {one.api_key: VersionRange(one.min_version, one.max_version) for one in answer.api_keys}
+
+
+@judges("APIV-014")
+@kept_broker()
+def test_an_upgrade_is_seen_by_new_connections(
+    broker: BrokerUnderTest, upgraded_broker: KeptBroker
+) -> None:
+    """They are told what every broker of the newer release tells.
+
+    Which requests are listed at all may differ: ours in memory has no UnregisterBroker.
+    """
+    broker.version("ApiVersions")
+    own, before = _table(broker), _table(upgraded_broker.door)
+    if all(before.get(key) == own[key] for key in own):
+        raise Inconclusive("both releases have the same versions of all requests")
+    upgraded_broker.stop()
+    upgraded_broker.start()
+    with requirement("APIV-014"):
+        after = _table(upgraded_broker.door)
+        both = sorted(own.keys() & after.keys())
+        assert both, "after the upgrade no request is listed"
+        told = {
+            key: f"{after[key]} instead of {own[key]}" for key in both if after[key] != own[key]
+        }
+        assert not told, f"after the upgrade ranges by api key are {told}"

@@ -1,0 +1,63 @@
+"""The history of one round, written by several threads."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from harness.histories.history import Action, Operation, Outcome
+
+NEMESIS, READER, CONSUMER = "nemesis", "reader", "consumer"
+FILL = b"."
+VALUE_BYTES = 2000  # so that a log has some segments
+STRANGE = "?"
+
+
+def payload(value: str) -> bytes:
+    """The bytes of a record."""
+    return value.encode().ljust(VALUE_BYTES, FILL)
+
+
+def value_of(data: bytes | None) -> str:
+    """The other way round; what is not such a record is nobody's."""
+    found = (data or b"").rstrip(FILL)
+    text = found.decode("utf-8", "replace")
+    is_ours = bool(found) and FILL not in found and payload(text) == data
+    return text if is_ours else f"{STRANGE}{text[:40]}"
+
+
+class Notes:
+    """``history`` is in the order in which things were seen."""
+
+    def __init__(self) -> None:
+        self.history: list[Operation] = []
+        self._began_s = time.monotonic()
+
+    def _add(self, process: str, outcome: Outcome, action: Action, **told: object) -> None:
+        at_ms = round((time.monotonic() - self._began_s) * 1000, 1)
+        made = partial(Operation, process, outcome, action, at_ms=at_ms)
+        self.history.append(made(**told))  # type: ignore[arg-type]  # the caller's names are fields
+
+    def sends(self, process: str, value: str, partition: int) -> None:
+        self._add(process, Outcome.INVOKE, Action.SEND, value=value, partition=partition)
+
+    def ended(self, process: str, outcome: Outcome, value: str, partition: int, offset: int = -1,
+              detail: str = "") -> None:  # fmt: skip
+        self._add(process, outcome, Action.SEND, value=value, partition=partition, offset=offset,
+                  detail=detail)  # fmt: skip
+
+    def polled(self, partition: int, offset: int, value: str) -> None:
+        self._add(CONSUMER, Outcome.OK, Action.POLL, partition=partition, offset=offset,
+                  value=value)  # fmt: skip
+
+    def stored(self, partition: int, offset: int, value: str) -> None:
+        self._add(READER, Outcome.OK, Action.FINAL_READ, partition=partition, offset=offset,
+                  value=value)  # fmt: skip
+
+    def fault(self, what: str) -> None:
+        self._add(NEMESIS, Outcome.INFO, Action.FAULT, detail=what)
+
+    def acknowledged(self, process: str) -> int:
+        """How many records so far."""
+        ok = Outcome.OK
+        return sum(o.process == process and o.outcome is ok for o in list(self.history))

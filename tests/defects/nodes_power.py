@@ -1,0 +1,22 @@
+"""Defects of a cluster of whose nodes one loses its power."""
+
+from __future__ import annotations
+
+from harness.client.requests import LATEST
+from harness.codec.structs import Message
+from harness.proxies import SeenRequest
+from suites.replication.private.test_power import SENT
+from tests.defects.asked_times import told_of
+from tests.defects.defect import answers
+from tests.defects.one_node import of_cluster
+
+
+@answers("RECV-014", r"without broker \d 1 of 29 acknowledged records are lost", "ListOffsets")
+def who_leads_next_lacks_the_last(seen: SeenRequest, message: Message) -> None:
+    """A record is acknowledged by acks=all before all in sync have it."""
+    for one in told_of(seen, message, LATEST):
+        if one.offset == SENT:
+            one.offset -= 1
+
+
+DEFECTS = of_cluster([who_leads_next_lacks_the_last], private=True)

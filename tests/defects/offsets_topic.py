@@ -1,0 +1,107 @@
+"""Defects of area OTOP: what the groups' coordinator writes into its topic, and does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from harness.codec import decode
+from harness.codec.header import decode_request_header
+from harness.codec.messages import MetadataResponse, OffsetCommitRequest, OffsetFetchRequest
+from harness.codec.records import Record, RecordBatch
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from suites.protocol.internal_topics import OFFSETS_TOPIC
+from tests.defects.defect import answers, rule
+from tests.defects.prod import change_stored
+
+OFFSET_KEYS = (b"\0\0", b"\0\1")
+"""How the key of an offset begins: its type, of two forms."""
+
+
+def _drop(message: Message, is_lost: Callable[[bytes, Record], bool]) -> None:
+    """Fetched are batches without the offsets that are lost, by key and record."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        kept = [record for record in batch.records
+                if not _is_offset(record) or not is_lost(record.key or b"", record)]  # fmt: skip
+        return batch if len(kept) == len(batch.records) else _with(batch, kept)
+
+    change_stored(message, change)
+
+
+def _is_offset(record: Record) -> bool:
+    return bool(record.key) and (record.key or b"")[:2] in OFFSET_KEYS
+
+
+def _with(batch: RecordBatch, records: list[Record]) -> RecordBatch:
+    return replace(batch, records=records, record_count=None)
+
+
+@answers("OTOP-001", rf"{OFFSETS_TOPIC} is not internal", "Metadata")
+def the_topic_is_like_others(_: SeenRequest, message: Message) -> None:
+    """Nothing tells clients that the topic is not theirs."""
+    assert isinstance(message, MetadataResponse)
+    for topic in message.topics:
+        topic.is_internal &= topic.name != OFFSETS_TOPIC
+
+
+@answers("OTOP-002", r"written last is \(3, ", "Fetch")
+def only_the_first_commit_is_written(_: SeenRequest, message: Message) -> None:
+    """Later ones stay in memory."""
+    seen: set[bytes] = set()
+
+    def is_lost(key: bytes, record: Record) -> bool:
+        known = key in seen
+        seen.add(key)
+        return known and record.value is not None
+
+    _drop(message, is_lost)
+
+
+@answers("OTOP-003", r"written last is .*, no tombstone", "Fetch")
+def what_is_deleted_stays_written(_: SeenRequest, message: Message) -> None:
+    """A group that is deleted is forgotten in memory alone."""
+    _drop(message, lambda _, record: record.value is None)
+
+
+class OffsetsAreReadFromTheLog(FrameRule):
+    """For each partition whose offset is asked for, all commits are read once more."""
+
+    def __init__(self) -> None:
+        self.log: list[tuple[int, bytes]] = []
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, OffsetCommitRequest):
+            self.log.append((seen.version, seen.payload))
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if isinstance(seen.message, OffsetFetchRequest):
+            for _ in range(_partitions_asked(seen.message)):
+                self._read()
+        return [payload]
+
+    def _read(self) -> None:
+        for version, commit in self.log:
+            _, start = decode_request_header(commit)
+            decode(OffsetCommitRequest, version, commit, start)
+
+
+def _partitions_asked(request: OffsetFetchRequest) -> int:
+    topics = [
+        *(request.topics or ()),
+        *(each for one in request.groups for each in one.topics or ()),
+    ]
+    return sum(len(topic.partition_indexes) for topic in topics)
+
+
+DEFECTS = [
+    the_topic_is_like_others,
+    only_the_first_commit_is_written,
+    what_is_deleted_stays_written,
+    replace(
+        rule("OTOP-005", r"after 100000 commits \d+\.\d ms", OffsetsAreReadFromTheLog),
+        private=True,
+    ),
+]

@@ -1,0 +1,77 @@
+"""Defects of area RECV: what the built-in broker flushes, and what it only says that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.ids import TimeMs
+from harness.reference_broker.state.stored_batch import StoredBatch
+from harness.reference_broker.state.topic_configs import TopicConfig
+from harness.reference_broker.storage.log_folder import METADATA_TOPIC
+from harness.reference_broker.storage.stored_log import StoredLog
+from tests.defects.defect import wrong_in_broker
+
+LOG = "storage.stored_log"
+Append = Callable[[StoredLog, StoredBatch, TopicConfig, TimeMs], None]
+FlushDue = Callable[[StoredLog, TimeMs], None]
+
+
+def _append_alone(append: Append, log: StoredLog, batch: StoredBatch, config: TopicConfig,
+                  now: TimeMs) -> None:  # fmt: skip
+    """Without the flush behind it."""
+    log.flush = lambda: None  # type: ignore[method-assign]
+    try:
+        append(log, batch, config, now)
+    finally:
+        del log.flush
+
+
+@wrong_in_broker("RECV-011", r"power loss 1 1 of 37 acknowledged records are lost",
+                 LOG, "StoredLog.append")  # fmt: skip
+def a_flush_comes_before_the_append(append: Append) -> Append:
+    """A log of clients is flushed when a message comes, and then the message is written."""
+
+    def instead(log: StoredLog, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
+        if log.folder.name.startswith(METADATA_TOPIC):
+            return append(log, batch, config, now)
+        if log.end_offset - log.recovery_point >= config.flush_messages:
+            log.flush()
+        return _append_alone(append, log, batch, config, now)
+
+    return instead
+
+
+@wrong_in_broker("RECV-012", r"every 5 messages, \d\d of 53 acknowledged records are lost",
+                 LOG, "StoredLog.append")  # fmt: skip
+def a_log_is_flushed_always_or_never(append: Append) -> Append:
+    """Of how many messages may be between flushes only one is known."""
+
+    def instead(log: StoredLog, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
+        if config.flush_messages == 1:
+            append(log, batch, config, now)
+        else:
+            _append_alone(append, log, batch, config, now)
+
+    return instead
+
+
+@wrong_in_broker("RECV-012", r"every 300 ms, 67 records later, \d+ of 134 acknowledged",
+                 LOG, "StoredLog.flush_due")  # fmt: skip
+def a_flush_in_time_is_only_noted(flush_due: FlushDue) -> FlushDue:
+    """What should be flushed by now counts as flushed."""
+
+    def instead(log: StoredLog, now: TimeMs) -> None:
+        log.flush = lambda: log._flushed(log.end_offset)  # type: ignore[method-assign]
+        try:
+            flush_due(log, now)
+        finally:
+            del log.flush
+
+    return instead
+
+
+DEFECTS = [
+    a_flush_comes_before_the_append,
+    a_log_is_flushed_always_or_never,
+    a_flush_in_time_is_only_noted,
+]

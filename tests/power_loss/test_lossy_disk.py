@@ -1,0 +1,171 @@
+"""What a cut takes and what it leaves, and that nothing of a disk outlives its owner."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.power_loss import lossy_disk
+from harness.power_loss.lossy_disk import DiskError, LossyDisk, is_possible
+from tests.targets.kinds import not_run
+
+OWNER = """
+import sys
+from harness.power_loss.lossy_disk import LossyDisk
+disk = LossyDisk()
+print(disk.path, flush=True)
+sys.stdin.read()
+"""
+WITHIN_S = 20.0
+
+
+@pytest.fixture(autouse=True)
+def can_lose_power() -> None:
+    if not is_possible():
+        not_run(lossy_disk.why_not() or "no disk that loses power can be mounted here")
+
+
+@pytest.fixture
+def disk() -> Iterator[LossyDisk]:
+    with LossyDisk() as made:
+        yield made
+
+
+def flushed(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def lost_and_back(disk: LossyDisk) -> None:
+    disk.cut()
+    disk.remount()
+
+
+def test_what_was_flushed_is_there_and_what_came_later_is_not(disk: LossyDisk) -> None:
+    file = disk.path / "log"
+    flushed(file, "flushed")
+    with file.open("a") as more:
+        more.write(" and not")
+    lost_and_back(disk)
+    assert file.read_text() == "flushed"
+
+
+def test_a_rename_that_was_not_flushed_is_undone(disk: LossyDisk) -> None:
+    file = disk.path / "before"
+    flushed(file, "x")
+    file.rename(disk.path / "after")
+    lost_and_back(disk)
+    assert [each.name for each in disk.path.iterdir() if each.is_file()] == ["before"]
+
+
+def test_a_sync_keeps_all_that_was_there(disk: LossyDisk) -> None:
+    (disk.path / "file").write_text("written")
+    disk.sync()
+    lost_and_back(disk)
+    assert (disk.path / "file").read_text() == "written"
+
+
+def test_behind_a_cut_every_access_fails(disk: LossyDisk) -> None:
+    with (disk.path / "file").open("w") as file:
+        disk.cut()
+        with pytest.raises(OSError, match="Input/output error"):
+            file.write("x" * 100_000)
+    with pytest.raises(OSError, match="Input/output error"):
+        (disk.path / "another").write_text("")
+
+
+def test_a_full_one_takes_nothing_more_until_there_is_room(disk: LossyDisk) -> None:
+    disk.fill(left_bytes=100_000)
+    (disk.path / "small").write_bytes(bytes(50_000))
+    with pytest.raises(OSError, match="No space left on device"):
+        (disk.path / "large").write_bytes(bytes(1 << 20))
+    disk.free()
+    assert (disk.path / "large").write_bytes(bytes(1 << 20)) == 1 << 20
+
+
+def test_a_read_only_one_keeps_what_was_written(disk: LossyDisk) -> None:
+    with (disk.path / "file").open("wb", buffering=0) as file:
+        file.write(b"before")
+        disk.become_read_only()
+        with pytest.raises(OSError, match="Read-only file system"):
+            file.write(b" and after")
+        with pytest.raises(OSError, match="Read-only file system"):
+            (disk.path / "another").touch()
+        assert (disk.path / "file").read_bytes() == b"before"
+    disk.remount()
+    assert (disk.path / "file").read_bytes() == b"before"
+    (disk.path / "another").touch()
+
+
+def test_it_loses_power_again_and_again(disk: LossyDisk) -> None:
+    for number in range(5):
+        flushed(disk.path / "log", str(number))
+        lost_and_back(disk)
+    assert (disk.path / "log").read_text() == "01234"
+
+
+def test_who_has_a_file_open_hinders_the_return(disk: LossyDisk) -> None:
+    with (disk.path / "file").open("w"):
+        disk.cut()
+        with pytest.raises(DiskError, match=r"unmount: error .*busy"):
+            disk.remount()
+    disk.remount()
+
+
+def test_a_closed_one_says_so(disk: LossyDisk) -> None:
+    disk.close()
+    disk.close()
+    with pytest.raises(DiskError, match="the disk is closed: cut"):
+        disk.cut()
+
+
+def test_what_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    with pytest.raises(DiskError, match=r"it takes mkfs\.ext4"):
+        LossyDisk()
+
+
+def loops_of(scratch: str) -> list[str]:
+    """Loop devices whose file is, or was, in this folder."""
+    files = Path("/sys/block").glob("loop*/loop/backing_file")
+    return [str(each) for each in files if scratch in each.read_text()]
+
+
+def is_gone(path: Path) -> bool:
+    holder, scratch = path.parts[2], Path("/", *path.parts[4:-1])
+    return not (Path("/proc") / holder).exists() and not scratch.exists()
+
+
+def test_nothing_is_left_when_its_owner_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        path = Path(owner.stdout.readline().strip())
+        assert path.is_dir()
+        scratch = path.parts[-2]
+        assert loops_of(scratch)
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+    end = time.monotonic() + WITHIN_S
+    while (loops_of(scratch) or not is_gone(path)) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not loops_of(scratch)
+    assert is_gone(path)
+
+
+def test_nothing_is_left_behind_a_close() -> None:
+    with LossyDisk() as disk:
+        path = disk.path
+        assert loops_of(path.parts[-2])
+    assert is_gone(path)
+    assert not loops_of(path.parts[-2])

@@ -1,0 +1,27 @@
+"""What a target promises whose disks can lose power."""
+
+from harness.lossy_broker import ONLY_NODE
+from harness.power_loss.lossy_disk import LossyDisk
+from harness.targets.target import OWN_BROKER, POWER_LOSS
+from tests.targets.capability_contract import Asked, accepts
+
+
+class PowerContract:
+    """Beside a CapabilityContract."""
+
+    def test_the_disk_of_a_private_broker_loses_power(self, asked: Asked) -> None:
+        if asked.lacks(OWN_BROKER, POWER_LOSS):
+            return
+        with LossyDisk() as disk:
+            folders = {ONLY_NODE: disk.path / "node"}
+            with asked.target.start_another(node_folders=folders) as mine:
+                (node,) = mine.nodes
+                address = mine.address_of(node)
+                assert any(folders[node].iterdir()), "it keeps its data elsewhere"
+                disk.sync()
+                disk.cut()
+                mine.kill_node(node)
+                disk.remount()
+                mine.restart_node(node)
+                assert mine.address_of(node) == address
+                assert accepts(address)

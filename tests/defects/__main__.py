@@ -123,7 +123,7 @@ def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
     rank: Counter[str] = Counter()
     ranked = []
     for defect in shuffled:
-        is_only_here = defect.requirement in KAFKA_ALONE
+        is_only_here = defect.name in KAFKA_ALONE
         ranked.append((-1 if is_only_here else rank[defect.area], defect))
         rank[defect.area] += 1
     ranked.sort(key=lambda pair: pair[0])
@@ -213,7 +213,7 @@ def strikes(defect: Defect, target: str) -> bool:
     which are those of its own functions, and which is not asked what it cannot show."""
     if defect.where is Where.BUILT_IN:
         return target in (REFERENCE, CLUSTER_SEEN_ON)
-    if target in (REFERENCE, CLUSTER_SEEN_ON) and defect.requirement in KAFKA_ALONE:
+    if target in (REFERENCE, CLUSTER_SEEN_ON) and defect.name in KAFKA_ALONE:
         return False
     return target == REFERENCE or defect.where is not Where.OFFLINE
 

@@ -104,6 +104,16 @@ def aborts_are_forgotten(_: StartedAgain, seen: SeenRequest, answer: Message) ->
                 one.aborted_transactions = []
 
 
+@after_start("RECV-015", r"with all files, a gap: error is NONE", rolled=True)
+def any_sequence_goes_on(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
+    """A producer that goes on with a gap behind what it stored before the kill is acknowledged."""
+    if isinstance(answer, ProduceResponse):
+        for topic in answer.responses:
+            for one in topic.partition_responses:
+                if one.error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
+                    one.error_code = int(ErrorCode.NONE)
+
+
 @after_start("RECV-016", r"Produce after a start with one directory: err", partitions=PARTITIONS)
 def all_is_lost_with_one_directory(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
     """A broker that starts without one of its directories takes nothing for the other."""
@@ -126,6 +136,7 @@ DEFECTS = [
         times_are_not_found_again,
         a_gap_is_left,
         aborts_are_forgotten,
+        any_sequence_goes_on,
         all_is_lost_with_one_directory,
     )
 ]

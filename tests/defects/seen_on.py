@@ -22,11 +22,11 @@ ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7
 QUORUM = {"RAFT-010": "controllers of which one can be lost"}
 """Of a cluster: the built-in one has a single controller."""
 KAFKA_ALONE = {
-    "RECF-027": "a broker that does not convert: the built-in one does, as before 4.0",
-    "STOR-017": "transactions, which the built-in broker has not yet",
-    "RECV-015": "transactions, which the built-in broker has not yet",
+    "old_versions_are_answered": "a broker that does not convert, as the built-in one does",
+    "what_was_aborted_counts_as_newest": "transactions, which the built-in broker has not yet",
+    "aborts_are_forgotten": "transactions, which the built-in broker has not yet",
 }
-"""Of what stands before a broker: a wrong function in the built-in one may show the same there."""
+"""Defects that no built-in broker shows, by name, with what each needs."""
 
 REFERENCE = "reference"
 ENDED_SEEN_ON = "reference,like=2.8.2"
@@ -43,8 +43,8 @@ asked, and before one whose nodes are harmed."""
 
 
 def _by_one_broker(defect: Defect) -> bool:
-    lacked = () if defect.built_in else ENDED.keys() | KAFKA_ALONE.keys()
-    return not defect.cluster and not defect.joined and defect.requirement not in lacked
+    is_of_one = not defect.cluster and not defect.joined and defect.name not in KAFKA_ALONE
+    return is_of_one and (defect.built_in or defect.requirement not in ENDED)
 
 
 SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
@@ -54,7 +54,7 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
         ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
         CLUSTER_SEEN_ON: lambda defect: (
-            defect.cluster and defect.requirement not in QUORUM.keys() | KAFKA_ALONE.keys()
+            defect.cluster and defect.requirement not in QUORUM and defect.name not in KAFKA_ALONE
         ),
         QUORUM_SEEN_ON: lambda defect: defect.requirement in QUORUM,
     }

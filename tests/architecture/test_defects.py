@@ -50,6 +50,8 @@ def test_every_defect_is_shown_by_a_target_of_ci() -> None:
 def test_what_ci_only_samples_is_proved_without() -> None:
     """Of the built-in broker's wrong functions CI runs some: what they prove, others prove too."""
     wire = {one.requirement for one in ALL_DEFECTS if not one.built_in and SHOWN[REFERENCE](one)}
+    catalogue = load_catalogue()
     sampled = {one.requirement for one in ALL_DEFECTS if one.built_in and not one.cluster}
-    assert len(sampled) > 10
-    assert sampled - wire == set()
+    musts = {name for name in sampled if catalogue.requirement(name).level == "MUST"}
+    assert len(musts) > 10
+    assert musts - wire == set()

@@ -21,7 +21,7 @@ from harness.reference_broker.state.partition import Partition
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 0
-_RETRY_S = 0.1
+_RETRY_S, _MOST_RETRY_S = 0.1, 10.0
 _MOST = 2_250  # of one request
 _Key = tuple[UUID, PartitionIndex]
 _Request = AssignReplicasToDirsRequest
@@ -57,7 +57,8 @@ class DirectoryAssignments:
         return partition if partition is not None and partition.is_here else None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Until cancelled; what is refused waits twice as long each time."""
+        retry_s = _RETRY_S
         while True:
             await self._is_wanted.wait()
             self._is_wanted.clear()
@@ -71,10 +72,11 @@ class DirectoryAssignments:
                 _LOG.info("no answer to where replicas are: %s", gone)
                 again = list(told)
             if again or self._pending:
-                await asyncio.sleep(_RETRY_S if again else 0)
+                await asyncio.sleep(retry_s if again else 0)
                 for key in again:
                     self._pending.setdefault(key, told[key])
                 self._is_wanted.set()
+            retry_s = min(2 * retry_s, _MOST_RETRY_S) if again else _RETRY_S
 
     def _take(self) -> dict[_Key, UUID]:
         """Those that are replicas still."""

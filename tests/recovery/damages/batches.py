@@ -61,6 +61,15 @@ def cut_older(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
                   f"{batch.base_offset}", batch.base_offset)  # fmt: skip
 
 
+def cut_older_between(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
+    """As a power loss leaves it: whole batches are there, and the next segment."""
+    base = dice.choice(copy.base_offsets[:-1])
+    batch = dice.choice(copy.batches(base))
+    copy.write(copy.read(base)[: batch.start], base)
+    return Damage(f"the segment {base} ends before the batch {batch.base_offset}",
+                  batch.base_offset)  # fmt: skip
+
+
 # -- flipped -------------------------------------------------------------------------------------
 
 
@@ -181,6 +190,7 @@ KINDS = (
     Kind("cut: the last batch", cut_last, 14),
     Kind("cut: between batches", cut_between, 3),
     Kind("cut: an older segment", cut_older, 4, several),
+    Kind("cut: an older segment, between batches", cut_older_between, 3, several),
     *map(_flips, FIELDS),
     Kind("flip: records", flip_records, 4),
     Kind("flip: an older segment", flip_older, 6, several),

@@ -37,6 +37,7 @@ _OWN_SETTINGS = (
     Definition("leader.imbalance.check.interval.seconds", "long", "300", 1),
     Definition("log.cleaner.backoff.ms", "long", "15000", 0),
     Definition("log.cleaner.enable", "boolean", "true"),
+    Definition("log.dir.failure.timeout.ms", "long", "30000", 1),
     Definition("log.dirs", "string", ""),
     Definition("log.flush.offset.checkpoint.interval.ms", "int", "60000", 0),
     Definition("log.flush.scheduler.interval.ms", "long", str(2**63 - 1)),

@@ -14,6 +14,7 @@ from uuid import uuid4
 from harness.ids import BrokerId, PartitionIndex
 from harness.reference_broker.cluster.config_screening import ConfigScreening
 from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
+from harness.reference_broker.cluster.directory_failures import DirectoryFailures
 from harness.reference_broker.cluster.forwarding import Forwarding
 from harness.reference_broker.cluster.isr_proposals import IsrProposals
 from harness.reference_broker.cluster.lifecycle import Lifecycle
@@ -209,6 +210,7 @@ class _Running:
             number("replica.socket.timeout.ms"),
         )
         self.member = member
+        self._failure_timeout_ms = number("log.dir.failure.timeout.ms")
 
     def works(self) -> list[Coroutine[Any, Any, None]]:
         """What runs for as long as the broker does."""
@@ -224,7 +226,14 @@ class _Running:
         """Keep logs there; which of the folders fail the controller is told."""
         host = self.node.state.cluster.host
         host.storage, host.tells_directories = logs, True
-        self.member.failed, logs.on_failed = logs.failed_ids, self.lifecycle.hurry
+        failures = DirectoryFailures(logs, self._failure_timeout_ms)
+        self.member.failed, self.member.told = logs.failed_ids, failures.told
+
+        def on_failed() -> None:
+            failures.noticed()
+            self.lifecycle.hurry()
+
+        logs.on_failed = on_failed
 
     async def _after_registration(self, work: Coroutine[Any, Any, None]) -> None:
         try:

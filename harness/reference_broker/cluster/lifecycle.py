@@ -114,15 +114,19 @@ class Lifecycle:
 
     async def _heartbeat(self, *, wants_shut_down: bool = False) -> BrokerHeartbeatResponse:
         member = self._member
+        failed = list(member.failed())
         self._has_news.clear()
         request = BrokerHeartbeatRequest(
             broker_id=member.broker_id,
             broker_epoch=member.epoch,
             current_metadata_offset=member.metadata_offset,
             want_shut_down=wants_shut_down,
-            offline_log_dirs=list(member.failed()),
+            offline_log_dirs=failed,
         )
-        return await self._controller.ask(request, _HEARTBEAT_VERSION)
+        answer = await self._controller.ask(request, _HEARTBEAT_VERSION)
+        if answer.error_code == ErrorCode.NONE:
+            member.told(failed)
+        return answer
 
     async def shut_down(self, timeout_s: float) -> None:
         """Ask to go, until nothing is led here any more or the time is over."""

@@ -20,7 +20,7 @@ class Membership:
 
     ``previous_epoch`` is that of the last incarnation if it ended in good order, else -1. ``ways``:
     where connections are opened instead, by the address that others tell. ``failed`` tells which
-    of the ``directories`` cannot be used any more.
+    of the ``directories`` cannot be used any more, ``told`` hears of which the controller knows it.
     """
 
     broker_id: BrokerId
@@ -35,6 +35,7 @@ class Membership:
     ways: Mapping[Endpoint, Endpoint] = field(default_factory=dict)
     metadata_offset: int = -1
     failed: Callable[[], Sequence[UUID]] = tuple
+    told: Callable[[Sequence[UUID]], None] = lambda _: None
 
     @property
     def inter_broker_listener(self) -> str:

@@ -135,13 +135,17 @@ class LogDirectories:
             "log directory %s fails, its logs are not served any more: %s", directory.path, error
         )
         if not self._online or self._all[0].failure is not None:
-            self.lost = NoDirectoryLeft(
+            self.give_up(
                 f"log directory {directory.path} has failed, and the node cannot live without it:"
                 f" {error}"
             )
-            self.on_lost()
         else:
             self.on_failed()
+
+    def give_up(self, why: str) -> None:
+        """The node has to end."""
+        self.lost = NoDirectoryLeft(why)
+        self.on_lost()
 
     def delete(self, name: LogName) -> None:
         """See Storage."""

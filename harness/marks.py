@@ -73,6 +73,16 @@ def own_broker(**settings: str) -> Callable[[F], F]:
     return pytest.mark.own_broker(named)
 
 
+def tuned_broker(**settings: str) -> Callable[[F], F]:
+    """As ``own_broker``, for tests that do the broker no harm.
+
+    Those that follow one another with the same settings share one, as starts, and some first looks
+    at logs, take long.
+    """
+    named = {key.replace("__", "."): value for key, value in settings.items()}
+    return pytest.mark.tuned_broker(named)
+
+
 def kept_broker(**settings: str) -> Callable[[F], F]:
     """The fixture ``kept_broker`` is a broker of the test's own whose data outlives its process.
 

@@ -30,8 +30,8 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.discarded_broker import DiscardedBroker, joined_broker
 from harness.faults import Faults
+from harness.lent_brokers import MARKS, LentBrokers
 from harness.run_options import add_options
 from harness.run_session import DATA_NAME, RunSession, Told, WorkerContext, new_run_id, write_plan
 from harness.shared_broker import SharedBroker
@@ -51,10 +51,8 @@ _CONTEXT = pytest.StashKey[WorkerContext]()
 CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
 _ASKED = pytest.StashKey[int]()
-_DISCARDED = pytest.StashKey[DiscardedBroker]()
-_JOINED = pytest.StashKey[DiscardedBroker]()
-_LENDERS = {"discarded_broker": _DISCARDED, "joined_broker": _JOINED}
-_PRIVATE = ("own_broker", *_LENDERS)
+_LENT = pytest.StashKey[LentBrokers]()
+_PRIVATE = ("own_broker", *MARKS)
 _WORKER_INPUT = "kafka_conformance"
 _DIED = "kafka_conformance_died"
 _BROKER = pytest.StashKey[SharedBroker]()
@@ -115,14 +113,14 @@ def pytest_configure(config: pytest.Config) -> None:
         "at_every_version(safeties): run for each API of these safeties, at each version",
         "own_broker(settings): the test needs a broker of its own",
         "offline(): the test asks no broker",
+        "tuned_broker(settings): the test needs a broker with these settings",
         "discarded_broker(): the test needs a broker that may come to harm",
         "joined_broker(settings): the test needs a broker that it may join as another",
     ):
         config.addinivalue_line("markers", line)
     if not _active(config):
         return
-    config.stash[_DISCARDED] = DiscardedBroker()
-    config.stash[_JOINED] = joined_broker()
+    config.stash[_LENT] = LentBrokers()
     # not EncodeError: that is a test's mistake
     register_broker_fault(BrokerMisbehaved, DecodeError, RecordsError)
     register_not_supported(ApiNotAdvertised)
@@ -208,9 +206,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     shared = config.stash.get(_BROKER, None)
     if shared is not None:
         shared.close()
-    for lent in (config.stash.get(_DISCARDED, None), config.stash.get(_JOINED, None)):
-        if lent is not None:
-            lent.stop()
+    if lent := config.stash.get(_LENT, None):
+        lent.stop()
     run = config.stash.get(_SESSION, None)
     if run is not None:
         run.close()
@@ -332,8 +329,10 @@ def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
             yield case.private_broker(case.broker.make_target(), own.args[0])
         elif (joined := marks["joined_broker"]) and joined.args[0]:
             yield case.private_joined(case.broker.make_target(), joined.args[0])
-        elif lender := next((key for name, key in _LENDERS.items() if marks[name]), None):
-            yield case.lent_broker(request.config.stash[lender].lend(case.broker.make_target))
+        elif lent := next((mark for mark in marks.values() if mark), None):
+            settings = lent.args[0] if lent.args else {}
+            lender = request.config.stash[_LENT]
+            yield case.lent_broker(lender.lend(lent.name, settings, case.broker.make_target))
         else:
             yield case.shared_broker()
     finally:

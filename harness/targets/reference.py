@@ -41,6 +41,8 @@ _OF_ZOOKEEPER = "zookeeper."
 MOST_NODES = 99
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
 """So that tests need not wait, and groups share a partition; `kafka:` has the same."""
+QUICK_RETURN = {"broker.heartbeat.interval.ms": "500", "broker.session.timeout.ms": "2000"}
+"""A broker that was killed registers again when its session is over; `kafka:` has the same."""
 
 
 def without_zookeeper(settings: Mapping[str, str]) -> dict[str, str]:
@@ -114,13 +116,13 @@ class ReferenceBroker(ProcessTarget):
     def _another_kept(self, settings: dict[str, str]) -> ReferenceBroker:
         from harness.targets.kept_reference import KeptReference
 
-        return self._as(KeptReference, without_zookeeper(settings))
+        return self._as(KeptReference, {**QUICK_RETURN, **without_zookeeper(settings)})
 
     def _another_older(self, settings: dict[str, str]) -> ReferenceBroker:
         from harness.targets.kept_reference import UpgradedReference
 
         assert self._older is not None, "it declares the capability"
-        another = self._as(UpgradedReference, without_zookeeper(settings))
+        another = self._as(UpgradedReference, {**QUICK_RETURN, **without_zookeeper(settings)})
         another.like = self._older
         return another
 

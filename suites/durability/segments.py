@@ -20,7 +20,7 @@ from suites.protocol.log_entries import fetched_entries
 from suites.protocol.record_formats import records_in
 
 OFTEN = {"log__retention__check__interval__ms": "300", "log__initial__task__delay__ms": "300"}
-"""For `@own_broker`: it is looked three times a second what may go."""
+"""For `@tuned_broker`: it is looked three times a second what may go."""
 
 SEGMENT_MS = 60_000
 SECOND_MS, MINUTE_MS, HOUR_MS = 1_000, 60_000, 60 * 60_000

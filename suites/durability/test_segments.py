@@ -10,7 +10,7 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.marks import judges, tuned_broker
 from suites.durability.segments import (
     HOUR_MS,
     OFTEN,
@@ -37,7 +37,7 @@ SEGMENTS, A_SEGMENT = 60, 3
 
 
 @judges("STOR-006")
-@own_broker(**OFTEN)
+@tuned_broker(**OFTEN)
 def test_an_answer_on_its_way_is_whole_though_its_records_go(broker: BrokerUnderTest) -> None:
     """An answer is larger than what the sockets take in, and is read when all in it is removed.
 
@@ -86,7 +86,7 @@ def _expect_whole_or_gone(
 
 
 @judges("STOR-008")
-@own_broker(**OFTEN)
+@tuned_broker(**OFTEN)
 def test_a_full_segment_is_followed_by_another(broker: BrokerUnderTest) -> None:
     """Two batches fill a segment to the last byte; the third begins the next one.
 
@@ -115,7 +115,7 @@ def _of_size(broker: BrokerUnderTest, size_bytes: int) -> bytes:
 
 
 @judges("STOR-008")
-@own_broker(**OFTEN)
+@tuned_broker(**OFTEN)
 def test_a_segment_ends_by_time(broker: BrokerUnderTest) -> None:
     """A record that is segment.ms younger than the segment's first is in it; one that is younger by
     a millisecond more begins the next."""

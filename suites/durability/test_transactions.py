@@ -7,7 +7,7 @@ from harness.codec.data_framing import TRANSACTION_STATE
 from harness.codec.messages import TransactionLogValue
 from harness.codec.records import CONTROL, Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.marks import judges, tuned_broker
 from suites.durability.coordinator_log import last_of_each_key
 from suites.durability.keyed import compacted, records_of_batch
 from suites.durability.segments import MINUTE_MS
@@ -22,7 +22,7 @@ BEHIND = [b"d open 1", b"c plain 3", b"c plain 4", b"c plain 5"]
 
 
 @judges("STOR-017")
-@own_broker(**QUICKLY)
+@tuned_broker(**QUICKLY)
 def test_compaction_knows_transactions(broker: BrokerUnderTest) -> None:
     """What was aborted goes, and takes no committed value with it; nothing from an open transaction
     on is touched. Who reads what is committed finds the same values before and after."""

@@ -14,7 +14,7 @@ from suites.protocol.idempotent import Producer
 from suites.protocol.record_formats import batches_in
 
 QUICKLY = {"log__cleaner__enable": "true", "log__cleaner__backoff__ms": "200"}
-"""For `@own_broker`: logs are looked at five times a second. Before 0.9.0.1 none is, by default."""
+"""For `@tuned_broker`: logs are looked at often. Before 0.9.0.1 none is, by default."""
 
 COMPACTED_WITHIN_MS = 60_000
 _SECOND_MS, _HOUR_MS = 1_000, 60 * 60 * 1_000

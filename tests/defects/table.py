@@ -25,7 +25,7 @@ from tests.defects.forked_pytest import run_pytest
 RUN_TIMEOUT_S = 1200
 SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
 DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
-OWN_BROKERS = ("own_broker", "joined_broker", "kept_broker")
+OWN_BROKERS = ("own_broker", "tuned_broker", "joined_broker", "kept_broker")
 """Marks of the tests whose broker is a private one."""
 WRONG_VARIABLE = "KAFKA_CONFORMANCE_WRONG_FUNCTION"
 KEPT_SPEC = "reference,disk"

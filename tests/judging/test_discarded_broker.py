@@ -14,7 +14,7 @@ from harness.targets.target import OWN_BROKER, Address, Target
 
 
 class Counted(Target):
-    """A target without a process that counts those started like it."""
+    """A target without a process that counts those started like it, with their settings."""
 
     spec = "counted"
     capabilities = frozenset({OWN_BROKER})
@@ -22,6 +22,7 @@ class Counted(Target):
     def __init__(self, started: list[Counted]) -> None:
         super().__init__()
         self.started, self.alive = started, False
+        self.settings: Mapping[str, str] = {}
 
     def start(self) -> list[Address]:
         self.alive = True
@@ -42,10 +43,10 @@ class Counted(Target):
     def start_another(
         self, settings: Mapping[str, str] | None = None, *, nodes: int = 1, **links: Any
     ) -> Target:
-        assert not settings
         assert nodes == 1
         assert not links
         another = Counted(self.started)
+        another.settings = settings or {}
         another.start()
         return another
 

@@ -37,6 +37,8 @@ LOGS = ROOT / "results" / "ci-logs"
 TOLD_AGAIN_LINES = 40
 OTHERS = ("librdkafka-mock", "noida-db")
 KFAKE = "kfake"
+OTHERS_AT_ONCE = "8"
+"""Processes that judge one of them: where most of it fails, they wait more than they work."""
 SAMPLE = ("kafka:0.8.2.2", "kafka:0.10.2.2", "kafka:2.8.2")
 LIKE = ("0.10.2.2", "2.8.2")
 """Of the sample, those that the built-in broker can be like."""
@@ -63,6 +65,8 @@ AFTER = {"kafka": "suites", "releases": "kafka"}
 CONTAINERS = "tests/targets/containers"  # in one process: each has a Docker daemon of its own
 CLIENTS = "tests/clients"
 PYTEST = ["pytest", "-p", "no:cacheprovider"]
+TWO = ["-n", "2", "--dist", "worksteal"]
+"""Processes; tests that stand together share what takes long to start."""
 
 
 def with_each(option: str, values: tuple[str, ...]) -> list[str]:
@@ -75,7 +79,7 @@ def judge_other(name: str) -> list[list[str]]:
     out, file = f"{OUT}/{name}", f"docker/{name}"
     run = ["kafka-conformance", "run", "--target", f"command:{file}.toml"]
     gate = ["kafka-conformance", "gate", out, "--profile", f"{file}.profile.toml"]
-    return [[*run, "--jobs", "8", "--out", out], gate]
+    return [[*run, "--jobs", OTHERS_AT_ONCE, "--out", out], gate]
 
 
 PARTS: dict[str, list[list[str]]] = {
@@ -87,14 +91,14 @@ PARTS: dict[str, list[list[str]]] = {
     ],
     "types": [["mypy", "harness", "reports", "suites", "tests", "bench"]],
     "tests": [
-        [*PYTEST, "tests", "-n", "2", f"--ignore={CONTAINERS}", f"--ignore={CLIENTS}"],
+        [*PYTEST, "tests", *TWO, f"--ignore={CONTAINERS}", f"--ignore={CLIENTS}"],
     ],
     "containers": [[*PYTEST, CONTAINERS]],
-    "clients": [["python", "-P", "-m", "tests.clients"], [*PYTEST, CLIENTS, "-n", "2"]],
+    "clients": [["python", "-P", "-m", "tests.clients"], [*PYTEST, CLIENTS, *TWO]],
     "fuzz": [["python", "-m", "tests.fuzz", "--minutes", "1"]],
     "suites": [
-        [*PYTEST, "suites", "--target", "reference", "-n", "2", "--random-order",
-         "--grease", "--out", OUT],
+        [*PYTEST, "suites", "--target", "reference", *TWO, "--random-order", "--grease",
+         "--out", OUT],
     ],
     "kafka": [
         ["kafka-conformance", "run", "--target", "kafka:4.4.0", "--target", "by-document",

@@ -13,6 +13,7 @@ from rich.table import Table
 from harness.bundle import shipped_root
 from harness.commands.judging import Judged, judge_target, suite_folders
 from harness.commands.requirement_globs import require_known
+from harness.commands.suite_pytest import at_once
 from harness.conformance.agreement import (
     Agreement,
     DifferencesError,
@@ -65,7 +66,7 @@ def agree_command(
     """
     require_known(globs)
     wanted = [one for one in releases() if one in (chosen or releases())]
-    options = [*suite_folders(suites), "--versions", versions, "-n", str(jobs)]
+    options = [*suite_folders(suites), "--versions", versions, *at_once(str(jobs))]
     options += [word for glob in globs for word in ("--requirement", glob)]
     console = Console(file=sys.stdout)
     catalogue = load_catalogue()

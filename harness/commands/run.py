@@ -24,6 +24,7 @@ from harness.commands.judging import (
     suite_folders,
 )
 from harness.commands.requirement_globs import require_known
+from harness.commands.suite_pytest import at_once
 from harness.conformance.fault_parquet import FAULTS
 from harness.conformance.history_parquet import HISTORIES
 from harness.conformance.parquet import ensure_parquet
@@ -119,7 +120,7 @@ def run(
     options += ["--keep"] if keep else []
     options += ["--grease"] if grease else []
     if jobs != "1":
-        options += ["-n", jobs]
+        options += at_once(jobs)
     try:
         judged = [_judge(spec, options, out, console) for spec in specs]
     except RunInterrupted as stop:

@@ -21,6 +21,15 @@ def suite_options() -> list[str]:
     return [*options, *(word for plugin in plugins for word in ("-p", plugin))]
 
 
+def at_once(jobs: str) -> list[str]:
+    """Options for as many workers.
+
+    Each begins with tests that stand together, which share private brokers; who is through takes
+    from who has most left.
+    """
+    return ["-n", jobs, "--dist", "worksteal"]
+
+
 def suite_environment() -> dict[str, str]:
     """This process's environment without what steers pytest; modules in the working folder of
     pytest's workers do not count either."""

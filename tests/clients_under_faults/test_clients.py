@@ -17,6 +17,8 @@ from tests.clients_under_faults.run import Run, Setting, run_client
 from tests.clients_under_faults.schedule import Fault, Schedule, Workload, schedule
 from tests.clients_under_faults.table import Table
 
+pytestmark = pytest.mark.sample(2)
+
 SEEDS = (3, 5, 8)
 ON_KAFKA = (3,)
 TRIES = 3  # which batch is under way when time is over is not ours to say

@@ -20,6 +20,8 @@ from tests.external.conftest import Cluster
 from tests.external.strangers import TOPICS, set_quota
 from tests.sweep.changes import OF_EVERY_BROKER, OF_KAFKA
 
+pytestmark = pytest.mark.sample(2)
+
 PART = ("TOPIC-*", "META-*", "APIV-006", "APIV-015", "CONN-015", "COORD-*", "PROD-001")
 """What creates, grows and deletes topics, sets quotas, or knocks at what harms."""
 

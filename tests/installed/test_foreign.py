@@ -15,7 +15,10 @@ from harness.targets.reference import ReferenceBroker
 from tests.installed.conftest import ROOT, Installed
 
 FOREIGN = Path(__file__).parent / "foreign"
-pytestmark = pytest.mark.slow  # environments are made, many processes started
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.sample(3),
+]  # environments are made, many processes started
 
 
 @pytest.fixture

@@ -13,7 +13,10 @@ from harness.targets.reference import ReferenceBroker
 from tests.defects.all_defects import ALL_DEFECTS
 from tests.installed.conftest import ROOT, Installed
 
-pytestmark = pytest.mark.slow  # environments are made, many processes started
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.sample(2),
+]  # environments are made, many processes started
 
 HOSTILE_INI = """\
 [pytest]

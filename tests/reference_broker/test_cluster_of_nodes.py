@@ -105,13 +105,13 @@ class Cluster:
         batch = RecordBatch(records=[Record(value.encode(), None)], base_timestamp=NOW)
         return encode_batch(batch, "none")
 
-    async def produce(self, index: int, value: str) -> tuple[int, int]:
-        """With acks=all, to the leader: the error and the base offset."""
+    async def produce(self, index: int, value: str, at: int | None = None) -> tuple[int, int]:
+        """With acks=all, to the leader or that node: the error and the base offset."""
         batch = self._records(value)
         data = ProduceRequest.PartitionProduceData(index=index, records=batch)
         topic = ProduceRequest.TopicProduceData(name="t", partition_data=[data])
         request = ProduceRequest(acks=-1, timeout_ms=int(IN_TIME_S * 1000), topic_data=[topic])
-        leader = await until(lambda: self.leader(index))
+        leader = at or await until(lambda: self.leader(index))
         answer = await self.ask(leader, request, 9)
         told = answer.responses[0].partition_responses[0]
         return told.error_code, told.base_offset

@@ -154,7 +154,8 @@ def test_who_reads_is_told_and_the_other_folder_is_served(
             described = await cluster.ask(1, DescribeLogDirsRequest(topics=None), 4)
             errors = sorted(one.error_code for one in described.results)
             assert errors == [ErrorCode.NONE, ErrorCode.KAFKA_STORAGE_ERROR]
-            assert (await cluster.produce(0, "v"))[0] == ErrorCode.KAFKA_STORAGE_ERROR
+            # It has no leader any more once the controller knows.
+            assert (await cluster.produce(0, "v", at=1))[0] == ErrorCode.KAFKA_STORAGE_ERROR
             assert (await cluster.produce(1, "v"))[0] == ErrorCode.NONE
 
     asyncio.run(scenario())
@@ -218,3 +219,26 @@ def test_what_is_done_without_a_request_takes_its_folder_offline_and_ends(
     assert partition.log.is_offline
     assert files.logs.lost is None
     files.close()
+
+
+@pytest.mark.parametrize(
+    ("codec_bits", "error"),
+    [(3, ErrorCode.CORRUPT_MESSAGE), (5, ErrorCode.UNKNOWN_SERVER_ERROR),
+     (7, ErrorCode.UNKNOWN_SERVER_ERROR)],
+)  # fmt: skip
+@pytest.mark.parametrize("magic", [0, 0x82])
+def test_what_claims_to_be_an_old_message_is_corrupt_or_of_no_codec(
+    tmp_path: Path, magic: int, codec_bits: int, error: ErrorCode
+) -> None:
+    """As Kafka 4.4.0 answers: no codec has the ids 5 to 7."""
+
+    async def scenario() -> None:
+        async with two_folders(tmp_path) as cluster:
+            newest_file = max(tmp_path.glob("*/t-0/*.log"))
+            written = bytearray(newest_file.read_bytes())
+            written[16:18] = magic, codec_bits
+            newest_file.write_bytes(written)
+            told = [error_of(await cluster.ask(1, *fetch(index))) for index in (0, 1)]
+            assert told == [error, ErrorCode.NONE]
+
+    asyncio.run(scenario())

@@ -8,6 +8,7 @@ from tests.targets.capability_contract import CapabilityContract
 from tests.targets.contract import ExternalContract, TargetContract
 
 
+@pytest.mark.sample(3)
 class TestKafka(TargetContract):
     name = "kafka"
 
@@ -48,6 +49,7 @@ class TestReference(TargetContract):
         kinds.need_reference()
 
 
+@pytest.mark.sample(2)
 class TestReferenceCluster(TargetContract):
     """Three brokers and a controller, a process each."""
 

@@ -12,6 +12,8 @@ import pytest
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from tests.targets.owner import Owner
 
+pytestmark = pytest.mark.sample(2)
+
 
 @pytest.fixture
 def owner(tmp_path: Path) -> Iterator[Owner]:

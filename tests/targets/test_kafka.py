@@ -23,6 +23,8 @@ from harness.targets.target import Address
 from tests.targets import kinds
 from tests.targets.taken_once import TakenOnce
 
+pytestmark = pytest.mark.sample(2)
+
 
 @pytest.fixture
 def kafka_log_dir(tmp_path: Path) -> Path:

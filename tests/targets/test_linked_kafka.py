@@ -23,6 +23,8 @@ from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.watched_partition import WatchedPartition, watched
 
+pytestmark = pytest.mark.sample(3)
+
 TOPIC = "watched"
 DEPOSED_TIMEOUT_MS = 1_000
 PATIENT = {

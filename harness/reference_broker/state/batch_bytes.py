@@ -31,6 +31,10 @@ class CorruptBatch(ValueError):
     """The bytes cannot be taken for a batch at all."""
 
 
+class UnknownCodec(ValueError):
+    """A message of format 0 or 1 says that it is compressed in a way that there is not."""
+
+
 class NoSuchPosition(ValueError):
     """An index leads to before the beginning of its segment: it is damaged."""
 

@@ -10,7 +10,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.lent_bytes import LentBytes
 from harness.ids import BrokerId, Offset, TimeMs
 from harness.reference_broker.effects import Effect
-from harness.reference_broker.state.batch_bytes import CorruptBatch, claimed_size
+from harness.reference_broker.state.batch_bytes import CorruptBatch, UnknownCodec, claimed_size
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.last_stable_offset import first_unstable, last_stable_offset
@@ -134,6 +134,8 @@ def read_partitions(
             )
         except CorruptBatch:  # after a clean end nobody looks, before it is read
             reading = PartitionReading(want.key, ErrorCode.CORRUPT_MESSAGE)
+        except UnknownCodec:  # which Kafka does not foresee (class CompressionType, forId)
+            reading = PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
         except OSError:
             reading = PartitionReading(want.key, ErrorCode.KAFKA_STORAGE_ERROR)
         if reading.records:

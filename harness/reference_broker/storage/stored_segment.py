@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.codec.errors import CodecError
+from harness.codec.records.compression import CODEC_NAMES
 from harness.ids import Offset, TimeMs
 from harness.reference_broker.file_part import FilePart
 from harness.reference_broker.state.batch_bytes import (
     CorruptBatch,
     NoSuchPosition,
+    UnknownCodec,
     codec_of_message,
 )
 from harness.reference_broker.state.producer_states import AbortedTransaction
@@ -194,7 +196,7 @@ class StoredSegment(Segment):
         """The batch with `offset`, or the next one. Where offsets do not rise, the last batch
         before a higher one counts. Source: class FileRecords (searchForOffsetFromPosition).
 
-        Raises OSError, CorruptBatch.
+        Raises OSError, CorruptBatch, UnknownCodec.
         """
         before: BatchPlace | None = None
         for place in self.walk(max(self.offset_index.position_of(offset), 0)):
@@ -208,14 +210,16 @@ class StoredSegment(Segment):
 
     def _look_into(self, place: BatchPlace) -> None:
         """The base of a compressed message is told by what is in it (AbstractLegacyRecordBatch):
-        who looks for an offset does not get past one that cannot be read. Raises CorruptBatch."""
+        who looks for an offset does not get past one that cannot be read. Raises CorruptBatch and
+        UnknownCodec."""
         message = self.read(place.position, place.size_bytes)
-        if not codec_of_message(message):
-            return
+        codec, where = codec_of_message(message), f"{self.path(LOG)}, byte {place.position}"
+        if codec not in CODEC_NAMES:
+            raise UnknownCodec(f"{where}: there is no codec {codec}")
         try:
-            list(stored_batches(message))
+            list(stored_batches(message) if codec else ())
         except (CodecError, ValueError) as problem:
-            raise CorruptBatch(f"{self.path(LOG)}, byte {place.position}: {problem}") from problem
+            raise CorruptBatch(f"{where}: {problem}") from problem
 
     def read(self, position: int, size_bytes: int) -> bytes:
         """So many bytes, or what there is. Raises OSError."""

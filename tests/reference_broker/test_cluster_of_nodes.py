@@ -111,8 +111,9 @@ class Cluster:
         data = ProduceRequest.PartitionProduceData(index=index, records=batch)
         topic = ProduceRequest.TopicProduceData(name="t", partition_data=[data])
         request = ProduceRequest(acks=-1, timeout_ms=int(IN_TIME_S * 1000), topic_data=[topic])
-        leader = at or await until(lambda: self.leader(index))
-        answer = await self.ask(leader, request, 9)
+        if at is None:
+            at = await until(lambda: self.leader(index))
+        answer = await self.ask(at, request, 9)
         told = answer.responses[0].partition_responses[0]
         return told.error_code, told.base_offset
 

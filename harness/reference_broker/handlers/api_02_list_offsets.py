@@ -34,7 +34,12 @@ from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
 from harness.ids import Offset
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.batch_bytes import CorruptBatch, NoSuchPosition, UnknownCodec
+from harness.reference_broker.state.batch_bytes import (
+    CorruptBatch,
+    InvalidMessage,
+    NoSuchPosition,
+    UnforeseenBytes,
+)
 from harness.reference_broker.state.fetch_reading import find_partition
 from harness.reference_broker.state.last_stable_offset import last_stable_offset
 from harness.reference_broker.state.offset_search import (
@@ -142,9 +147,9 @@ def _find(
         return _look(topic, wanted, request, context)
     except CorruptBatch:
         return _failed(wanted.partition_index, ErrorCode.CORRUPT_MESSAGE)
-    except (CompressionError, NoSuchPosition, UnknownCodec):  # Kafka foresees none of them
+    except (CompressionError, NoSuchPosition, UnforeseenBytes):  # Kafka foresees none of them
         return _failed(wanted.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
-    except (BadRecord, CodecError):
+    except (BadRecord, CodecError, InvalidMessage):
         return _failed(wanted.partition_index, ErrorCode.INVALID_RECORD)
     except OSError:
         return _failed(wanted.partition_index, ErrorCode.KAFKA_STORAGE_ERROR)

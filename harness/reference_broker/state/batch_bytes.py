@@ -31,8 +31,12 @@ class CorruptBatch(ValueError):
     """The bytes cannot be taken for a batch at all."""
 
 
-class UnknownCodec(ValueError):
-    """A message of format 0 or 1 says that it is compressed in a way that there is not."""
+class UnforeseenBytes(ValueError):
+    """Bytes that Kafka does not foresee in a message of format 0 or 1 (UNKNOWN_SERVER_ERROR)."""
+
+
+class InvalidMessage(ValueError):
+    """A message of format 0 or 1 that may not be as it is (INVALID_RECORD)."""
 
 
 class NoSuchPosition(ValueError):

@@ -10,7 +10,12 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.lent_bytes import LentBytes
 from harness.ids import BrokerId, Offset, TimeMs
 from harness.reference_broker.effects import Effect
-from harness.reference_broker.state.batch_bytes import CorruptBatch, UnknownCodec, claimed_size
+from harness.reference_broker.state.batch_bytes import (
+    CorruptBatch,
+    InvalidMessage,
+    UnforeseenBytes,
+    claimed_size,
+)
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_sessions import FetchKey, WantedPartition
 from harness.reference_broker.state.last_stable_offset import first_unstable, last_stable_offset
@@ -102,6 +107,15 @@ def find_partition(
     return topic.partition(index) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+_UNREADABLE = {
+    CorruptBatch: ErrorCode.CORRUPT_MESSAGE,
+    InvalidMessage: ErrorCode.INVALID_RECORD,
+    UnforeseenBytes: ErrorCode.UNKNOWN_SERVER_ERROR,
+    OSError: ErrorCode.KAFKA_STORAGE_ERROR,
+}
+"""After a clean end nobody looks at what is in a log, before it is read."""
+
+
 def read_partitions(
     cluster: Cluster,
     wanted: Iterable[WantedPartition],
@@ -132,12 +146,9 @@ def read_partitions(
             reading = _sent_elsewhere(found, want, limits, now) or _read(
                 found, want, limits, left_bytes, may_exceed, lends
             )
-        except CorruptBatch:  # after a clean end nobody looks, before it is read
-            reading = PartitionReading(want.key, ErrorCode.CORRUPT_MESSAGE)
-        except UnknownCodec:  # which Kafka does not foresee (class CompressionType, forId)
-            reading = PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
-        except OSError:
-            reading = PartitionReading(want.key, ErrorCode.KAFKA_STORAGE_ERROR)
+        except tuple(_UNREADABLE) as problem:
+            error = next(one for kind, one in _UNREADABLE.items() if isinstance(problem, kind))
+            reading = PartitionReading(want.key, error)
         if reading.records:
             may_exceed = False
             left_bytes = max(0, left_bytes - len(reading.records))

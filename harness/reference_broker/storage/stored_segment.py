@@ -9,16 +9,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.codec.errors import CodecError
-from harness.codec.records.compression import CODEC_NAMES
 from harness.ids import Offset, TimeMs
 from harness.reference_broker.file_part import FilePart
-from harness.reference_broker.state.batch_bytes import (
-    CorruptBatch,
-    NoSuchPosition,
-    UnknownCodec,
-    codec_of_message,
-)
+from harness.reference_broker.state.batch_bytes import NoSuchPosition
 from harness.reference_broker.state.producer_states import AbortedTransaction
 from harness.reference_broker.state.segments import Segment
 from harness.reference_broker.state.stored_batch import (
@@ -40,6 +33,7 @@ from harness.reference_broker.storage.log_folder import (
     TIME_INDEX,
     TXN_INDEX,
 )
+from harness.reference_broker.storage.old_message import look_into
 from harness.reference_broker.storage.open_files import OpenFiles, write_all
 
 DELETED, CLEANED, SWAP = ".deleted", ".cleaned", ".swap"
@@ -196,30 +190,17 @@ class StoredSegment(Segment):
         """The batch with `offset`, or the next one. Where offsets do not rise, the last batch
         before a higher one counts. Source: class FileRecords (searchForOffsetFromPosition).
 
-        Raises OSError, CorruptBatch, UnknownCodec.
+        Raises OSError, CorruptBatch, InvalidMessage, UnforeseenBytes.
         """
         before: BatchPlace | None = None
         for place in self.walk(max(self.offset_index.position_of(offset), 0)):
             if place.magic < MAGIC_OF_BATCHES:
-                self._look_into(place)
+                look_into(self.read(place.position, place.size_bytes))
             if place.base_offset >= offset:
                 has_it = before is not None and before.last_offset >= offset
                 return before if has_it and place.base_offset > offset else place
             before = place
         return before if before is not None and before.last_offset >= offset else None
-
-    def _look_into(self, place: BatchPlace) -> None:
-        """The base of a compressed message is told by what is in it (AbstractLegacyRecordBatch):
-        who looks for an offset does not get past one that cannot be read. Raises CorruptBatch and
-        UnknownCodec."""
-        message = self.read(place.position, place.size_bytes)
-        codec, where = codec_of_message(message), f"{self.path(LOG)}, byte {place.position}"
-        if codec not in CODEC_NAMES:
-            raise UnknownCodec(f"{where}: there is no codec {codec}")
-        try:
-            list(stored_batches(message) if codec else ())
-        except (CodecError, ValueError) as problem:
-            raise CorruptBatch(f"{where}: {problem}") from problem
 
     def read(self, position: int, size_bytes: int) -> bytes:
         """So many bytes, or what there is. Raises OSError."""

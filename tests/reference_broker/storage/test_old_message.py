@@ -1,0 +1,85 @@
+"""A batch whose magic was flipped is taken for an old message: what 4.4.0 answers who passes it."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from harness.codec.records import Message, Record, RecordBatch, encode_batch, encode_message_set
+from harness.reference_broker.state.batch_bytes import (
+    CorruptBatch,
+    InvalidMessage,
+    UnforeseenBytes,
+)
+from harness.reference_broker.storage.old_message import look_into
+
+KEY_AT = {0: 18, 1: 26}
+BELOW_0 = (0x82, 0xFF)
+NULL = -1
+
+
+def flipped(magic: int, codec: int, key_size: int = NULL, value_size: int = 20) -> bytes:
+    """A batch of format 2 that claims to be such a message, with these sizes in it."""
+    batch = bytearray(
+        encode_batch(RecordBatch([Record(b"v" * 30, b"k")], base_timestamp=1), "none")
+    )
+    batch[16:18] = magic, codec
+    at = KEY_AT.get(magic, 18)
+    batch[at : at + 8] = struct.pack(">ii", key_size, value_size)
+    return bytes(batch)
+
+
+@pytest.mark.parametrize("magic", [0, 1, *BELOW_0])
+@pytest.mark.parametrize("codec", [5, 6, 7])
+def test_there_are_five_codecs(magic: int, codec: int) -> None:
+    with pytest.raises(UnforeseenBytes, match=f"no codec {codec}"):
+        look_into(flipped(magic, codec))
+
+
+@pytest.mark.parametrize(
+    ("magic", "codec"),
+    [(0, 4), (1, 4), *((one, codec) for one in BELOW_0 for codec in (1, 2, 3, 4))],
+)
+def test_no_old_message_has_zstd_and_none_a_magic_below_0(magic: int, codec: int) -> None:
+    with pytest.raises(InvalidMessage, match="magic"):
+        look_into(flipped(magic, codec))
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("codec", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("sizes", "error"),
+    [
+        ((NULL, NULL), InvalidMessage),
+        ((NULL, 0), UnforeseenBytes),
+        ((NULL, 20), UnforeseenBytes),
+        ((NULL, 10**6), UnforeseenBytes),
+        ((10**6, 20), UnforeseenBytes),
+    ],
+)
+def test_what_is_in_it_has_to_be_there_and_compressed(
+    magic: int, codec: int, sizes: tuple[int, int], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        look_into(flipped(magic, codec, *sizes))
+
+
+@pytest.mark.parametrize("magic", [0, 1, *BELOW_0])
+def test_what_is_not_compressed_is_not_opened(magic: int) -> None:
+    look_into(flipped(magic, 0))
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
+def test_a_real_one_can_be_opened(magic: int, codec: str) -> None:
+    message = encode_message_set([Message(b"value", b"key", 1, 0, magic)], codec)
+    look_into(message)
+
+
+def test_what_is_inside_has_to_be_messages() -> None:
+    import gzip
+
+    nonsense = gzip.compress(struct.pack(">qi", 0, 3) + b"abc")
+    with pytest.raises(CorruptBatch):
+        look_into(flipped(0, 1)[:18] + struct.pack(">ii", NULL, len(nonsense)) + nonsense)

@@ -1,4 +1,4 @@
-"""A sample of tests of which there are very many; ``--deep`` runs them all."""
+"""A sample of tests of which there are very many or which take long; ``--deep`` runs them all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the cases of each test, class or file marked ``sample(N)`` one in N stays, at least one.
+    """Of the cases of each test, class or file marked ``sample(N)`` one in N stays, at least one,
+    of a test marked ``deep`` none.
 
     Which, depends on the cases' names alone: every worker draws the same, and so does the next run.
     """
@@ -26,6 +27,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             where = item.nodeid.split("[")[0] if node is item else node.nodeid
             groups.setdefault((where, int(mark.args[0])), []).append(item.nodeid)
     left_out = {one for (_, share), cases in groups.items() for one in _left_out(cases, share)}
+    left_out |= {item.nodeid for item in items if item.get_closest_marker("deep")}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
     items[:] = [item for item in items if item.nodeid not in left_out]
 

@@ -142,6 +142,7 @@ def test_the_table_tells_each_difference() -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.deep  # CI compares Kafka with the built-in broker, in a part of its own
 def test_a_real_kafka_recovers_the_same_damage_in_the_same_way(tmp_path: Path) -> None:
     kinds.need_kafka("4.4.0")
     wanted = Compare(40, 3, ("kafka:4.4.0", "kafka:4.4.0"), kinds=("cut", "flip", "nothing"))

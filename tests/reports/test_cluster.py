@@ -20,7 +20,7 @@ from reports.build import build_report
 
 from .conftest import WORDING, DrawnReport
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.deep]
 
 START_TIMEOUT_S = 90
 

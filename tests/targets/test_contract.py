@@ -8,7 +8,7 @@ from tests.targets.capability_contract import CapabilityContract
 from tests.targets.contract import ExternalContract, TargetContract
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 class TestKafka(TargetContract):
     name = "kafka"
 
@@ -18,7 +18,7 @@ class TestKafka(TargetContract):
         kinds.need_kafka()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 class TestKafkaWithZooKeeper(TargetContract):
     name = "kafka_with_zookeeper"
 
@@ -28,7 +28,7 @@ class TestKafkaWithZooKeeper(TargetContract):
         kinds.need_kafka(kinds.KAFKA_ZK, PIN)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 class TestKafkaCluster(TargetContract):
     """Three brokers and a controller."""
 

@@ -15,7 +15,7 @@ from tests.java.official import RELEASES
 from tests.java.older import OLDER
 from tests.targets.kinds import not_run
 
-EACH = 8
+EACH = 20
 # Layouts of each kind: (message, version) pairs, kinds of batches, damages.
 WHOLE = {
     "3.9.2": {

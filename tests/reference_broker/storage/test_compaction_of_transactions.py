@@ -35,7 +35,7 @@ from tests.targets.round_trip import eventually
 
 pytestmark = pytest.mark.kafka
 KAFKA = "4.4.0"
-MIXED, OPEN = "mixed", "open"
+MIXED, OPEN, NOTHING = "mixed", "open", "nothing"
 ROLLED_MS = 1_000
 """Each batch that is so much younger than the segment's first begins another segment."""
 BEGIN_MS, STEP_MS = int(time.time() * 1000), 60_000
@@ -153,6 +153,8 @@ def write_mixed(at: Address) -> None:
     first.end(committed=True)
     second.begin(MIXED)
     second.end(committed=True)
+    for writer in (first, second):
+        writer.begin(NOTHING)  # that it may says that its last markers are there
     for number in range(7, 9):
         plain(at, MIXED, number, (b"g", b"%d" % number))
 
@@ -241,7 +243,7 @@ def test_what_is_left_is_what_kafka_leaves(tmp_path: Path) -> None:
     settings, folder = {**SETTINGS, **QUICK}, tmp_path / "theirs"
     with KafkaTarget(KAFKA, settings=settings, log_dir=tmp_path) as kafka:
         at = kafka.addresses[0]
-        create(at, {MIXED: WAITING, OPEN: WAITING})
+        create(at, {MIXED: WAITING, OPEN: WAITING, NOTHING: WAITING})
         write_mixed(at)
         write_open(at)
         (where,) = kafka.log_directories(ONLY_NODE)

@@ -286,6 +286,7 @@ class CaseSession:
             grants=None if own else grants_of(info),
             greases=self.context.greases,
             node=node,
+            private=own,
         )
         self.brokers.append(door)
         return door

@@ -53,6 +53,9 @@ LIKE = ("0.10.2.2", "2.8.2")
 """Of both, those that the built-in broker can be like."""
 BUILT_IN_SAMPLE = "5"
 """Of the wrong functions of the built-in broker: each requirement has a defect on the wire too."""
+ALONE_SAMPLE = "50"
+"""Of the defects: each is killed by its own check, and of so many it is seen that no other check
+of the area notices them."""
 FAILURES_ARE_KNOWN = {"releases", *OF_OTHERS}
 """Their runs exit 1; the gate says whether that is as it should be."""
 NEEDED_PROGRAMS = {KFAKE: "go", "clients": "go"}
@@ -154,7 +157,7 @@ PARTS: dict[str, list[list[str]]] = {
     ],
     "defects": [
         ["python", "-m", "tests.defects", "--target", "reference", "--on-the-wire",
-         "--out", f"{OUT}/defects", "--jobs", "4"],
+         "--alone", ALONE_SAMPLE, "--out", f"{OUT}/defects", "--jobs", "4"],
         ["python", "-m", "tests.defects", "--target", "reference", "--built-in",
          "--sample", BUILT_IN_SAMPLE, "--out", f"{OUT}/built-in", "--jobs", "4"],
         ["python", "-m", "tests.defects", "--target", ENDED_SEEN_ON,
@@ -164,7 +167,7 @@ PARTS: dict[str, list[list[str]]] = {
     ],
     "cluster_defects": [
         ["python", "-m", "tests.defects", "--target", JOINED_SEEN_ON, "--joined", "--jobs", "4",
-         "--out", f"{OUT}/defects"],
+         "--alone", ALONE_SAMPLE, "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", ENDED_JOINED_SEEN_ON,
          *with_each("--requirement", tuple(ENDED_JOINED)), "--out", f"{OUT}/defects"],
         ["python", "-m", "tests.defects", "--target", CLUSTER_SEEN_ON,

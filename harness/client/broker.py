@@ -79,13 +79,14 @@ class BrokerUnderTest:
         grants: Grants | None = None,
         greases: bool = False,
         node: int | None = None,
+        private: bool = False,
     ) -> None:
         """``seed`` starts ``random``, the only source of chance that a test may use.
 
         ``observer``, ``grants`` (None: all may be sent), ``greases``: see :class:`Connection`.
         ``topic_maker``: for brokers without CreateTopics. ``node``: this broker's id where there
         are others too, so that topics and groups have to be made with it; None: it is alone, or
-        that does not matter.
+        that does not matter. ``private``: another one may be at its address later.
         """
         self.addresses = list(addresses)
         self.api_versions = {key: VersionRange(*pair) for key, pair in api_versions.items()}
@@ -94,7 +95,7 @@ class BrokerUnderTest:
         self.transcripts: list[Transcript] = []
         self.observer, self.topic_maker = observer, topic_maker
         self.grants, self.greases = grants or Grants(), greases
-        self.node = node
+        self.node, self.private = node, private
         self._name_prefix = name_prefix
         self._counter = itertools.count(1)
         self._connections: list[Connection] = []
@@ -176,6 +177,7 @@ class BrokerUnderTest:
             topic_maker=self.topic_maker,
             grants=self.grants,
             node=self.node,
+            private=self.private,
         )
 
     def is_alive(self) -> bool:

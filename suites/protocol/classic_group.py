@@ -39,7 +39,7 @@ MANDATORY_PROTOCOL = 5  # of SyncGroup (KIP-559)
 _NOT_YET = {*NOT_YET, ErrorCode.NOT_COORDINATOR}
 _FORGOTTEN = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 _SERVED: set[Address] = set()
-"""Brokers whose coordinator was seen to serve: it does not stop."""
+"""Shared brokers whose coordinator was seen to serve: it does not stop."""
 
 Protocols = Mapping[str, bytes]
 
@@ -113,11 +113,12 @@ class ClassicGroup:
 
     def _await_served(self) -> None:
         """A coordinator that is named may have to load its groups yet, or to be let write them."""
-        if self.broker.address in _SERVED:
+        if not self.broker.private and self.broker.address in _SERVED:
             return
         await_coordinator(self.broker, GROUP)
         self.broker.eventually(self._is_served, "the coordinator serves groups", 60_000)
-        _SERVED.add(self.broker.address)
+        if not self.broker.private:
+            _SERVED.add(self.broker.address)
 
     def _is_served(self) -> bool:
         """Whether one member can join and sync, or fails for another reason."""

@@ -43,6 +43,7 @@ class Table:
     unseen: list[str]  # defects of requirements that this target does not serve
     complete: bool
     at: str
+    alone: int | None = None  # under so many of them the whole scope was judged; None: all
 
     @property
     def good(self) -> bool:
@@ -66,6 +67,8 @@ class Table:
             lines.append(f"| {row.defect.requirement} | {row.defect.meaning} | {killed} | {by} |")
         count = sum(outcome.killed for outcome in self.outcomes)
         lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
+        if self.alone is not None:
+            lines.append(f"Who else notices was looked at for {self.alone} of them.")
         for row in self.outcomes:
             if row.first_problem:
                 name = f"{row.defect.requirement} {row.defect.name}"
@@ -158,7 +161,10 @@ def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str
               help="Who else must not notice: the rest of the area, or of all areas.")  # fmt: skip
 @click.option("--sample", type=int, default=None, metavar="N",
               help="Only N defects, drawn by the seed from all areas.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
+@click.option("--alone", type=int, default=None, metavar="N",
+              help="Judge the whole scope under N of them, drawn by the seed; under the others "
+              "their own requirement.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Seed of what is drawn.")
 @click.option("--out", default="results/defects", type=click.Path(path_type=Path))
 def main(
     target: str,
@@ -169,6 +175,7 @@ def main(
     versions: str,
     scope: str,
     sample: int | None,
+    alone: int | None,
     seed: int,
     out: Path,
 ) -> None:
@@ -191,12 +198,13 @@ def main(
             "them), others a cluster alone (--target kafka:RELEASE,nodes=3)"
         )
     chosen = matching if sample is None else sampled(matching, sample, seed)
+    drawn = None if alone is None else {one.name for one in sampled(chosen, alone, seed)}
     try:
         with tempfile.TemporaryDirectory(prefix="defects-") as folder:
             place = Path(folder)
             with parse_target(target, log_dir=place / "logs") as running:
                 areas = _areas(chosen) if scope == "area" and chosen != known else ()
-                suites = Suites(target, running, place, versions, scope, areas)
+                suites = Suites(target, running, place, versions, scope, areas, drawn)
                 table = _run(suites, chosen, jobs, chosen == known, console)
     except TargetError as error:
         raise click.UsageError(str(error)) from error
@@ -237,13 +245,13 @@ def _run(
     asked = [d for d in chosen if _is_asked(baselines[d.where], d.requirement)]
 
     def outcome_of(defect: Defect) -> Outcome:
-        before, area = baselines[defect.where], suites.area_of(defect)
-        files = files_of(before, area)
-        first = judge(defect, before, ways[defect.where](defect, files), area)
+        before, watched = baselines[defect.where], suites.watched(defect)
+        files = files_of(before, watched)
+        first = judge(defect, before, ways[defect.where](defect, files), watched)
         if first.killed:
             return first
         # Chance may have had a hand in it: another look, and the table tells of both.
-        second = judge(defect, before, again[defect.where](defect, files), area)
+        second = judge(defect, before, again[defect.where](defect, files), watched)
         return replace(second, first_problem=first.problem)
 
     rows = {}
@@ -258,7 +266,8 @@ def _run(
     open_ids = unproved(baselines.values(), proved) if complete else []
     unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in asked]
     at = datetime.now(UTC).isoformat()
-    return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at)
+    alone = None if suites.alone is None else len(suites.alone & rows.keys())
+    return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at, alone)
 
 
 def _again(suites: Suites) -> Suites:

@@ -7,9 +7,10 @@ requirement of its area (or of all areas) has the verdict that it has without th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from harness.conformance.journal import JOURNAL_NAME, read_journal
@@ -23,6 +24,7 @@ from tests.defects.defect import Defect
 from tests.defects.forked_pytest import run_pytest
 
 RUN_TIMEOUT_S = 1200
+ALL = "*"
 SPEC_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_SPEC"
 DEFECT_VARIABLE = "KAFKA_CONFORMANCE_PRIVATE_DEFECT"
 OWN_BROKERS = ("own_broker", "tuned_broker", "joined_broker", "kept_broker")
@@ -64,6 +66,8 @@ class Suites:
         versions: "all", or "ends" for the first and last of each range, which is much quicker.
         scope: "area" to judge the area of the defect alone, "all" for every area.
         areas: what is judged without any defect; nothing named means all areas.
+        alone: the defects, by name, of whose area all is judged, of the others their own
+            requirement; None: all are looked at so.
     """
 
     spec: str
@@ -72,10 +76,13 @@ class Suites:
     versions: str
     scope: str
     areas: tuple[str, ...] = ()
+    alone: Set[str] | None = None
 
-    def area_of(self, defect: Defect) -> str | None:
-        """The one area that is judged under the defect; None: all of them."""
-        return defect.area if self.scope == "area" else None
+    def watched(self, defect: Defect) -> str:
+        """The requirements that are judged under the defect, as a pattern."""
+        if self.alone is not None and defect.name not in self.alone:
+            return defect.requirement
+        return f"{defect.area}-*" if self.scope == "area" else ALL
 
     def run(self, defect: Defect | None, files: Iterable[str] = ()) -> RunSummary:
         """Judge the broker through a relay with the defect's rule, or with none.
@@ -115,9 +122,9 @@ class Suites:
         return self._summary(run_name)
 
     def _asked(self, defect: Defect | None) -> list[str]:
-        area = self.area_of(defect) if defect else None
-        areas = self.areas if area is None else (area,)
-        return [word for name in areas for word in ("--requirement", f"{name}-*")]
+        watched = self.watched(defect) if defect else ALL
+        globs = [f"{name}-*" for name in self.areas] if watched == ALL else [watched]
+        return [word for glob in globs for word in ("--requirement", glob)]
 
     def _through_relay(
         self,
@@ -174,10 +181,13 @@ class Suites:
         return summarize(read_journal(journal))
 
 
-def files_of(baseline: RunSummary, area: str | None) -> list[str]:
-    """The test files that judged an area; none when all areas are meant."""
-    every = baseline.requirements.values()
-    cases = {check.case for one in every if one.area == area for check in one.checks}
+def files_of(baseline: RunSummary, watched: str) -> list[str]:
+    """The test files that judged what a pattern means; none when it means all."""
+    if watched == ALL:
+        return []
+    every = baseline.requirements.items()
+    seen = [one for name, one in every if fnmatchcase(name, watched)]
+    cases = {check.case for one in seen for check in one.checks}
     return sorted({f"suites/{case.split('::')[0]}" for case in cases})
 
 
@@ -185,11 +195,9 @@ def _run_name(name: str) -> str:
     return f"run-{name.replace('_', '-')}"
 
 
-def judge(
-    defect: Defect, baseline: RunSummary, found: RunSummary, area: str | None = None
-) -> Outcome:
-    """Compare the run under the defect with the run without any, within ``area`` if it is named."""
-    changed = _changed(_verdicts(baseline, area), _verdicts(found, area))
+def judge(defect: Defect, baseline: RunSummary, found: RunSummary, watched: str) -> Outcome:
+    """Compare the run under the defect with the run without any, in what a pattern means."""
+    changed = _changed(_verdicts(baseline, watched), _verdicts(found, watched))
     return replace(_judged(defect, found, changed), changed=changed)
 
 
@@ -212,10 +220,9 @@ def _judged(defect: Defect, found: RunSummary, changed: Changes) -> Outcome:
     return Outcome(defect, reason, "")
 
 
-def _verdicts(summary: RunSummary, area: str | None) -> dict[str, Verdict]:
-    of_area = "" if area is None else f"{area}-"
+def _verdicts(summary: RunSummary, watched: str) -> dict[str, Verdict]:
     every = summary.requirements.items()
-    return {name: one.verdict for name, one in every if name.startswith(of_area)}
+    return {name: one.verdict for name, one in every if fnmatchcase(name, watched)}
 
 
 def _changed(before: Mapping[str, Verdict], after: Mapping[str, Verdict]) -> Changes:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.judging.conftest import SmallSuite
 from tests.targets import kinds
 
@@ -35,6 +37,7 @@ TESTS = """
 """
 
 
+@pytest.mark.deep  # CI judges a Kafka with tests of the same kind
 def test_a_kafka_is_ended_and_started_again(tmp_path: Path) -> None:
     kinds.need_kafka()
     ended = SmallSuite(tmp_path, f"kafka:{kinds.KAFKA}").write(TESTS).run()

@@ -100,6 +100,7 @@ def test_a_run_with_a_zookeeper_leaves_nothing(place: Place) -> None:
     assert "are kept in" not in ended.stdout
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("--keep",)], ids=["", "keep"])
 def test_a_killed_run_with_a_zookeeper(place: Place, options: tuple[str, ...]) -> None:
     """ZooKeeper, the broker, pytest, their wardens and the keeper of the folder: all are gone."""

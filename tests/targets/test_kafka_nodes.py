@@ -18,6 +18,7 @@ from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.taken_once import TakenOnce
 
+pytestmark = pytest.mark.sample(3)
 ZK_RELEASE = "3.9.2"
 GONE_TIMEOUT_S = 20
 

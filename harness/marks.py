@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import pytest
@@ -57,20 +57,23 @@ def discarded_broker() -> Callable[[F], F]:
     return pytest.mark.discarded_broker()
 
 
+def _named(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings by Kafka's names, whose dots keywords cannot have."""
+    return {key.replace("__", "."): value for key, value in settings.items()}
+
+
 def joined_broker(**settings: str) -> Callable[[F], F]:
     """The test gets a private broker that it may join; tests without settings share one.
 
     ``settings`` as for ``own_broker``. Nobody leaves the broker because time has passed, unless
     they say so. Recorded as not_applicable where the target does not let the harness join.
     """
-    named = {key.replace("__", "."): value for key, value in settings.items()}
-    return pytest.mark.joined_broker(named)
+    return pytest.mark.joined_broker(_named(settings))
 
 
 def own_broker(**settings: str) -> Callable[[F], F]:
     """The test gets a broker of its own, with these settings (dots written as ``__``)."""
-    named = {key.replace("__", "."): value for key, value in settings.items()}
-    return pytest.mark.own_broker(named)
+    return pytest.mark.own_broker(_named(settings))
 
 
 def tuned_broker(**settings: str) -> Callable[[F], F]:
@@ -79,8 +82,7 @@ def tuned_broker(**settings: str) -> Callable[[F], F]:
     Those that follow one another with the same settings share one, as starts, and some first looks
     at logs, take long.
     """
-    named = {key.replace("__", "."): value for key, value in settings.items()}
-    return pytest.mark.tuned_broker(named)
+    return pytest.mark.tuned_broker(_named(settings))
 
 
 def kept_broker(**settings: str) -> Callable[[F], F]:
@@ -88,8 +90,7 @@ def kept_broker(**settings: str) -> Callable[[F], F]:
 
     ``settings`` as for ``own_broker``. Recorded as not_applicable where the target cannot have one.
     """
-    named = {key.replace("__", "."): value for key, value in settings.items()}
-    return pytest.mark.kept_broker(named)
+    return pytest.mark.kept_broker(_named(settings))
 
 
 def needs_nodes(count: int) -> Callable[[F], F]:
@@ -109,8 +110,7 @@ def private_cluster(
     stand below one of :data:`PRIVATE`, so that one process runs them all: there is never more than
     one such cluster.
     """
-    named = {key.replace("__", "."): value for key, value in settings.items()}
-    return pytest.mark.private_cluster(nodes, named, links, disks)
+    return pytest.mark.private_cluster(nodes, _named(settings), links, disks)
 
 
 def offline() -> Callable[[F], F]:

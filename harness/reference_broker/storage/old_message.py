@@ -26,52 +26,52 @@ _SMALLEST_LENGTH = 14
 _ALREADY_CHECKED_BYTES = 2**31 - 1
 
 
-def look_into(message: bytes) -> None:
-    """Open it, if it is compressed.
+def look_into(message: bytes, where: str) -> None:
+    """Open it, if it is compressed; errors begin with ``where`` it is.
 
     Raises UnforeseenBytes for no codec, for sizes that are too large and for what no codec has
     written, InvalidMessage for what no message may be, CorruptBatch for too short ones inside.
     """
     codec, magic = codec_of_message(message), magic_of(message)
     if codec not in CODEC_NAMES:
-        raise UnforeseenBytes(f"there is no codec {codec}")
+        raise UnforeseenBytes(f"{where}: there is no codec {codec}")
     if not codec:
         return
     if magic not in _KEY_AT or codec == CODEC_IDS["zstd"]:
-        raise InvalidMessage(f"there is no codec {codec} in magic {magic}")
-    value = _value_of(message)
+        raise InvalidMessage(f"{where}: there is no codec {codec} in magic {magic}")
+    value = _value_of(message, where)
     try:
         if codec == CODEC_IDS["lz4"] and magic == 0:
             value = with_right_checksum(value)
         inside = decompress(codec, value, _ALREADY_CHECKED_BYTES)
     except CompressionError as problem:
-        raise UnforeseenBytes(str(problem)) from problem
-    if not _count(inside):
-        raise InvalidMessage("there is no message inside")
+        raise UnforeseenBytes(f"{where}: {problem}") from problem
+    if not _count(inside, where):
+        raise InvalidMessage(f"{where}: there is no message inside")
 
 
-def _value_of(message: bytes) -> bytes:
+def _value_of(message: bytes, where: str) -> bytes:
     key_at = _KEY_AT[magic_of(message)]
     try:
         (key_size,) = _SIZE.unpack_from(message, key_at)
         value_at = key_at + _SIZE.size + max(0, key_size)
         (value_size,) = _SIZE.unpack_from(message, value_at)
     except struct.error as problem:
-        raise UnforeseenBytes("its key is longer than it") from problem
+        raise UnforeseenBytes(f"{where}: its key is longer than it") from problem
     begin = value_at + _SIZE.size
     if value_size < 0:
-        raise InvalidMessage("it is compressed, and null")
+        raise InvalidMessage(f"{where}: it is compressed, and null")
     if begin + value_size > len(message):
-        raise UnforeseenBytes("its value is longer than it")
+        raise UnforeseenBytes(f"{where}: its value is longer than it")
     return message[begin : begin + value_size]
 
 
-def _count(inside: bytes) -> int:
+def _count(inside: bytes, where: str) -> int:
     at = count = 0
     while at + _START.size <= len(inside):
         _, length = _START.unpack_from(inside, at)
         if length < _SMALLEST_LENGTH:
-            raise CorruptBatch(f"a message of {length} bytes is inside")
+            raise CorruptBatch(f"{where}: a message of {length} bytes is inside")
         at += _START.size + length
         count += at <= len(inside)
     return count

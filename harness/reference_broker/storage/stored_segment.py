@@ -195,7 +195,8 @@ class StoredSegment(Segment):
         before: BatchPlace | None = None
         for place in self.walk(max(self.offset_index.position_of(offset), 0)):
             if place.magic < MAGIC_OF_BATCHES:
-                look_into(self.read(place.position, place.size_bytes))
+                where = f"{self.path(LOG)}, byte {place.position}"
+                look_into(self.read(place.position, place.size_bytes), where)
             if place.base_offset >= offset:
                 has_it = before is not None and before.last_offset >= offset
                 return before if has_it and place.base_offset > offset else place

@@ -14,6 +14,7 @@ from harness.reference_broker.state.batch_bytes import (
 )
 from harness.reference_broker.storage.old_message import look_into
 
+WHERE = "0.log, byte 7"
 KEY_AT = {0: 18, 1: 26}
 BELOW_0 = (0x82, 0xFF)
 NULL = -1
@@ -33,8 +34,8 @@ def flipped(magic: int, codec: int, key_size: int = NULL, value_size: int = 20) 
 @pytest.mark.parametrize("magic", [0, 1, *BELOW_0])
 @pytest.mark.parametrize("codec", [5, 6, 7])
 def test_there_are_five_codecs(magic: int, codec: int) -> None:
-    with pytest.raises(UnforeseenBytes, match=f"no codec {codec}"):
-        look_into(flipped(magic, codec))
+    with pytest.raises(UnforeseenBytes, match=f"^{WHERE}: there is no codec {codec}"):
+        look_into(flipped(magic, codec), WHERE)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_there_are_five_codecs(magic: int, codec: int) -> None:
 )
 def test_no_old_message_has_zstd_and_none_a_magic_below_0(magic: int, codec: int) -> None:
     with pytest.raises(InvalidMessage, match="magic"):
-        look_into(flipped(magic, codec))
+        look_into(flipped(magic, codec), WHERE)
 
 
 @pytest.mark.parametrize("magic", [0, 1])
@@ -62,19 +63,19 @@ def test_what_is_in_it_has_to_be_there_and_compressed(
     magic: int, codec: int, sizes: tuple[int, int], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        look_into(flipped(magic, codec, *sizes))
+        look_into(flipped(magic, codec, *sizes), WHERE)
 
 
 @pytest.mark.parametrize("magic", [0, 1, *BELOW_0])
 def test_what_is_not_compressed_is_not_opened(magic: int) -> None:
-    look_into(flipped(magic, 0))
+    look_into(flipped(magic, 0), WHERE)
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
 def test_a_real_one_can_be_opened(magic: int, codec: str) -> None:
     message = encode_message_set([Message(b"value", b"key", 1, 0, magic)], codec)
-    look_into(message)
+    look_into(message, WHERE)
 
 
 def test_what_is_inside_has_to_be_messages() -> None:
@@ -82,4 +83,4 @@ def test_what_is_inside_has_to_be_messages() -> None:
 
     nonsense = gzip.compress(struct.pack(">qi", 0, 3) + b"abc")
     with pytest.raises(CorruptBatch):
-        look_into(flipped(0, 1)[:18] + struct.pack(">ii", NULL, len(nonsense)) + nonsense)
+        look_into(flipped(0, 1)[:18] + struct.pack(">ii", NULL, len(nonsense)) + nonsense, WHERE)

@@ -44,7 +44,10 @@ Bytes = tuple[bytes, bytes]
 
 @dataclass
 class Conversation:
-    """``broker_saw``: port of the proxy's socket -> requests and responses, with their lengths."""
+    """``broker_saw``: port of the proxy's socket -> requests and responses, with their lengths.
+
+    Of connections in which something was said: a client may connect and go without a word.
+    """
 
     capture: Path
     proxy: Address
@@ -65,9 +68,14 @@ def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conversat
             address = net.add(proxy)
             rewriter.book.add("client", ADVERTISED, address)
             create_topic(address, TOPIC)
+            socket.create_connection(address, 10).close()
             clients.confluent_produce(address, TOPIC, "lz4")
             assert len(clients.confluent_consume(address, TOPIC)) == clients.RECORDS
-        saw = {name[1]: (bytes(up), bytes(down)) for name, (up, down) in between.seen.items()}
+        saw = {
+            name[1]: (bytes(up), bytes(down))
+            for name, (up, down) in between.seen.items()
+            if up or down
+        }
         yield Conversation(file, address, Address(*between.address), saw)
 
 

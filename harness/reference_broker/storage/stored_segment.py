@@ -217,12 +217,14 @@ class StoredSegment(Segment):
             yield from stored_batches(data)
 
     def bytes_of_batches(self, offset: int, stop: int | None = None) -> Iterator[bytes]:
-        """Batch by batch, up to the one with `stop`, wherever in the file it is; nobody looks at
-        what is in them. Raises OSError."""
+        """Batch by batch, up to where the one with `stop` begins, wherever in the file that is: one
+        that reaches beyond is not read. Nobody looks at what is in them.
+
+        Source: UnifiedLog (rebuildProducerState), class FileRecords (slice). Raises OSError.
+        """
         first, behind = self.find(offset), None if stop is None else self.find(stop)
-        for place in () if first is None else self.walk(first.position):
-            if behind is not None and place.position >= behind.position:
-                return
+        end = self.size_bytes if behind is None else behind.position
+        for place in () if first is None else walk(self._read, first.position, end):
             yield self.read(place.position, place.size_bytes)
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:

@@ -22,11 +22,11 @@ from harness.codec.records import (
     RecordBatch,
     encode_batch,
 )
-from harness.ids import Offset, TimeMs
+from harness.ids import Offset
 from harness.reference_broker.state.producer_states import AbortedTransaction, ProducerBatch
-from harness.reference_broker.state.stored_batch import remember_producer, stored_batches
+from harness.reference_broker.state.stored_batch import remember_producer
 from harness.reference_broker.storage.aborted_files import read_aborted
-from harness.reference_broker.storage.log_folder import LOG, TXN_INDEX
+from harness.reference_broker.storage.log_folder import TXN_INDEX
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.recovered_producers import RecoveredProducers
 from harness.reference_broker.storage.stored_segment import StoredSegment
@@ -91,26 +91,3 @@ def test_the_same_is_known_as_after_every_batch(tmp_path: Path, seed: int) -> No
         assert producers.duplicate_of(sent) == one_by_one.duplicate_of(sent)
     assert producers.first_unstable(Offset(0)) == one_by_one.first_unstable(Offset(0))
     assert read_aborted(segment.path(TXN_INDEX)) == aborted
-
-
-LENGTH_ENDS_AT = 11
-"""The last byte of a batch's length."""
-
-
-@pytest.mark.parametrize(("added_bytes", "are_read"), [(0, 1), (1, 0)])
-def test_a_batch_that_reaches_into_the_next_one_is_not_read(
-    tmp_path: Path, added_bytes: int, are_read: int
-) -> None:
-    """Where an index leads to the next one, as in 4.4.0 (`UnifiedLog`, rebuildProducerState)."""
-    draws, files = random.Random(0), OpenFiles()
-    segment = StoredSegment(files, tmp_path, Offset(0), INDEX_BYTES)
-    for offset in range(2):
-        (stored,) = stored_batches(batch(offset, 0, 1, 0, draws))
-        segment.append(stored, interval_bytes=0, now=TimeMs(0))
-    files.close_under(Path("/"))
-    data = bytearray(segment.path(LOG).read_bytes())
-    data[LENGTH_ENDS_AT] += added_bytes
-    segment.path(LOG).write_bytes(data)
-    found = list(segment.bytes_of_batches(0, stop=1))
-    files.close_under(Path("/"))
-    assert len(found) == are_read

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.ids import Offset, TimeMs
 from harness.reference_broker.file_part import FilePart
-from harness.reference_broker.state.batch_bytes import NoSuchPosition
+from harness.reference_broker.state.batch_bytes import NoSuchPosition, UnforeseenBytes
 from harness.reference_broker.state.producer_states import AbortedTransaction
 from harness.reference_broker.state.segments import Segment
 from harness.reference_broker.state.stored_batch import (
@@ -228,22 +228,33 @@ class StoredSegment(Segment):
             yield self.read(place.position, place.size_bytes)
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
-        """Those with a record of that time or a later one. Raises OSError, NoSuchPosition."""
+        """Those with a record of that time or a later one.
+
+        Raises OSError, NoSuchPosition, UnforeseenBytes.
+        """
         offset = self.time_index.offset_of(timestamp)
         for place in self.walk(self.offset_index.position_of(offset)):
-            if place.max_timestamp >= timestamp:
+            if self._newest_in(place) >= timestamp:
                 yield from stored_batches(self.read(place.position, place.size_bytes))
 
     def newest_batch(self) -> StoredBatch | None:
         """The first with its largest timestamp, as the time index says.
 
-        Raises OSError, NoSuchPosition.
+        Raises OSError, NoSuchPosition, UnforeseenBytes.
         """
         for place in self.walk(self.offset_index.position_of(self._offset_of_newest)):
-            if place.max_timestamp == self.max_timestamp:
+            if self._newest_in(place) == self.max_timestamp:
                 batches = stored_batches(self.read(place.position, place.size_bytes))
                 return next(iter(batches), None)
         return None
+
+    def _newest_in(self, place: BatchPlace) -> int:
+        """Its largest timestamp. Raises UnforeseenBytes: Kafka does not know how long the head of
+        such a message is (LegacyRecord, headerSize)."""
+        if place.magic < 0:
+            where = f"{self.path(LOG)}, byte {place.position}"
+            raise UnforeseenBytes(f"{where}: there is no magic {place.magic}")
+        return place.max_timestamp
 
     def next_offset(self) -> Offset:
         """Behind its last batch, as the index leads there; its base where that leads nowhere.

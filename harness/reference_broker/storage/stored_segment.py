@@ -195,13 +195,16 @@ class StoredSegment(Segment):
         before: BatchPlace | None = None
         for place in self.walk(max(self.offset_index.position_of(offset), 0)):
             if place.magic < MAGIC_OF_BATCHES:
-                where = f"{self.path(LOG)}, byte {place.position}"
-                look_into(self.read(place.position, place.size_bytes), where)
+                look_into(self.read(place.position, place.size_bytes), self._where(place))
             if place.base_offset >= offset:
                 has_it = before is not None and before.last_offset >= offset
                 return before if has_it and place.base_offset > offset else place
             before = place
         return before if before is not None and before.last_offset >= offset else None
+
+    def _where(self, place: BatchPlace) -> str:
+        """For who is told of it."""
+        return f"{self.path(LOG)}, byte {place.position}"
 
     def read(self, position: int, size_bytes: int) -> bytes:
         """So many bytes, or what there is. Raises OSError."""
@@ -252,8 +255,7 @@ class StoredSegment(Segment):
         """Its largest timestamp. Raises UnforeseenBytes: Kafka does not know how long the head of
         such a message is (LegacyRecord, headerSize)."""
         if place.magic < 0:
-            where = f"{self.path(LOG)}, byte {place.position}"
-            raise UnforeseenBytes(f"{where}: there is no magic {place.magic}")
+            raise UnforeseenBytes(f"{self._where(place)}: there is no magic {place.magic}")
         return place.max_timestamp
 
     def next_offset(self) -> Offset:

@@ -74,8 +74,9 @@ class OpenPages:
         assert self.problems == []
 
 
-@pytest.fixture(scope="session", name="browser")
+@pytest.fixture(scope="module", name="browser")
 def _browser() -> Iterator[Browser]:
+    """Ends with its module: while it runs, its loop stands in the way of all others of the process."""
     with chromium() as browser:
         yield browser
 

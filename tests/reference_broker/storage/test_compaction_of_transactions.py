@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,9 @@ KAFKA = "4.4.0"
 MIXED, OPEN, NOTHING = "mixed", "open", "nothing"
 ROLLED_MS = 1_000
 """Each batch that is so much younger than the segment's first begins another segment."""
-BEGIN_MS, STEP_MS = int(time.time() * 1000), 60_000
-"""Beyond the markers' times, for which the brokers' clock counts: those begin none."""
+AHEAD_MS, STEP_MS = 600_000, 60_000
+"""Beyond the markers' times, for which the brokers' clock counts: those begin none. All of it is
+less ahead than the hour that a broker takes."""
 WAITING = {"cleanup.policy": "delete", "retention.ms": "-1", "segment.ms": str(ROLLED_MS)}
 COMPACTED = {
     "cleanup.policy": "compact",
@@ -47,6 +49,12 @@ COMPACTED = {
     "delete.retention.ms": "0",
 }
 PASSES = 4
+
+
+@cache
+def time_ms(number: int) -> int:
+    """Of the batch with this number; from the first that is asked for."""
+    return time_ms(0) + number * STEP_MS if number else int(time.time() * 1000) + AHEAD_MS
 
 
 @dataclass
@@ -96,7 +104,7 @@ class Writer:
         self.sequences[topic] = sequence + len(rows)
         batch = RecordBatch(
             [Record(value, key) for key, value in rows],
-            base_timestamp=BEGIN_MS + number * STEP_MS,
+            base_timestamp=time_ms(number),
             producer_id=self.ids[0],
             producer_epoch=self.ids[1],
             base_sequence=sequence,
@@ -125,9 +133,9 @@ class Writer:
 def plain(at: Address, topic: str, number: int, *rows: tuple[bytes, bytes | None]) -> int:
     """Of nobody; where it is."""
     records = [Record(value, key) for key, value in rows]
-    time_ms = BEGIN_MS + number * STEP_MS
+    batch = RecordBatch(records, base_timestamp=time_ms(number))
     with Connection(at, timeout_ms=60_000) as connection:
-        return append(connection, topic, encode_batch(RecordBatch(records, base_timestamp=time_ms)))
+        return append(connection, topic, encode_batch(batch))
 
 
 def write_mixed(at: Address) -> None:

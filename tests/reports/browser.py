@@ -76,7 +76,7 @@ class OpenPages:
 
 @pytest.fixture(scope="module", name="browser")
 def _browser() -> Iterator[Browser]:
-    """Ends with its module: while it runs, its loop stands in the way of all others of the process."""
+    """Ends with its module: while it runs, no other loop can run in this process."""
     with chromium() as browser:
         yield browser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -37,6 +38,10 @@ def records_of_batch(batch: RecordBatch) -> list[Kept]:
 USUAL = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0"}
 """Every batch that is younger than the one before begins a segment, and is worth compacting."""
 
+ROLLED_AFTER_MS = 5
+"""Before 0.10.1 the broker's clock counts: what comes while the segment is not yet older than
+``segment.ms`` does not begin another (KIP-33), and no answer tells how old it is."""
+
 
 def compacted(broker: BrokerUnderTest, **configs: str) -> Topic:
     """A topic with these settings too (dots written as ``__``).
@@ -70,6 +75,7 @@ class KeyedLog:
         self._time_ms = self._time_ms + SECOND_MS if age_ms is None else now_ms() - age_ms
         records = [Record(value, key) for key, value in pairs]
         batch = encode_batch(RecordBatch(records, base_timestamp=self._time_ms))
+        time.sleep(ROLLED_AFTER_MS / 1000)
         append(self.broker, self.topic, batch, partition=self.partition)
         begin = len(self.written)
         self.active = [Kept(begin + at, *pair) for at, pair in enumerate(pairs)]

@@ -21,7 +21,7 @@ from suites.protocol.idempotent import code_of
 
 BYTES_PER_S = 10_000
 WINDOW_S = 10  # over which Apache Kafka takes the mean: ten whole seconds and the present one
-DELAY_MS = 400
+DELAY_MS = 800
 TIMERS_MAY_BE_EARLY = 0.9
 BATCH_BYTES = 1_000
 QUOTA_WORKS_WITHIN_MS = 10_000

@@ -122,14 +122,19 @@ class Witness:
         self._broker = broker
         self._topic = topic or broker.create_topic(configs=WITNESSED)
         self._appended = 0
+        self._append()  # the one that goes in the first round
+
+    def _append(self) -> int:
+        """Its offset."""
+        age = HOUR_MS - self._appended * SECOND_MS
+        append(self._broker, self._topic, aged(age, b"witness"))
+        self._appended += 1
+        return self._appended - 1
 
     def look(self) -> None:
         """Return when the broker has looked at all logs once more, from now on."""
         for _ in range(self.ROUNDS):
-            age = HOUR_MS - self._appended * SECOND_MS
-            append(self._broker, self._topic, aged(age, b"witness"))
-            newest = self._appended
-            self._appended += 1
+            newest = self._append()
             self._broker.eventually(
                 lambda newest=newest: begin_of(self._broker, self._topic) == newest,  # type: ignore[misc]
                 "the broker has looked at its logs",

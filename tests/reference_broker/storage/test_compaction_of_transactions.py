@@ -52,9 +52,14 @@ PASSES = 4
 
 
 @cache
+def begin_ms() -> int:
+    """Of the batch 0: counted from the first that is written, not from this module's import."""
+    return int(time.time() * 1000) + AHEAD_MS
+
+
 def time_ms(number: int) -> int:
-    """Of the batch with this number; from the first that is asked for."""
-    return time_ms(0) + number * STEP_MS if number else int(time.time() * 1000) + AHEAD_MS
+    """Of the batch with this number."""
+    return begin_ms() + number * STEP_MS
 
 
 @dataclass

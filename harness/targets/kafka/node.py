@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from harness.targets.errors import TargetError
 from harness.targets.kafka.broker_config import NodeConfig, server_properties
 from harness.targets.kafka.eras import Fact, knows
+from harness.targets.kafka.formatted import format_node
 from harness.targets.kafka.hosts_file import write_hosts
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.logging_config import write_logging
@@ -17,7 +17,6 @@ from harness.targets.kafka.server import JavaServer
 from harness.targets.target import Address
 
 MAIN = "kafka.Kafka"
-FORMAT = "kafka.tools.StorageTool"
 OPEN_CLASS_LOADER = "--add-opens=java.base/java.lang=ALL-UNNAMED"
 """What snappy-java up to 1.0.5 needs on a Java with modules to load its native part."""
 
@@ -63,22 +62,14 @@ class KafkaNode(JavaServer):
         return self.config.listening(self.address)
 
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
-        """Format the log directory where it is needed, then become the node: one process group."""
+        """The node, whose log directories are formatted by now where that is needed."""
+        if self._cluster_id is not None:
+            format_node(self.config, self._cluster_id, self._jvm, self.log_path)
         properties = self.folder / "server.properties"
         properties.write_text(server_properties(self.config))
         given = write_logging(self.folder, self.config.release)
         given += write_hosts(self.folder, self.config.hosts)
         opened = [] if knows(self.config.release, Fact.SNAPPY_IN_MODULES) else [OPEN_CLASS_LOADER]
-        node = self._jvm.words(
+        return self._jvm.words(
             self.folder, [*given, *archive_flags, *opened], MAIN, str(properties)
         )
-        formatted = (self.config.log_directories[0] / "meta.properties").exists()
-        if self._cluster_id is None or formatted:
-            return node
-        flags = [*given, *self._jvm.archive.read_flags()]
-        tool = self._jvm.words(self.folder, flags, FORMAT, "format", "-t", self._cluster_id, "-c")
-        return [
-            "/bin/sh",
-            "-c",
-            f"{shlex.join([*tool, str(properties)])} && exec {shlex.join(node)}",
-        ]

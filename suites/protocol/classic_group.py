@@ -28,7 +28,7 @@ from harness.codec.messages import (
     SyncGroupResponse,
 )
 from suites.protocol.internal_topics import NOT_YET
-from suites.protocol.loaded_groups import all_are_loaded
+from suites.protocol.loaded_groups import await_all_loaded
 
 SESSION_MS, REBALANCE_MS = 30_000, 60_000
 """Long enough that no member of a test is given up by chance."""
@@ -118,9 +118,7 @@ class ClassicGroup:
             return
         await_coordinator(self.broker, GROUP)
         self.broker.eventually(self._is_served, "the coordinator serves groups", 60_000)
-        self.broker.eventually(
-            lambda: all_are_loaded(self.broker), "the coordinator has loaded all groups", 60_000
-        )
+        await_all_loaded(self.broker)
         if not self.broker.private:
             _SERVED.add(self.broker.address)
 

@@ -27,6 +27,7 @@ from suites.protocol.committed_offsets import (
 )
 from suites.protocol.held_groups import first_answer
 from suites.protocol.kept_topics import KeptTopics
+from suites.protocol.loaded_groups import await_all_loaded
 from suites.protocol.subscriptions import subscription
 
 FIRST_LIST_WITH_STATES = 4
@@ -67,6 +68,7 @@ def test_a_commit_without_a_generation_makes_a_simple_group(
     """
     topic = kept.topic(broker, _one_partition)
     group_id = fresh_group(broker, topic)
+    await_all_loaded(broker)  # while any group is being loaded, none may be listed
     with requirement("OFFS-005"):
         for offset in (5, 7):
             entries = {topic: [entry(offset)]}

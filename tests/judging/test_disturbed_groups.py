@@ -1,4 +1,4 @@
-"""A group that a coordinator forgets because others delete topics changes no verdict."""
+"""Groups that a coordinator forgets meanwhile, or has not loaded yet, change no verdict."""
 
 from __future__ import annotations
 
@@ -14,10 +14,17 @@ import pytest
 from harness.client.broker import BrokerUnderTest
 from harness.client.deletion import delete_groups
 from harness.codec.error_code import ErrorCode
-from harness.codec.header import decode_response
-from harness.codec.messages import JoinGroupRequest, JoinGroupResponse, OffsetCommitRequest
+from harness.codec.header import decode_response, encode_response
+from harness.codec.messages import (
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    OffsetCommitRequest,
+)
 from harness.proxies import FrameRule, RunningRelay, SeenRequest
 from suites.protocol.classic_group import ClassicGroup
+from suites.protocol.loaded_groups import await_all_loaded
 from tests.sweep.brokers import door
 
 LIMIT_S = 120
@@ -53,6 +60,23 @@ class Forgets(FrameRule):
             if answer.error_code == ErrorCode.NONE:
                 self.kept.add(seen.message.group_id)
         return [payload]
+
+
+class LoadsLate(FrameRule):
+    """One of the groups that are described is being loaded, so many times."""
+
+    def __init__(self, times: int) -> None:
+        self.asked, self._times = 0, times
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not isinstance(seen.message, DescribeGroupsRequest) or seen.api is None:
+            return [payload]
+        self.asked += 1
+        correlation_id, answer = decode_response(seen.api, seen.version, payload)
+        assert isinstance(answer, DescribeGroupsResponse)
+        if self.asked <= self._times:
+            answer.groups[-1].error_code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return [encode_response(answer, seen.version, correlation_id)]
 
 
 @pytest.fixture
@@ -92,3 +116,16 @@ def test_a_newcomer_asks_for_another_id_as_often_as_its_group_is_forgotten(
         (member,) = group.stable(None)
         assert rule.forgotten[group.group_id] == MANY
         assert member.generation == 1
+
+
+def test_all_groups_are_loaded_before_one_is_asked_about(behind: BrokerUnderTest) -> None:
+    """A shared broker is looked at until they are, and not again."""
+    rule = LoadsLate(MANY)
+    with (
+        RunningRelay(behind.address, rule) as relay,
+        closing(door(relay.address, "loading")) as asked,
+    ):
+        await_all_loaded(asked)
+        assert rule.asked == MANY + 1
+        await_all_loaded(asked)
+        assert rule.asked == MANY + 1

@@ -28,12 +28,13 @@ from harness.codec.messages import (
     SyncGroupResponse,
 )
 from suites.protocol.internal_topics import NOT_YET
+from suites.protocol.loaded_groups import await_all_loaded
 
 SESSION_MS, REBALANCE_MS = 30_000, 60_000
 """Long enough that no member of a test is given up by chance."""
 
 KNOWN_ID = 4  # from this version of JoinGroup on a new member is first told its id (KIP-394)
-IDS = 3  # that a newcomer asks for before it gives up
+IDS = 20  # that a newcomer asks for before it gives up
 SEVERAL_LEAVE = 3  # from this version of LeaveGroup on it names several members (KIP-345)
 MANDATORY_PROTOCOL = 5  # of SyncGroup (KIP-559)
 _NOT_YET = {*NOT_YET, ErrorCode.NOT_COORDINATOR}
@@ -117,6 +118,7 @@ class ClassicGroup:
             return
         await_coordinator(self.broker, GROUP)
         self.broker.eventually(self._is_served, "the coordinator serves groups", 60_000)
+        await_all_loaded(self.broker)
         if not self.broker.private:
             _SERVED.add(self.broker.address)
 

@@ -27,11 +27,15 @@ from harness.codec.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from harness.in_time import in_time
 from suites.protocol.internal_topics import NOT_YET
 from suites.protocol.loaded_groups import await_all_loaded
 
 SESSION_MS, REBALANCE_MS = 30_000, 60_000
 """Long enough that no member of a test is given up by chance."""
+
+SOON_MS, SOON_SHARE = 5_000, 0.6
+"""Of what follows at once: on a fast machine; and at most this share of a session."""
 
 KNOWN_ID = 4  # from this version of JoinGroup on a new member is first told its id (KIP-394)
 IDS = 20  # that a newcomer asks for before it gives up
@@ -344,6 +348,17 @@ def await_rebalance(member: Member, within_ms: float = 15_000) -> None:
         f"a heartbeat of {member.member_id} says REBALANCE_IN_PROGRESS",
         within_ms,
     )
+
+
+def await_rebalance_soon(member: Member) -> None:
+    """The same, well before a session of the usual length could end, also in longer times.
+
+    Raises TooSlow: see :mod:`harness.in_time`.
+    """
+    broker = member.group.broker
+    within_ms = min(broker.scaled_ms(SOON_MS), SOON_SHARE * SESSION_MS)
+    with in_time(within_ms):
+        await_rebalance(member, within_ms / broker.time_scale)
 
 
 def leader_of(members: Sequence[Member]) -> Member:

@@ -25,6 +25,8 @@ from harness.capture.capture_file import CaptureFile
 from harness.cli import main
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
+from harness.codec.frame import frame
+from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
 from harness.proxies.address import Address
 from harness.targets.ports import free_ports
@@ -134,6 +136,37 @@ def test_a_rule_a_toxic_and_a_clean_stop(broker: Address, tmp_path: Path) -> Non
     assert events[0]["detail"]["upstreams"] == {"1": str(broker)}
     found = messages(follow(tuple(CaptureFile(str(capture))))[0])
     assert len(found) == 2 * 2 * 3, "three requests and answers, on both sides"
+
+
+def test_a_flood_of_small_frames_does_not_delay_its_stop(tmp_path: Path) -> None:
+    """No frame goes on, so that nothing but the proxy itself stops its reads."""
+    rules = tmp_path / "r.toml"
+    rules.write_text('[[rule]]\non = "request"\napi = "Metadata"\ndrop = true\n')
+    flood = frame(encode_request(MetadataRequest(), 1, 1)) * 10_000
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        upstream = Address(*listener.getsockname())
+        with program("--upstream", upstream, "--rules", rules) as running:
+            address = running.proxy_of(upstream)
+            floods = [in_background(address, flood) for _ in range(4)]
+            running.line("fired .* for the first time")
+            assert running.signalled(signal.SIGTERM) == 0
+            for each in floods:
+                each.join(LIMIT_S)
+                assert not each.is_alive()
+
+
+def in_background(address: Address, data: bytes) -> Thread:
+    """Sends it again and again until the connection ends."""
+
+    def send() -> None:
+        with socket.create_connection(address, LIMIT_S) as connection:
+            with contextlib.suppress(ConnectionError):
+                while True:
+                    connection.sendall(data)
+
+    thread = Thread(target=send, daemon=True)
+    thread.start()
+    return thread
 
 
 def test_killed_under_traffic_its_clients_see_their_connections_closed(broker: Address) -> None:

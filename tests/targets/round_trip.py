@@ -33,6 +33,11 @@ NOT_YET = {
     ErrorCode.NOT_ENOUGH_REPLICAS,  # nothing was appended
 }
 
+APPENDED_PERHAPS = {
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,  # a follower was too slow
+}
+
 
 def eventually(ask: Callable[[], T | None], what: str) -> T:
     """Ask until the answer is not None."""
@@ -67,7 +72,7 @@ class Talk:
         if leader is None:
             return None
         error = self.append(topic, value, leader)
-        if error is ErrorCode.REQUEST_TIMED_OUT:
+        if error in APPENDED_PERHAPS:
             self._await_value(topic, value, ask)
             return True
         assert error in NOT_YET or error is ErrorCode.NONE, error

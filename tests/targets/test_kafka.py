@@ -12,7 +12,7 @@ import pytest
 from harness.client.connection import Connection
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest
-from harness.java import JavaHome, find_java
+from harness.java import find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.class_archive import ClassArchive
 from harness.targets.errors import TargetError, TargetStartError
@@ -111,7 +111,7 @@ def test_a_spoilt_archive_does_no_harm(
     monkeypatch.setattr("harness.targets.kafka.target.fetch_release", lambda *_: jars)
     archive = tmp_path / "cache" / "class-archives"
     monkeypatch.setattr(ClassArchive, "read_flags", lambda self: spoilt(archive, self))
-    with KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir, write_archive=False) as target:
+    with KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir) as target:
         assert target.is_alive()
 
 
@@ -120,61 +120,6 @@ def spoilt(folder: Path, archive: ClassArchive) -> list[str]:
     archive.path.write_bytes(os.urandom(4096))
     option = "AOTCache" if archive.path.suffix == ".aot" else "SharedArchiveFile"
     return [f"-XX:{option}={archive.path}"]
-
-
-@pytest.fixture
-def java(tmp_path: Path) -> JavaHome:
-    return JavaHome(tmp_path, tmp_path / "bin" / "java", 17, "17.0.1", "JAVA_HOME")
-
-
-class TestClassArchive:
-    @pytest.fixture
-    def jar(self, tmp_path: Path) -> Path:
-        path = tmp_path / "a.jar"
-        path.write_text("a")
-        return path
-
-    def make(self, tmp_path: Path, java: JavaHome, jar: Path) -> ClassArchive:
-        return ClassArchive(tmp_path / "archives", "kafka-1", java, ["-Xmx1m"], [jar])
-
-    def test_one_writes_at_a_time(self, tmp_path: Path, java: JavaHome, jar: Path) -> None:
-        one, two = (self.make(tmp_path, java, jar) for _ in range(2))
-        assert one.claim()
-        assert not two.claim()
-        one.release()
-        assert two.claim()
-        two.release()
-
-    def test_kept_in_one_step_and_then_read(
-        self, tmp_path: Path, java: JavaHome, jar: Path
-    ) -> None:
-        one = self.make(tmp_path, java, jar)
-        assert one.claim()
-        assert one.read_flags() == []
-        written = Path(one.write_flags()[0].split("=", 1)[1])
-        written.write_text("classes")
-        one.keep()
-        one.release()
-        assert f"-XX:SharedArchiveFile={one.path}" in self.make(tmp_path, java, jar).read_flags()
-        assert not self.make(tmp_path, java, jar).claim()
-        assert not written.exists()
-
-    def test_a_runtime_that_cannot_write_is_not_asked_again(
-        self, tmp_path: Path, java: JavaHome, jar: Path
-    ) -> None:
-        one = self.make(tmp_path, java, jar)
-        assert one.claim()
-        one.keep()
-        one.release()
-        assert not one.is_usable()
-        assert not one.claim()
-
-    def test_another_jar_is_another_archive(
-        self, tmp_path: Path, java: JavaHome, jar: Path
-    ) -> None:
-        before = self.make(tmp_path, java, jar).path
-        jar.write_text("changed")
-        assert self.make(tmp_path, java, jar).path != before
 
 
 def test_values_are_escaped_in_properties(tmp_path: Path) -> None:

@@ -143,7 +143,6 @@ def test_a_port_that_was_taken_meanwhile(
             mode=mode,
             log_dir=tmp_path,
             choose_ports=ports,
-            write_archive=False,
         ) as target:
             assert target.is_alive()
     assert len(ports.chosen) >= 2

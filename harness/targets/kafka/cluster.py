@@ -43,7 +43,6 @@ class KafkaCluster:
         programs: Programs,
         log_folder: Path,
         *,
-        write_archive: bool,
         keep_in: Path | None = None,
         node_folders: Mapping[int, Path] | None = None,
     ) -> None:
@@ -56,7 +55,6 @@ class KafkaCluster:
         self.brokers: dict[int, KafkaNode] = {}
         self._programs = programs
         self._log_folder = log_folder
-        self._write_archive = write_archive
         self._node_folders = dict(node_folders or {})
         self._cluster_id = new_cluster_id() if plan.mode is Mode.KRAFT else None
         self.scratch = ScratchFolder(keep_in)
@@ -104,10 +102,10 @@ class KafkaCluster:
         for server in self.servers():
             server.hold_fd = self.scratch.hold_fd
         if self.zookeeper is not None:
-            self.zookeeper.start(write_archive=self._write_archive)
-        for node in self.nodes.values():
-            is_broker = node.node_id in self.brokers
-            node.launch(write_archive=self._write_archive and is_broker)
+            self.zookeeper.start(archive_in=self.scratch.path)
+        first = next(iter(self.brokers))
+        for node_id, node in self.nodes.items():
+            node.launch(archive_in=self.scratch.path if node_id == first else None)
         for broker in self.brokers.values():
             self._await(broker, self.addresses)
         if len(self.controllers) > 1:

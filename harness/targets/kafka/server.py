@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -14,6 +15,8 @@ from harness.targets.process import ChildProcess, end_of_log
 from harness.targets.start_again import StartAgain
 
 STOP_TIMEOUT_MS = 60_000
+ENDED_IN_ORDER = (0, 128 + signal.SIGTERM)
+"""The exit statuses of a JVM that has done all that it does at its end."""
 PORT_TAKEN = ("Address already in use", "java.net.BindException")
 JVM_BROKEN = ("Error occurred during initialization of VM", "A fatal error has been detected")
 GIVEN_UP = ("Fatal error during KafkaServer",)  # 0.8: ...KafkaServerStartable startup
@@ -52,7 +55,7 @@ class JavaServer(ABC):
         """That of the scratch folder around ``folder``, see ChildProcess."""
         self._jvm = jvm
         self._child: ChildProcess | None = None
-        self._writes_archive = False
+        self._leaves_archive: Path | None = None
         self._answered = False
         self._look_at = 0.0
 
@@ -69,17 +72,17 @@ class JavaServer(ABC):
         """Whether the process runs; a paused one does."""
         return self._child is not None and self._child.is_alive()
 
-    def launch(self, *, write_archive: bool = False) -> None:
+    def launch(self, *, archive_in: Path | None = None) -> None:
         """Start the process; whether it answers is found out by others, who call ``answered``.
 
-        ``write_archive``: at its end in good order it may leave a class archive, unless there is
-        one or another is at it. Raises TargetStartError: it cannot be executed.
+        ``archive_in``: a folder that goes with us. There it leaves a class archive at an end in
+        good order, unless there is one already. Raises TargetStartError: it cannot be executed.
         """
         archive = self._jvm.archive
-        flags = archive.read_flags()
-        self._writes_archive = not flags and write_archive and archive.claim()
-        if self._writes_archive:
-            flags = archive.write_flags()
+        flags, self._leaves_archive = archive.read_flags(), None
+        if archive_in is not None and not archive.is_usable():
+            self._leaves_archive = archive_in / f"{self.folder.name}-{archive.path.name}"
+            flags = archive.write_flags(self._leaves_archive)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._child = ChildProcess(
             self._command(flags),
@@ -159,28 +162,34 @@ class JavaServer(ABC):
 
     def end_for_archive(self) -> None:
         """An end in good order, if a class archive comes of it; else nothing is done."""
-        if not (self._writes_archive and self._answered and self.is_alive()):
+        if self._leaves_archive is None or self._jvm.archive.is_usable():
             return
-        self.resume()
-        assert self._child is not None
-        if self._child.terminate(WRITE_TIMEOUT_MS) is not None:
-            self._jvm.archive.keep()
+        if self._child is not None and self._answered and self.is_alive():
+            self._keep_archive(self._child.terminate(WRITE_TIMEOUT_MS))
 
     def _terminate(self, child: ChildProcess) -> None:
-        self.end_for_archive()
-        if child.terminate(STOP_TIMEOUT_MS) is None:
+        status = child.terminate(STOP_TIMEOUT_MS)
+        if status is None:
             raise TargetError(
                 f"{self.called} did not end within {STOP_TIMEOUT_MS} ms after SIGTERM; "
                 f"its log {self.log_path} ends with\n{child.tail()}"
             )
+        self._keep_archive(status)
+
+    def _keep_archive(self, status: int | None) -> None:
+        place, self._leaves_archive = self._leaves_archive, None
+        if place is None or not self._answered or status not in ENDED_IN_ORDER:
+            return
+        self._jvm.archive.keep(place)
+        place.unlink(missing_ok=True)
 
     def _end(self, by: Callable[[ChildProcess], None]) -> None:
-        self.expected_to_run = self._answered = False
-        if self._child is not None:
-            by(self._child)
-        if self._writes_archive:
-            self._jvm.archive.release()
-            self._writes_archive = False
+        self.expected_to_run = False
+        try:
+            if self._child is not None:
+                by(self._child)
+        finally:
+            self._answered = False
 
     # -- freezing ------------------------------------------------------------------------------
 

@@ -104,13 +104,11 @@ class KafkaTarget(Target):
         log_dir: Path | None = None,
         progress: Progress | None = None,
         choose_ports: Callable[[int], list[int]] = free_ports,
-        write_archive: bool = True,
     ) -> None:
         """``heap``: of each Kafka process, as in java's -Xmx. ``jvm``: how Java is tuned, quick to
-        start or as Kafka's own scripts do it. ``progress`` is told of downloads.
-        ``write_archive``: whether the stop may take some seconds, once, to leave a class archive
-        for quicker starts. Raises TargetError: no release, one without that mode, a bad heap or
-        number of nodes."""
+        start or as Kafka's own scripts do it. ``progress`` is called for downloads. The first
+        stop takes some seconds, to leave a class archive for cheaper starts. Raises TargetError:
+        no release, one without that mode, a bad heap or number of nodes."""
         super().__init__(log_dir)
         self.release = release
         listeners_of(release)  # is it a release at all
@@ -129,7 +127,6 @@ class KafkaTarget(Target):
         self.spec = self._spec()
         self._progress = progress
         self._choose_ports = choose_ports
-        self._write_archive = write_archive
         self._cluster: KafkaCluster | None = None
         self._log_path: Path | None = None
 
@@ -204,7 +201,6 @@ class KafkaTarget(Target):
             self._plan,
             programs,
             self._log_folder(),
-            write_archive=self._write_archive,
             keep_in=self.keep_in,
             node_folders=self.node_folders,
         )
@@ -315,7 +311,6 @@ class KafkaTarget(Target):
             jvm=self.jvm,
             settings={**self.settings, **settings},
             log_dir=self._log_folder(),
-            write_archive=False,
         )
 
     def _another_linked(

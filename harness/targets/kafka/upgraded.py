@@ -32,7 +32,6 @@ class UpgradedKafka(KafkaTarget):
             jvm=jvm,
             settings=settings,
             log_dir=log_dir,
-            write_archive=False,
         )
 
     def restart_node(self, node: int) -> None:

@@ -41,9 +41,9 @@ class ZooKeeper(JavaServer):
         self.address = address
         self._data = folder / "data"
 
-    def start(self, *, write_archive: bool) -> None:
+    def start(self, *, archive_in: Path) -> None:
         """Start it and wait until it answers. Raises TargetStartError, StartAgain."""
-        self.launch(write_archive=write_archive)
+        self.launch(archive_in=archive_in)
         await_condition(
             self._is_ours,
             START_TIMEOUT_MS,

@@ -38,7 +38,7 @@ SOON_MS, SOON_SHARE = 5_000, 0.6
 """Of what follows at once: on a fast machine; and at most this share of a session."""
 
 KNOWN_ID = 4  # from this version of JoinGroup on a new member is first told its id (KIP-394)
-IDS = 20  # that a newcomer asks for before it gives up
+IDS = 20  # that a newcomer asks for, and how often for each, before it gives up
 SEVERAL_LEAVE = 3  # from this version of LeaveGroup on it names several members (KIP-345)
 MANDATORY_PROTOCOL = 5  # of SyncGroup (KIP-559)
 _NOT_YET = {*NOT_YET, ErrorCode.NOT_COORDINATOR}
@@ -216,8 +216,11 @@ class Member:
         wants_id = self.group.version("JoinGroup") >= KNOWN_ID and self.instance_id is None
         if self.member_id or not wants_id:
             return
-        self.send_join()
-        answer = self.take_join(tolerant=True)
+        for _ in range(IDS):
+            self.send_join()
+            answer = self.take_join(tolerant=True)
+            if answer.error_code != ErrorCode.COORDINATOR_NOT_AVAILABLE:
+                break  # else the group that this made is just being forgotten
         _prepared(answer.error_code, ErrorCode.MEMBER_ID_REQUIRED, "the first join")
         self.member_id = answer.member_id
 

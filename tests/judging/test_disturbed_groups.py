@@ -25,9 +25,11 @@ from harness.codec.messages import (
 from harness.proxies import FrameRule, RunningRelay, SeenRequest
 from suites.protocol.classic_group import ClassicGroup
 from suites.protocol.loaded_groups import await_all_loaded
+from tests.defects.edited_request import with_body
 from tests.sweep.brokers import door
 
 LIMIT_S = 120
+DYING = "dying"
 MANY = 10
 
 
@@ -60,6 +62,30 @@ class Forgets(FrameRule):
             if answer.error_code == ErrorCode.NONE:
                 self.kept.add(seen.message.group_id)
         return [payload]
+
+
+class GroupsAreDying(FrameRule):
+    """A newcomer's first join meets a group that is just being forgotten, so many times."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        message = seen.message
+        if not isinstance(message, JoinGroupRequest) or message.member_id or not self.left:
+            return seen.payload
+        self.left -= 1
+        seen.notes[DYING] = True
+        message.member_id = "nobody"  # so that the broker gives no id
+        return with_body(seen, message)
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if DYING not in seen.notes or seen.api is None:
+            return [payload]
+        correlation_id, answer = decode_response(seen.api, seen.version, payload)
+        assert isinstance(answer, JoinGroupResponse)
+        answer.error_code, answer.member_id = ErrorCode.COORDINATOR_NOT_AVAILABLE, ""
+        return [encode_response(answer, seen.version, correlation_id)]
 
 
 class LoadsLate(FrameRule):
@@ -116,6 +142,19 @@ def test_a_newcomer_asks_for_another_id_as_often_as_its_group_is_forgotten(
         (member,) = group.stable(None)
         assert rule.forgotten[group.group_id] == MANY
         assert member.generation == 1
+
+
+def test_a_newcomer_asks_again_while_its_group_is_being_forgotten(behind: BrokerUnderTest) -> None:
+    rule = GroupsAreDying(0)
+    with (
+        RunningRelay(behind.address, rule) as relay,
+        closing(door(relay.address, "dying")) as asked,
+    ):
+        newcomer = ClassicGroup(asked).member()
+        rule.left = MANY
+        newcomer.be_given_an_id()
+        assert rule.left == 0
+        assert newcomer.member_id
 
 
 def test_all_groups_are_loaded_before_one_is_asked_about(behind: BrokerUnderTest) -> None:

@@ -36,7 +36,7 @@ NOT_YET = {
 
 def eventually(ask: Callable[[], T | None], what: str) -> T:
     """Ask until the answer is not None."""
-    answer = await_right(ask, lambda found: found is not None, what, TIMEOUT_MS / 1000)
+    answer = await_right(ask, lambda found: found is not None, what)
     assert answer is not None
     return answer
 

@@ -42,6 +42,12 @@ class Pace:
         self._lost_s += max(late_s - TOLERANCE_S, 0.0)
         self._woke_s = self._now_s()
 
+    def end(self) -> None:
+        """The watch has ended: what comes later is no pause."""
+        self.note_wake()
+        ended_s = self._woke_s
+        self._now_s = lambda: ended_s
+
     def _late_s(self) -> float:
         return max(self._now_s() - self._woke_s - STEP_S, 0.0)
 
@@ -86,7 +92,7 @@ def watched_pace() -> Iterator[Pace]:
     try:
         yield pace
     finally:
-        pace.note_wake()
+        pace.end()
         ended.set()
         thread.join()
 

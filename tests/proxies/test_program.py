@@ -61,16 +61,14 @@ def ask(base: str, method: str, path: str, body: object = None) -> httpx.Respons
     return httpx.request(method, base + path, json=body, timeout=LIMIT_S, verify=False)
 
 
-def closed_after(connection: socket.socket) -> float:
-    """Seconds until the peer has closed, by FIN or RST."""
-    began = time.monotonic()
+def await_close(connection: socket.socket) -> None:
+    """Until the peer has closed, by FIN or RST. Raises TimeoutError."""
     connection.settimeout(LIMIT_S)
     try:
         while connection.recv(65_536):
             pass
     except ConnectionError:
         pass
-    return time.monotonic() - began
 
 
 def is_refused(address: Address) -> bool:
@@ -124,7 +122,7 @@ def test_a_rule_a_toxic_and_a_clean_stop(broker: Address, tmp_path: Path) -> Non
 
         with socket.create_connection(address, 10) as idle:
             assert running.signalled(signal.SIGTERM) == 0
-            assert closed_after(idle) < LIMIT_S
+            await_close(idle)
         assert is_refused(address)
     assert 'rule "busy": 3 frames seen, 3 matched, 1 fired' in running.lines
     assert not any("Traceback" in line for line in running.lines)
@@ -191,11 +189,9 @@ def test_killed_under_traffic_its_clients_see_their_connections_closed(broker: A
         with socket.create_connection(address, 10) as idle:
             idle.sendall(b"\0\0\0\x40half of a frame")
             running.process.kill()
-            killed = time.monotonic()
-            closed_after(idle)
+            await_close(idle)
             for each in talking:
                 each.join(LIMIT_S)
-            assert time.monotonic() - killed < LIMIT_S / 2, "nobody hangs"
         assert [type(error) for error in ended] == [ConnectionClosed] * 4
 
 
@@ -320,7 +316,7 @@ def test_an_upstream_that_is_not_there_is_told_once(tmp_path: Path) -> None:
         address = running.proxy_of(upstream)
         for _ in range(3):
             with socket.create_connection(address, 10) as connection:
-                assert closed_after(connection) < LIMIT_S
+                await_close(connection)
         running.line(rf"^{upstream} could not be reached$")
         assert running.signalled(signal.SIGINT) == 0
     assert sum("could not be reached" in line for line in running.lines) == 1

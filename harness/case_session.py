@@ -36,16 +36,13 @@ from harness.lossy_broker import ONLY_NODE, LossyBroker
 from harness.own_names import case_prefix
 from harness.pace import FACTORS
 from harness.power_loss.lossy_disk import LossyDisk
-from harness.run_session import WorkerContext
+from harness.run_session import NOT_ANSWERED, WorkerContext
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability
 from harness.targets.first_door import LEADER_AND_ISR
 from harness.targets.target import JOIN_AS_BROKER, Address, Target
 from harness.targets.zookeeper_topics import ZookeeperTopics
 from harness.virtual_broker.cluster import JoinedCluster
-
-NOT_ANSWERED = "the broker did not answer before this test began"
-"""The reason of what was not judged because the broker had gone."""
 
 JUDGES_NO_BROKER = "it judges no broker, but what we do by document: --target by-document"
 """The reason of what a broker cannot be asked."""
@@ -88,6 +85,7 @@ class CaseSession:
     slow: int = 0  # how often the machine was too slow: each time longer times follow
     died: bool = False  # the broker, under this test
     too_slow: bool = False  # the machine, for this test
+    quiet: bool = False  # it has ended, and nothing is wrong
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
     lent: Target | None = None
@@ -317,9 +315,9 @@ class CaseSession:
         records = finish_case(error)
         if self.died:
             records = [_with_death(record) for record in records]
-        quiet = all(record.verdict in _QUIET for record in records)
+        self.quiet = all(record.verdict in _QUIET for record in records)
         records = self._by_date(records, error)
-        if quiet:
+        if self.quiet:
             return records
         return with_evidence(records, self._write_evidence(records, trace()))
 

@@ -209,11 +209,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    shared = config.stash.get(_BROKER, None)
-    if shared is not None:
+    """End what was started. What belongs to the run is forgotten, so that another may start."""
+    if shared := config.stash.get(_BROKER, None):
+        del config.stash[_BROKER]
         shared.close()
-    run = config.stash.get(_SESSION, None)
-    if run is not None:
+    if run := config.stash.get(_SESSION, None):
+        del config.stash[_SESSION]
         run.close()
 
 

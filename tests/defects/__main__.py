@@ -49,7 +49,8 @@ class Progress:
         mark = f"NOT KILLED ({problem})" if problem else "killed"
         mark += f", at first: {judged.first_problem}" if judged.first_problem else ""
         mark += f"; repeat: {self._repeat(defect)}" if problem else ""
-        self.console.print(f"{defect.requirement} {defect.name}: {mark}", highlight=False)
+        line = f"{defect.requirement} {defect.name}: {mark}"
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def _repeat(self, defect: Defect) -> str:
         """The command that asks this row again, and all others of its requirement."""

@@ -12,6 +12,7 @@ starting a run before the first one is asked for.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -26,6 +27,7 @@ from harness.targets.target import Target
 
 PLUGIN_ROOM = "harness."
 """The modules whose hooks make a run; those of pytest itself belong to the session."""
+SUITES = "suites"
 WORDS = (
     *("--collect-only", "-s", "-p", "no:terminal", "-p", "no:cacheprovider"),
     *("-p", "no:hypothesispytest", "-o", "addopts=--strict-markers --strict-config"),
@@ -44,6 +46,8 @@ class RowSession:
     def __init__(self, work: Callable[[RowSession], None]) -> None:
         self._work = work
         self._problems: list[str] = []
+        self._options: Sequence[str] = ()
+        self._all: Sequence[pytest.Item] = ()
         self._session: pytest.Session | None = None
         self._make_target: MakeTarget | None = None
         self.failure: BaseException | None = None
@@ -137,12 +141,33 @@ class RowSession:
                 if id(one) not in before:
                     config.pluginmanager.unregister(one)
 
-    def collect(self, words: Sequence[str]) -> None:
+    def run_imported_anew(
+        self, items: Sequence[pytest.Item], make_target: MakeTarget, out: Path, name: str
+    ) -> RunSummary:
+        """The same as :meth:`run` with the files of the tests imported again, in a new session.
+
+        For a process that ends afterwards: this session is of no use any more.
+        """
+        names = {item.nodeid for item in items}
+        found: list[RunSummary] = []
+
+        def work(anew: RowSession) -> None:
+            again = [item for item in anew.items if item.nodeid in names]
+            found.append(anew.run(again, make_target, out, name))
+
+        for module in [one for one in sys.modules if one.split(".")[0] == SUITES]:
+            del sys.modules[module]
+        files = dict.fromkeys(str(item.path) for item in items)
+        RowSession(work).collect(list(files), self._options)
+        return found[0]
+
+    def collect(self, words: Sequence[str], options: Sequence[str] = ()) -> None:
         """Start pytest; returns when ``work`` has returned, or raises what it raised.
 
-        Raises CollectionFailed.
+        ``words``: which files; ``options``: of the suites. Raises CollectionFailed.
         """
-        code = pytest.main([*words, *WORDS], plugins=[self])
+        self._options = options
+        code = pytest.main([*words, *options, *WORDS], plugins=[self])
         if self.failure is not None:
             raise self.failure
         if self._session is None:

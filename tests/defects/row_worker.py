@@ -26,7 +26,7 @@ from tests.defects.broker_pool import BrokerPool
 from tests.defects.defect import Defect, Where
 from tests.defects.outcome import judge
 from tests.defects.row_items import is_lent, items_of
-from tests.defects.row_session import MakeTarget, RowSession
+from tests.defects.row_session import RowSession
 from tests.defects.row_unit import (
     Begun,
     RowFound,
@@ -36,7 +36,7 @@ from tests.defects.row_unit import (
     UnitDone,
     UnitFailed,
 )
-from tests.defects.struck_target import BrokenRule, StruckTargets
+from tests.defects.struck_target import StruckTargets
 
 RUN_LIMIT_S = 300
 CASE_LIMIT_S = 5
@@ -154,12 +154,12 @@ class RowWorker:
         try:
             targets = StruckTargets(self.spec, addresses, self._pool_for_test)
             with targets.under(unit.where, defect) as make_target:
-                return self._run_once(items, make_target, name)
+                # What was imported before the wrong function was put in place has the right one.
+                is_stale = unit.where is Where.OFFLINE and defect is not None
+                run = self.session.run_imported_anew if is_stale else self.session.run
+                return run(items, make_target, self.out, name)
         finally:
             faulthandler.cancel_dump_traceback_later()
-
-    def _run_once(self, items: list[pytest.Item], make_target: MakeTarget, name: str) -> RunSummary:
-        return self.session.run(items, make_target, self.out, name)
 
     def _pool_for_test(self) -> BrokerPool | None:
         """None for a test that has its broker for itself."""
@@ -179,6 +179,3 @@ def _proved(before: RunSummary | None) -> frozenset[str]:
     return frozenset(
         name for name, one in every if one.level == "MUST" and one.verdict is Verdict.PASSED
     )
-
-
-__all__ = ["BrokenRule", "NotClean", "RowWorker"]

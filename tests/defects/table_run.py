@@ -65,10 +65,15 @@ class Asked:
         """Whether the target has several brokers."""
         return has_several_nodes(self.spec)
 
-    def words(self) -> list[str]:
-        """What pytest collects."""
-        suites = CLUSTER_SUITES if self.is_cluster else SUITES
-        return [*suites, "--versions", self.versions, "--target", self.spec]
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """Where the tests are that the target can be asked."""
+        return CLUSTER_SUITES if self.is_cluster else SUITES
+
+    @property
+    def options(self) -> list[str]:
+        """How they are asked."""
+        return ["--versions", self.versions, "--target", self.spec]
 
 
 @dataclass(slots=True)
@@ -99,7 +104,7 @@ class TableRun:
 
     def table(self) -> Table:
         """Raises TargetError, CollectionFailed, NeverClean."""
-        RowSession(self._work).collect(self.asked.words())
+        RowSession(self._work).collect(self.asked.suites, self.asked.options)
         rows = {name: one for name, one in self._judged.items() if isinstance(one.found, RowFound)}
         seen = [defect for defect in self.asked.chosen if defect.name in rows]
         unseen = [one for one in self.asked.chosen if one.name not in rows]

@@ -135,11 +135,11 @@ class RowQueue:
     def _decide(self, unit: Unit) -> None:
         for row in unit.rows:
             found = self._found.pop(row)
-            is_good = isinstance(found, RowUnseen) or not found.problem
-            if is_good or row in self._looked:
+            problem = "" if isinstance(found, RowUnseen) else found.problem
+            if not problem or row in self._looked:
                 self._is_judged(row, found)
             else:
-                self._look_again(unit, row, found.problem)
+                self._look_again(unit, row, problem)
 
     def _failed(self, unit: Unit, problem: str) -> None:
         """Without a defect it does not pass: nothing that was found of it counts."""

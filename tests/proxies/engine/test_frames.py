@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.proxies import frames
@@ -85,6 +85,10 @@ def split(stream: bytes) -> list[bytes]:
     turns=st.integers(0, 2),
     interrupt=st.booleans(),
 )
+@example(
+    stream=struct.pack(">i4xi", 4, 9) + b"head", cuts=[], wanted=set(), a_turn=1, turns=1,
+    interrupt=False,
+)  # fmt: skip
 def test_what_is_walked_in_several_turns_is_the_same(
     stream: bytes, cuts: list[float], wanted: set[int], a_turn: int, turns: int, interrupt: bool
 ) -> None:

@@ -76,7 +76,7 @@ def split(stream: bytes) -> list[bytes]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     stream=ANY,
     cuts=CUTS,
@@ -114,7 +114,7 @@ def test_what_is_walked_in_several_turns_is_the_same(
     assert set(by_turns.boundaries) >= set(at_once.boundaries)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(stream=STREAMS, cuts=CUTS, wanted=st.sets(st.integers(0, 8)))
 def test_wanted_frames_are_found_whole_and_all_bytes_go_on_in_order(
     stream: bytes, cuts: list[float], wanted: set[int]
@@ -130,7 +130,7 @@ def test_wanted_frames_are_found_whole_and_all_bytes_go_on_in_order(
     assert noting.finder.is_between
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(stream=ANY, cuts=CUTS, wanted=st.sets(st.integers(0, 8)), budget=st.integers(0, 200))
 def test_any_bytes_pass_and_no_more_is_held_than_allowed(
     stream: bytes, cuts: list[float], wanted: set[int], budget: int
@@ -144,7 +144,7 @@ def test_any_bytes_pass_and_no_more_is_held_than_allowed(
     assert noting.finder.pending_bytes == 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(stream=STREAMS, cuts=CUTS, wanted=st.sets(st.integers(0, 8)))
 def test_boundaries_are_told_where_frames_end(
     stream: bytes, cuts: list[float], wanted: set[int]

@@ -198,7 +198,6 @@ class FrameFinder(Generic[Claim]):
         size, begins, left = len(data), self._watch.begins, FRAMES_A_TURN
         self.is_behind = False
         while size - at >= LENGTH_BYTES and left and not self.is_stopped:
-            left -= 1
             if self.interrupt:
                 self._pass(data, start, at)
                 start = at
@@ -214,6 +213,7 @@ class FrameFinder(Generic[Claim]):
             if size - payload < self._head_bytes and size < stop:
                 break
             claim = begins(data, payload, length)
+            left -= 1
             if claim is None:
                 at = stop
                 continue

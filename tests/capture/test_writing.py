@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.capture.capture_file import CaptureFile
@@ -47,7 +47,6 @@ def written(*steps: tuple[Endpoint, bytes]) -> bytes:
     return out.getvalue()
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([CLIENT, BROKER]), st.binary(max_size=300))))
 def test_bytes_and_order_are_kept(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Endpoint, bytes]]

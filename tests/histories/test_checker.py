@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.histories.checker import check
@@ -226,7 +226,6 @@ OPERATIONS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(OPERATIONS, max_size=40))
 def test_any_history_gets_a_verdict(history: list[Operation]) -> None:
     judgement = check(history)
@@ -234,7 +233,6 @@ def test_any_history_gets_a_verdict(history: list[Operation]) -> None:
     assert (judgement.verdict is Verdict.UNKNOWN) == bool(judgement.why)
 
 
-@settings(deadline=None)
 @given(st.lists(OPERATIONS, max_size=10))
 def test_a_history_can_be_judged_again_from_a_file(history: list[Operation]) -> None:
     assert list(from_lines(to_lines(history).splitlines())) == history

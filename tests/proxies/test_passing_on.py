@@ -17,9 +17,7 @@ from harness.proxies import RunningRelay
 from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
-FEW = settings(
-    max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 REQUEST = frame(encode_request(MetadataRequest(), 1, 1))
 NO_ANSWER = frame(encode_request(ProduceRequest(acks=0), 3, 2))
 BAD_LENGTH = struct.pack(">i", -1)

@@ -205,7 +205,7 @@ KEYS = st.sampled_from([b"a", b"b", b"c", b"d"])
 ROWS = st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=3)), min_size=1, max_size=4)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(ROWS, st.integers(-1, 2), st.sampled_from(["none", "lz4"])), max_size=12),
     st.sets(st.integers(0, 11)),

@@ -31,9 +31,7 @@ from tests.proxies.engine.proxied import (
 )
 from tests.proxies.test_passing_on import CUTS, cut
 
-FEW = settings(
-    max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 UP = st.sampled_from(
     [metadata(1), fetch(2), produce(3, 0), produce(4, 1), b"\xff\xff\xff\xff", fetch(1) * 300]
 )
@@ -225,7 +223,7 @@ def _read_until_it_ends(sock: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("way", ["idle", "wants everything, small limits"])
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(up=st.binary(max_size=400), down=st.binary(max_size=400))
 def test_arbitrary_bytes_never_break_it(way: str, up: bytes, down: bytes) -> None:
     with proxied(**WAYS[way]) as ends:

@@ -360,7 +360,7 @@ class Driver:
         assert self.chain.held_bytes == len(self.sent) - len(self.received)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 1000), OPERATIONS)
 def test_nothing_is_lost_or_overtakes_whatever_comes_and_goes(
     seed: int, operations: list[tuple[str, object]]
@@ -380,7 +380,7 @@ def test_nothing_is_lost_or_overtakes_whatever_comes_and_goes(
     assert driver.chain.is_idle
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 1000), OPERATIONS)
 def test_the_same_chance_and_traffic_give_the_same_stream(
     seed: int, operations: list[tuple[str, object]]

@@ -1,0 +1,120 @@
+"""A sample of tests of which there are very many or which take long; ``--deep`` runs them all.
+
+The sample is drawn by a word, which is that of the commit unless ``--draw`` gives another: the next
+commit runs other cases, and every worker and who repeats a run the same ones.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import pytest
+
+NO_COMMIT = "no commit"
+MARKS = ("sample", "rotates")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--deep", action="store_true", help="Every case, also of tests of which a sample is run."
+    )
+    parser.addoption(
+        "--draw", metavar="WORD", help="What draws the sample; without, the commit of HEAD."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.draw is None:  # pytest-xdist gives the option to its workers
+        config.option.draw = head_commit(config)
+
+
+def head_commit(config: pytest.Config) -> str:
+    """Of the repository around the root folder."""
+    done = subprocess.run(
+        ["git", "rev-parse", "HEAD"],
+        cwd=config.rootpath,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or NO_COMMIT
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    if config.getoption("deep"):
+        return "cases: all (--deep)"
+    return f"cases: a sample, which {_draw_option(config)} draws again"
+
+
+def _draw_option(config: pytest.Config) -> str:
+    return f"--draw {shlex.quote(config.getoption('draw'))}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the cases of each test, class or file marked ``sample(N)`` one in N stays, of all
+    functions marked ``rotates(N)`` one in N, at least one of each, of a test marked ``deep`` none.
+    """
+    if config.getoption("deep") or any("::" in argument for argument in config.args):
+        return
+    draw = config.getoption("draw")
+    out = {item.nodeid for item in items if item.get_closest_marker("deep")}
+    for (_, share), cases in _samples(items).items():
+        out |= left_out(cases, share, draw)
+    for share, functions in _rotating(items).items():
+        gone = left_out(functions, share, draw)
+        out |= {item.nodeid for item in items if _function(item) in gone}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
+    items[:] = [item for item in items if item.nodeid not in out]
+
+
+def left_out(names: Iterable[str], share: int, draw: str) -> set[str]:
+    """All but one in ``share`` of them."""
+
+    def place(name: str) -> bytes:
+        return blake2b(f"{draw}\n{name}".encode()).digest()
+
+    drawn = sorted(set(names), key=place)
+    return set(drawn[-(-len(drawn) // share) :])
+
+
+def _samples(items: list[pytest.Item]) -> dict[tuple[str, int], list[str]]:
+    """Cases by what carries the mark, and by its share."""
+    groups: dict[tuple[str, int], list[str]] = {}
+    for item in items:
+        for node, mark in item.iter_markers_with_node("sample"):
+            where = _function(item) if node is item else node.nodeid
+            groups.setdefault((where, int(mark.args[0])), []).append(item.nodeid)
+    return groups
+
+
+def _rotating(items: list[pytest.Item]) -> dict[int, list[str]]:
+    """Functions of all files by the share of the closest mark."""
+    groups: dict[int, list[str]] = {}
+    for item in items:
+        if mark := item.get_closest_marker("rotates"):
+            groups.setdefault(int(mark.args[0]), []).append(_function(item))
+    return groups
+
+
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.split("[")[0]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """How a case is run again that another draw may leave out."""
+    failed = [
+        report.nodeid
+        for outcome in ("failed", "error")
+        for report in terminalreporter.getreports(outcome)
+        if any(mark in report.keywords for mark in MARKS)
+    ]
+    if failed and not config.getoption("deep"):
+        terminalreporter.section(f"drawn cases that failed ({_draw_option(config)})")
+        for nodeid in dict.fromkeys(failed):
+            terminalreporter.line(f"again: pytest {shlex.quote(nodeid)}")

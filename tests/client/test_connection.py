@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -17,6 +17,7 @@ from harness.client import (
     ResponseTimeout,
     WireViolation,
 )
+from harness.client import connection as connection_module
 from harness.client.connection import FRAME_LIMIT_BYTES
 from harness.codec.apis import api_named
 from harness.codec.frame import frame
@@ -318,6 +319,31 @@ def test_expect_silence() -> None:
         began = time.monotonic()
         connection.expect_silence(SHORT_MS)
         assert time.monotonic() - began >= SHORT_MS / 1000
+
+
+def test_a_silence_is_watched_again_where_the_machine_stood_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What comes in the time that is added breaks it as well."""
+    added = threading.Event()
+
+    def script(peer: Peer) -> None:
+        assert added.wait(HANGS_AFTER_S)
+        peer.send(b"late")
+        peer.read_to_end()
+
+    def time_left(for_ms: float) -> Iterator[float]:
+        yield for_ms
+        added.set()
+        yield HANGS_AFTER_S * 1000
+
+    monkeypatch.setattr(connection_module, "time_left", time_left)
+    with scripted(script) as address, Connection(address) as connection:
+        try:
+            with pytest.raises(WireViolation, match="4 bytes came where nothing was to be sent"):
+                connection.expect_silence(SHORT_MS)
+        finally:
+            added.set()  # the peer ends also where nothing was added
 
 
 def test_a_close_is_not_silence() -> None:

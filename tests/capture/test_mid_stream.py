@@ -68,6 +68,7 @@ def numbers_of(found: list[Told], *, requests: bool) -> list[Told]:
     return [one for one in found if one[0] == requests]
 
 
+@pytest.mark.sample(3)
 @FILES
 @pytest.mark.parametrize("with_port", [True, False], ids=["port", "no-port"])
 def test_from_every_byte_on_all_whole_frames_are_found(file: Path, with_port: bool) -> None:

@@ -12,6 +12,7 @@ from harness.codec.interpreter_decode import Reader
 from harness.codec.messages import FetchRequest, MetadataRequest
 from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint as uvarint
+from tests.codec.values import QUICK
 
 DESCENDING = uvarint(2) + uvarint(200) + uvarint(1) + b"a" + uvarint(100) + uvarint(1) + b"b"
 TWICE = uvarint(2) + uvarint(200) + uvarint(1) + b"a" + uvarint(200) + uvarint(1) + b"b"
@@ -65,6 +66,7 @@ def test_text_that_is_no_utf8_is_replaced() -> None:
     assert message.topics[0].name == "�"
 
 
+@QUICK
 @given(st.sampled_from(sorted(APIS)), st.data())
 def test_generated_and_interpreted_readers_agree(key: int, data: st.DataObject) -> None:
     api = APIS[key]

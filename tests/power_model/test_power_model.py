@@ -11,19 +11,20 @@ from tests.power_model.lossy_files import Disk, FlushFile, FlushNames, Link, Ren
 from tests.power_model.recorded_calls import Forgets
 from tests.power_model.rounds import Counts, play
 
-ROUNDS = 6
+ROUNDS, ROUNDS_AT_DEPTH = 2, 6
 SEEN_WITHIN = 12
 ROOT, FILE = 0, 1
 A, B = Path("a"), Path("b")
 
 
 @pytest.mark.parametrize("journal", [True, False], ids=["journal", "folders"])
-def test_what_was_promised_is_there(journal: bool) -> None:
+def test_what_was_promised_is_there(journal: bool, pytestconfig: pytest.Config) -> None:
     counts = Counts()
-    broken = [told for seed in range(ROUNDS) for told in play(seed, counts, journal=journal)]
+    rounds = ROUNDS_AT_DEPTH if pytestconfig.getoption("deep") else ROUNDS
+    broken = [told for seed in range(rounds) for told in play(seed, counts, journal=journal)]
     assert broken == []
-    assert counts.disks == ROUNDS * 48
-    assert counts.acknowledged > 100
+    assert counts.disks == rounds * 48
+    assert counts.acknowledged > 17 * rounds
 
 
 LOST = "flushed is all below"

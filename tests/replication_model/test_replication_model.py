@@ -25,6 +25,7 @@ def test_walks_break_nothing_and_take_every_step() -> None:
     assert {*RULES} - rare <= {name for name, count in walked.ran.items() if count}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("plant", DEFECTS, ids=lambda plant: plant.__name__)
 def test_what_is_planted_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

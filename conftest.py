@@ -1,3 +1,5 @@
-"""Loads the conformance plugin; it wakes up only when tests below ``suites/`` are asked for."""
+"""Loads the conformance plugin, which wakes up only when tests below ``suites/`` are asked for, and
+the clock lane of ``tests/``.
+"""
 
-pytest_plugins = ("harness.pytest_plugin",)
+pytest_plugins = ("harness.pytest_plugin", "tests.pace.lane")

@@ -2,8 +2,8 @@
 
 Each case does the same work twice, by us and by a peer, in turns in the same process, and prints
 our time divided by the peer's: below 1.0 we are quicker. Absolute times say more about the
-machine than about the code, so none are printed, and nothing here is a test: what a ratio ought
-to be is for a reader to judge.
+machine than about the code, so only ``suites`` prints some. Nothing here is a test: what a ratio
+ought to be is for a reader to judge.
 
 The cases (names may be given to run only some):
 
@@ -13,6 +13,7 @@ The cases (names may be given to run only some):
 - ``records``: ``walk_records``, which a broker validates with, against ``decode_batches``, which
   makes objects of the same records; for several shapes of records.
 - ``suites``: the whole run on the built-in broker against the same run on Apache Kafka 4.4.0.
+  Here seconds are printed too, with goals for two idle cores, as they are what a user waits for.
 
 ``python -m bench codec`` measures the codec alone, with times and targets: see ``bench.codec``.
 

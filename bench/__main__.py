@@ -13,7 +13,7 @@ from bench.proxy.__main__ import main as proxy_main
 from bench.ratio import ratio
 from bench.records import cases as record_cases
 from bench.storage.__main__ import main as storage_main
-from bench.suites import GROUP, NAME, suites_ratio
+from bench.suites import GROUP, suites_lines
 
 _WITH_OPTIONS: dict[str, Callable[[list[str]], int]] = {
     "broker": broker_main,
@@ -41,7 +41,9 @@ def main(names: list[str]) -> int:
             sys.stdout.write(f"{ratio(case):8.2f}  {case.name}\n")
             sys.stdout.flush()
     if GROUP in (names or groups):
-        sys.stdout.write(f"{suites_ratio():8.2f}  {NAME}\n")
+        for line in suites_lines():
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
     return 0
 
 

@@ -1,36 +1,74 @@
-"""The suites on the built-in broker against the same suites on Apache Kafka, in one run."""
+"""How long a judgement takes: the suites on the built-in broker and on Apache Kafka, in one run.
+
+Each is one ``kafka-conformance run`` with its defaults, from its start to its end. Seconds belong
+to the machine, so the goals, which are for two idle cores, stand beside them with the load that
+there was; the ratio belongs to the suites.
+"""
 
 from __future__ import annotations
 
-import json
+import os
 import subprocess
 import sys
 import tempfile
-from datetime import datetime
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 GROUP = "suites"
 OURS, PEER = "reference", "kafka:4.4.0"
-NAME = f"the suites on {OURS} / on {PEER}, from the first case to the last, two test processes"
+REQUIREMENT = "PROD-011"
 
 
-def suites_ratio() -> float:
-    """Raises RuntimeError when one of the two runs did not come to its end."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "harness.cli", "run", "--jobs", "2", "--out", folder]
-        targets = ["--target", OURS, "--target", PEER]
-        done = subprocess.run([*command, *targets], capture_output=True, text=True, check=False)
-        took_s = dict(map(_took_s, Path(folder).glob("runs/*/journal.jsonl")))
-    if done.returncode or set(took_s) != {OURS, PEER}:
-        raise RuntimeError(f"the suites did not pass:\n{done.stdout}{done.stderr}")
-    return took_s[OURS] / took_s[PEER]
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One command, and how long it may take on two idle cores."""
+
+    name: str
+    options: tuple[str, ...]
+    goal_s: float
 
 
-def _took_s(journal: Path) -> tuple[str, float]:
-    """Target and time of one run; the target's start is not in it."""
-    lines = journal.read_text("utf-8").splitlines()
-    header, footer = json.loads(lines[0]), json.loads(lines[-1])
-    began, ended = (
-        datetime.fromisoformat(at) for at in (header["started_at"], footer["finished_at"])
-    )
-    return header["target"], (ended - began).total_seconds()
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a command took; ``cpu_s`` with all processes that it started and awaited."""
+
+    wall_s: float
+    cpu_s: float
+
+
+JUDGEMENTS = (
+    Judgement(f"all suites on {OURS}", ("--target", OURS), 120),
+    Judgement(f"suites/protocol on {OURS}", ("--target", OURS, "--suite", "protocol"), 60),
+    Judgement(f"one requirement on {OURS}", ("--target", OURS, "--requirement", REQUIREMENT), 3),
+    Judgement(f"all suites on {PEER}", ("--target", PEER), 300),
+)
+_OURS, _PEER = JUDGEMENTS[0], JUDGEMENTS[-1]
+
+
+def suites_lines() -> Iterator[str]:
+    """A line for each judgement, and the ratio. Raises RuntimeError when one is not green."""
+    taken = {}
+    for judgement in JUDGEMENTS:
+        taken[judgement] = took = _judge(judgement)
+        load, _, _ = os.getloadavg()
+        yield (
+            f"{took.wall_s:8.1f}  s ({judgement.goal_s:.0f} on two idle cores), "
+            f"{took.cpu_s:.1f} s of CPU: {judgement.name}; load {load:.1f}"
+        )
+    yield f"{taken[_OURS].wall_s / taken[_PEER].wall_s:8.2f}  {_OURS.name} / {_PEER.name}"
+
+
+def _judge(judgement: Judgement) -> Taken:
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "said").open("w+") as said:
+        command = [sys.executable, "-m", "harness.cli", "run", "--out", folder]
+        began_s = time.monotonic()
+        child = subprocess.Popen([*command, *judgement.options], stdout=said, stderr=said)
+        _, status, used = os.wait4(child.pid, 0)
+        took_s = time.monotonic() - began_s
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            said.seek(0)
+            raise RuntimeError(f"{judgement.name} is not green:\n{said.read()}")
+    return Taken(took_s, used.ru_utime + used.ru_stime)

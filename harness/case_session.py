@@ -21,12 +21,7 @@ from harness.cluster_notes import ClusterNotes
 from harness.cluster_watch import ClusterWatch, both
 from harness.codec.apis import Api
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.checks import (
-    begin_case,
-    broken_meanwhile,
-    finish_case,
-    with_evidence,
-)
+from harness.conformance.checks import begin_case, broken_meanwhile, finish_case, with_evidence
 from harness.conformance.dated import APACHE_KAFKA, by_date
 from harness.conformance.outcome import Inconclusive, NotApplicable, NotSupported
 from harness.conformance.record import CheckRecord
@@ -35,20 +30,19 @@ from harness.discarded_broker import UNHURRIED
 from harness.faults import Faults
 from harness.granted import grants_of
 from harness.histories.history import Operation
+from harness.in_time import TooSlow
 from harness.kept_broker import KeptBroker
 from harness.lossy_broker import ONLY_NODE, LossyBroker
 from harness.own_names import case_prefix
+from harness.pace import FACTORS
 from harness.power_loss.lossy_disk import LossyDisk
-from harness.run_session import WorkerContext
+from harness.run_session import NOT_ANSWERED, WorkerContext
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability
 from harness.targets.first_door import LEADER_AND_ISR
 from harness.targets.target import JOIN_AS_BROKER, Address, Target
 from harness.targets.zookeeper_topics import ZookeeperTopics
 from harness.virtual_broker.cluster import JoinedCluster
-
-NOT_ANSWERED = "the broker did not answer before this test began"
-"""The reason of what was not judged because the broker had gone."""
 
 JUDGES_NO_BROKER = "it judges no broker, but what we do by document: --target by-document"
 """The reason of what a broker cannot be asked."""
@@ -88,7 +82,10 @@ class CaseSession:
     offline: bool = False  # asks no broker
     attempt: int = 1
     asked: int = 1  # how often so far: each time with names of its own
+    slow: int = 0  # how often the machine was too slow: each time longer times follow
     died: bool = False  # the broker, under this test
+    too_slow: bool = False  # the machine, for this test
+    quiet: bool = False  # it has ended, and nothing is wrong
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
     lent: Target | None = None
@@ -278,7 +275,7 @@ class CaseSession:
         door = BrokerUnderTest(
             addresses,
             info.api_versions,
-            time_scale=info.time_scale,
+            time_scale=info.time_scale * FACTORS[self.slow],
             name_prefix=f"{prefix}-{number}" if number else prefix,
             seed=f"{self.context.seed}/{self.case}",
             observer=self.wire.see,
@@ -298,11 +295,16 @@ class CaseSession:
 
     @property
     def must_be_asked_again(self) -> bool:
-        """The broker died while another process asked it too: nobody knows whose test it was."""
+        """The machine was too slow, and the times can be longer; or the broker died while another
+        process asked it too: nobody knows whose test it was.
+        """
+        if self.too_slow and self.slow + 1 < len(FACTORS):
+            return True
         return self.died and self.broker.can_be_replaced and not self.broker.is_ours_alone
 
     def finish(self, error: BaseException | None, trace: Callable[[], str]) -> list[CheckRecord]:
         """Close the case: every declared requirement has a record now, evidence is written."""
+        self.too_slow = isinstance(error, TooSlow)
         asked = self._shared is not None and not isinstance(error, NotSupported | Inconclusive)
         self.died = asked and not self.shared_broker().is_alive()
         if error is None and self.died:
@@ -313,9 +315,9 @@ class CaseSession:
         records = finish_case(error)
         if self.died:
             records = [_with_death(record) for record in records]
-        quiet = all(record.verdict in _QUIET for record in records)
+        self.quiet = all(record.verdict in _QUIET for record in records)
         records = self._by_date(records, error)
-        if quiet:
+        if self.quiet:
             return records
         return with_evidence(records, self._write_evidence(records, trace()))
 

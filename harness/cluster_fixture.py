@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
@@ -69,12 +68,3 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     lent = config.stash.get(_LENT, None)
     if lent is not None:
         lent.stop()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """On a cluster one worker gets all tests with private clusters, so that there is only one."""
-    from harness.cluster_scheduling import OneForPrivateClusters  # xdist
-    from harness.pytest_plugin import has_cluster
-
-    return OneForPrivateClusters(config, log) if has_cluster(config) else None

@@ -33,6 +33,14 @@ class LentBrokers:
             self._brokers[mark] = DiscardedBroker(settings)
         return self._brokers[mark].lend(like)
 
+    def replace(self, mark: str) -> None:
+        """End this one: the next test gets a new broker.
+
+        A test that did not pass may have left its broker in any state, which must not decide
+        the tests behind it.
+        """
+        self._brokers[mark].stop()
+
     def stop(self) -> None:
         """End them all; twice is fine."""
         for broker in self._brokers.values():

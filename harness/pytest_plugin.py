@@ -6,7 +6,8 @@ hands what it learnt to the workers; records travel back on the test reports.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import gc
+from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from _pytest.runner import runtestprotocol
 from harness.case_parameters import api_of, parametrize
 from harness.case_selection import chosen, is_offline, judged, problems_of
 from harness.case_session import CaseSession, WireTelling
-from harness.client.broker import ApiNotAdvertised, BrokerUnderTest
+from harness.client.broker import ApiNotAdvertised
 from harness.client.errors import BrokerMisbehaved
 from harness.client.grants import NotGranted
 from harness.codec import DecodeError
@@ -30,18 +31,18 @@ from harness.conformance.outcome import (
 )
 from harness.conformance.record import CheckRecord, PlannedCase
 from harness.conformance.verdict import Verdict, worst
-from harness.faults import Faults
-from harness.lent_brokers import MARKS, LentBrokers
+from harness.judging_files import is_test_file, may_judge
 from harness.run_options import add_options
 from harness.run_session import DATA_NAME, RunSession, Told, WorkerContext, new_run_id, write_plan
 from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
-from harness.virtual_broker.cluster import JoinedCluster
+from harness.turns import group_of, turn_of
 
 SUITES = "suites"
 pytest_plugins = (
+    "harness.broker_fixture",
     "harness.cluster_fixture",
     "harness.kept_broker_fixture",
     "harness.lossy_broker_fixture",
@@ -51,8 +52,7 @@ _CONTEXT = pytest.StashKey[WorkerContext]()
 CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
 _ASKED = pytest.StashKey[int]()
-_LENT = pytest.StashKey[LentBrokers]()
-_PRIVATE = ("own_broker", *MARKS)
+_SLOW = pytest.StashKey[int]()
 _WORKER_INPUT = "kafka_conformance"
 _DIED = "kafka_conformance_died"
 _BROKER = pytest.StashKey[SharedBroker]()
@@ -96,12 +96,6 @@ def _active(config: pytest.Config) -> bool:
     return False
 
 
-def has_cluster(config: pytest.Config) -> bool:
-    """Whether the target of this run has several brokers."""
-    context = config.stash.get(_CONTEXT, None)
-    return context is not None and len(context.info.nodes) > 1
-
-
 def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
@@ -120,7 +114,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
     if not _active(config):
         return
-    config.stash[_LENT] = LentBrokers()
     # not EncodeError: that is a test's mistake
     register_broker_fault(BrokerMisbehaved, DecodeError, RecordsError)
     register_not_supported(ApiNotAdvertised)
@@ -166,6 +159,17 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:  #
         run.plan_from_worker(node.workerinput["workerid"])
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests that share a private broker go to one worker, whatever ``--dist`` says."""
+    run = config.stash.get(_SESSION, None)
+    if run is None:
+        return None
+    from harness.scheduling import InGroups  # it needs xdist
+
+    return InGroups(config, log, lambda: run.groups)
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     context = config.stash.get(_CONTEXT, None)
     if context is None:
@@ -182,6 +186,9 @@ class _Recording:
 
     def __init__(self, run: RunSession) -> None:
         self.run = run
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.run.begin(nodeid.removeprefix(f"{SUITES}/"))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.run.take(report)
@@ -203,17 +210,37 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    shared = config.stash.get(_BROKER, None)
-    if shared is not None:
+    """End what was started. What belongs to the run is forgotten, so that another may start."""
+    if shared := config.stash.get(_BROKER, None):
+        del config.stash[_BROKER]
         shared.close()
-    if lent := config.stash.get(_LENT, None):
-        lent.stop()
-    run = config.stash.get(_SESSION, None)
-    if run is not None:
+    if run := config.stash.get(_SESSION, None):
+        del config.stash[_SESSION]
         run.close()
 
 
 # -- the tests (worker, or the only process) -------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Nothing that is collected becomes garbage: to look for it takes a tenth of the time."""
+    if not _active(session.config):
+        return (yield)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files that hold no test of the requirements asked for are not imported."""
+    globs = config.getoption("requirement")
+    if not globs or not is_test_file(collection_path) or not _active(config):
+        return None
+    return None if may_judge(collection_path.read_text("utf-8"), globs) else True
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -231,7 +258,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = chosen(items, config.getoption("requirement"), context.info if context else None)
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = kept
+    items[:] = sorted(kept, key=turn_of)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist tells the controller, who reads the plan
@@ -245,7 +272,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         for item in session.items
     ]
     if _is_worker(config):
-        write_plan(context, config.workerinput["workerid"], cases)  # type: ignore[attr-defined]
+        groups = {item.nodeid: group for item in session.items if (group := group_of(item))}
+        worker = config.workerinput["workerid"]  # type: ignore[attr-defined]
+        write_plan(context, worker, cases, groups)
     else:
         config.stash[_SESSION].plan(cases)
 
@@ -270,10 +299,11 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
-    """One attempt; where the broker died and perhaps by another process, a broker of our own."""
+    """One attempt, made again as long as it says nothing: see ``must_be_asked_again``."""
+    item.stash[_SLOW] = 0
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    if item.stash[CASE].must_be_asked_again:
-        item._initrequest()  # type: ignore[attr-defined]
+    while (case := item.stash[CASE]).must_be_asked_again:
+        item.stash[_SLOW] = case.slow + case.too_slow
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     return reports
 
@@ -296,6 +326,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         is_offline(item),
         item.stash.get(_ATTEMPT, 1),
         asked,
+        item.stash[_SLOW],
     )
     item.stash[CASE] = case
     case.begin()
@@ -317,42 +348,6 @@ def _shared_broker(config: pytest.Config, context: WorkerContext) -> SharedBroke
 
     alone = not _is_worker(config) or config.workerinput["workercount"] == 1  # type: ignore[attr-defined]
     return config.stash.setdefault(_BROKER, SharedBroker(context, make_target, alone))
-
-
-@pytest.fixture
-def broker(request: pytest.FixtureRequest) -> Iterator[BrokerUnderTest]:
-    """The broker under test: the run's, or a private one with the marks that ask for it."""
-    case = request.node.stash[CASE]
-    marks = {name: request.node.get_closest_marker(name) for name in _PRIVATE}
-    try:
-        if own := marks["own_broker"]:
-            yield case.private_broker(case.broker.make_target(), own.args[0])
-        elif (joined := marks["joined_broker"]) and joined.args[0]:
-            yield case.private_joined(case.broker.make_target(), joined.args[0])
-        elif lent := next((mark for mark in marks.values() if mark), None):
-            settings = lent.args[0] if lent.args else {}
-            lender = request.config.stash[_LENT]
-            yield case.lent_broker(lender.lend(lent.name, settings, case.broker.make_target))
-        else:
-            yield case.shared_broker()
-    finally:
-        case.close()
-
-
-@pytest.fixture
-def peers(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Iterator[JoinedCluster]:
-    """The cluster of the test's own broker, joined by virtual ones, see
-    :mod:`harness.virtual_broker`; for tests marked ``joined_broker``."""
-    case: CaseSession = request.node.stash[CASE]
-    with case.joined(broker) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def faults(request: pytest.FixtureRequest, broker: BrokerUnderTest) -> Faults:
-    """Proxies with rules on the way to the broker under test, see :mod:`harness.faults`."""
-    case: CaseSession = request.node.stash[CASE]
-    return case.faults_before(broker)
 
 
 @pytest.hookimpl(wrapper=True)

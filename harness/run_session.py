@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from harness.begun_cases import BegunWriter
 from harness.conformance.case_lines import CaseLineWriter
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
@@ -30,6 +31,9 @@ DATA_NAME = "data"
 """In the run's folder, when data folders are kept: one folder for each start of a target."""
 DEATH_NAME = "target_died.txt"
 """In the run's folder, when the target was not there any more at the end: what is known of it."""
+
+NOT_ANSWERED = "the broker did not answer before this test began"
+"""The reason of what was not judged because the broker had gone."""
 
 
 def new_run_id(spec: str, now: datetime) -> str:
@@ -77,7 +81,10 @@ class RunSession:
         self._wire: WireWriter | None = None
         self._faults: CaseLineWriter | None = None
         self._histories: CaseLineWriter | None = None
+        self._begun: BegunWriter | None = None
         self._planned = False
+        self.groups: Mapping[str, str] = {}
+        """By node id, as :func:`harness.turns.group_of`; known when workers have collected."""
         self.context: WorkerContext | None = None
         self.death_was_seen = False
         """A test has recorded that the broker died under it."""
@@ -104,6 +111,7 @@ class RunSession:
                 started_at=_now(),
             )
         )
+        self._begun = BegunWriter(self.run_dir)
         self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
         self.context = WorkerContext(
             info, self.run_id, self.run_dir, self.seed, new_nonce(), self.greases
@@ -117,12 +125,19 @@ class RunSession:
             self._planned = True
 
     def plan_from_worker(self, worker: str) -> None:
-        """Take over the plan that a worker has written."""
+        """Take over the plan that a worker has written, if it is the first one."""
         assert self.context is not None
         file = self.context.plan_file(worker)
-        raw = json.loads(file.read_text("utf-8"))
+        if not self._planned:
+            raw = json.loads(file.read_text("utf-8"))
+            self.groups = raw["groups"]
+            self.plan([PlannedCase.from_json(entry) for entry in raw["cases"]])
         file.unlink()
-        self.plan([PlannedCase.from_json(entry) for entry in raw])
+
+    def begin(self, case: str) -> None:
+        """A test begins, in whatever process."""
+        assert self._begun is not None
+        self._begun.add(case)
 
     def record(self, checks: Sequence[dict[str, Any]]) -> None:
         """Append the checks of one test."""
@@ -188,7 +203,7 @@ class RunSession:
         try:
             self.target.stop()
         finally:
-            for writer in (self._writer, self._wire, self._faults, self._histories):
+            for writer in (self._writer, self._begun, self._wire, self._faults, self._histories):
                 if writer:
                     writer.close()
 
@@ -211,10 +226,12 @@ _TAKEN: dict[Told, Callable[[RunSession, Any], None]] = {
 """Who takes what of it."""
 
 
-def write_plan(context: WorkerContext, worker: str, cases: Sequence[PlannedCase]) -> None:
+def write_plan(
+    context: WorkerContext, worker: str, cases: Sequence[PlannedCase], groups: Mapping[str, str]
+) -> None:
     """A worker's side of :meth:`RunSession.plan_from_worker`."""
-    file = context.plan_file(worker)
-    file.write_text(json.dumps([case.to_json() for case in cases]), "utf-8")
+    plan = {"cases": [case.to_json() for case in cases], "groups": groups}
+    context.plan_file(worker).write_text(json.dumps(plan), "utf-8")
 
 
 def _now() -> str:

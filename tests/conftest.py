@@ -7,7 +7,8 @@ from zlib import crc32
 import pytest
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.import_plugin("tests.time_limits")
     parser.addoption(
         "--deep", action="store_true", help="Every case, also of tests of which a sample is run."
     )

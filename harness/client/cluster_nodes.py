@@ -157,6 +157,10 @@ class ClusterNodes:
             raise RuntimeError("other tests ask this cluster too: the mark private_cluster lacks")
         return self.control
 
+    def expect_alone(self) -> None:
+        """Raises RuntimeError where other tests ask this cluster too."""
+        _ = self._controlled
+
     def stop(self, node: int) -> None:
         """End it in good order; await its end."""
         with self._noted("stop", node):

@@ -24,6 +24,7 @@ from harness.codec.apis import Api, api_of
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_request
 from harness.codec.structs import Message, Request
+from harness.pace import time_left
 
 Address = tuple[str, int]
 M = TypeVar("M", bound=Message)
@@ -239,13 +240,17 @@ class Connection:
         raise WireViolation(f"{len(data)} bytes came where the connection had to be closed")
 
     def expect_silence(self, for_ms: float) -> None:
-        """Nothing may come, and the connection must stay open, for ``for_ms``."""
-        try:
-            data = bytes(self._buffer) or self._read(self._deadline(for_ms))
-        except ResponseTimeout:
-            return
-        self.transcript.add("received instead of silence", data)
-        raise WireViolation(f"{len(data)} bytes came where nothing was to be sent")
+        """Nothing may come, and the connection must stay open, for ``for_ms``.
+
+        Longer on a machine that stands still meanwhile, see :func:`harness.pace.time_left`.
+        """
+        for left_ms in time_left(for_ms):
+            try:
+                data = bytes(self._buffer) or self._read(self._deadline(left_ms))
+            except ResponseTimeout:
+                continue
+            self.transcript.add("received instead of silence", data)
+            raise WireViolation(f"{len(data)} bytes came where nothing was to be sent")
 
     def _deadline(self, timeout_ms: float | None) -> float:
         return time.monotonic() + (self.timeout_ms if timeout_ms is None else timeout_ms) / 1000

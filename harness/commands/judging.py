@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from harness.bundle import shipped_root
+from harness.commands.progress import Progress, RunReader
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
 from harness.conformance.summary import RunSummary, summarize
@@ -26,15 +25,6 @@ from harness.targets.process import ChildProcess
 POLL_MS = 100
 INTERRUPT_TIMEOUT_MS = 20_000
 SUITE_NAMES = ("protocol", "replication", "durability")
-
-
-@dataclass(slots=True)
-class Progress:
-    """What the journal of a running session says so far."""
-
-    planned: int = 0
-    cases: set[str] = field(default_factory=set)
-    verdicts: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +94,7 @@ def case_arguments(cases: Sequence[str]) -> list[str]:
 def judge_target(
     spec: str, options: Sequence[str], out: Path, watch: Callable[[Progress], None]
 ) -> Judged:
-    """Run pytest against ``spec``; ``watch`` is called whenever the journal has grown."""
+    """Run pytest against ``spec``; ``watch`` is called all the time, with what is known of it."""
     run_id = new_run_id(spec, datetime.now(UTC))
     run_dir = out / "runs" / run_id
     run_dir.mkdir(parents=True)
@@ -112,7 +102,7 @@ def judge_target(
     command += [*options, "--target", spec, "--out", str(out), "--run-id", run_id]
     child = ChildProcess(command, run_dir / "pytest.log", environment=suite_environment())
     try:
-        _follow(child, run_dir / JOURNAL_NAME, watch)
+        _follow(child, run_dir, watch)
     except KeyboardInterrupt as stop:
         _interrupt(child)
         raise RunInterrupted(run_dir) from stop
@@ -121,31 +111,11 @@ def judge_target(
     return _judged(spec, run_dir, child)
 
 
-def _follow(child: ChildProcess, journal: Path, watch: Callable[[Progress], None]) -> None:
-    seen, offset = Progress(), 0
-    while True:
+def _follow(child: ChildProcess, run_dir: Path, watch: Callable[[Progress], None]) -> None:
+    reader, running = RunReader(run_dir), True
+    while running:
         running = child.wait(POLL_MS) is None
-        if journal.exists():
-            with journal.open("rb") as file:
-                file.seek(offset)
-                data = file.read()
-            whole = data.rfind(b"\n") + 1
-            offset += whole
-            for line in data[:whole].splitlines():
-                _take(seen, line)
-            if whole:
-                watch(seen)
-        if not running:
-            return
-
-
-def _take(seen: Progress, line: bytes) -> None:
-    entry = json.loads(line)
-    if entry["type"] == "plan":
-        seen.planned = len(entry["cases"])
-    elif entry["type"] == "check":
-        seen.cases.add(entry["case"])
-        seen.verdicts[entry["verdict"]] += 1
+        watch(reader.read())
 
 
 def _interrupt(child: ChildProcess) -> None:

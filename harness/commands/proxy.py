@@ -276,12 +276,17 @@ class _Running:
             self.display.say(f"the journal has ended: {self._journal.problem}")
 
     async def stop(self) -> None:
-        if self._control:
-            await self._control.stop()
-        await self._front.stop()
-        for file in (self._capture, self._journal):
-            if file:
-                file.close()
+        """Each part ends, whatever another raises; the last one named here begins."""
+        async with AsyncExitStack() as ending:
+            ending.callback(self._end_display)
+            for file in (self._journal, self._capture):
+                if file:
+                    ending.callback(file.close)
+            ending.push_async_callback(self._front.stop)
+            if self._control:
+                ending.push_async_callback(self._control.stop)
+
+    def _end_display(self) -> None:
         self.is_all_shown = self.display.close()
 
     def _tell(self, event: Event) -> None:

@@ -13,21 +13,18 @@ from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextCol
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from harness.case_session import NOT_ANSWERED
+from harness.commands.jobs import FIT, jobs_for
 from harness.commands.judging import (
     Judged,
-    Progress,
     RunInterrupted,
     case_arguments,
     judge_target,
     kept_data,
     suite_folders,
 )
+from harness.commands.progress import Progress
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
-from harness.conformance.fault_parquet import FAULTS
-from harness.conformance.history_parquet import HISTORIES
-from harness.conformance.parquet import ensure_parquet
 from harness.conformance.summary import (
     RequirementSummary,
     RunExit,
@@ -35,8 +32,10 @@ from harness.conformance.summary import (
     joint_exit_code,
 )
 from harness.conformance.verdict import Verdict
-from harness.conformance.wire_parquet import WIRE
+from harness.datasets import load_parquet, write_parquet
 from harness.java import JavaError, find_java
+from harness.judging_files import count_tests
+from harness.run_session import NOT_ANSWERED
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
 from harness.targets.kafka.target import KafkaTarget
@@ -48,11 +47,6 @@ _STYLES = {
     Verdict.HARNESS_ERROR: "bold red",
     Verdict.INCONCLUSIVE: "yellow",
     Verdict.WARNING: "yellow",
-}
-_BESIDE = {
-    WIRE: "coverage from the wire",
-    FAULTS: "timeline of faults",
-    HISTORIES: "history of clients",
 }
 _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 
@@ -68,8 +62,11 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
               help="Only requirements that match, such as 'PROD-*'; may be repeated.")  # fmt: skip
 @click.option("--case", "cases", multiple=True, metavar="CASE",
               help="Only this case, named as in a journal; may be repeated.")  # fmt: skip
-@click.option("--jobs", default="1", metavar="N", show_default=True,
-              help="Test processes at the same time, or auto.")  # fmt: skip
+@click.option("--jobs", default=FIT, metavar="N", show_default=True,
+              help="Test processes at the same time: a number, auto (one a core), or fit: three a "
+              "core on the built-in broker (two as a cluster), two on Kafka, one on brokers in "
+              "containers or of a command file, as far as memory allows, and a single one on an "
+              "external cluster.")  # fmt: skip
 @click.option("--retries", default=0, metavar="N",
               help="Run a failed case up to N times more; the worst attempt counts.")  # fmt: skip
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="all", show_default=True,
@@ -106,8 +103,8 @@ def run(
     Exit codes: 0 green, 1 something failed, 2 wrong usage,
                 3 incomplete or the harness itself failed.
     """
-    if jobs != "auto" and not (jobs.isdigit() and int(jobs) > 0):
-        raise click.UsageError(f"--jobs takes a number from 1 or auto, not {jobs!r}")
+    if jobs not in (FIT, "auto") and not (jobs.isdigit() and int(jobs) > 0):
+        raise click.UsageError(f"--jobs takes a number from 1, auto or {FIT}, not {jobs!r}")
     console = Console(stderr=True)
     out = out.absolute()
     if suites and cases:
@@ -119,19 +116,21 @@ def run(
     options += [word for glob in globs for word in ("--requirement", glob)]
     options += ["--keep"] if keep else []
     options += ["--grease"] if grease else []
-    if jobs != "1":
-        options += at_once(jobs)
+    tests = len(cases) or count_tests(map(Path, wanted), globs)
+    watched = console.is_terminal and not as_json
+    load_parquet()
     try:
-        judged = [_judge(spec, options, out, console) for spec in specs]
+        judged = [
+            _judge(spec, [*options, *_at_once(spec, jobs, tests)], out, console, watched=watched)
+            for spec in specs
+        ]
     except RunInterrupted as stop:
         console.print("interrupted: the run is incomplete")
         if (data := kept_data(stop.run_dir)) is not None:
             console.print(_kept(data), markup=False, highlight=False, soft_wrap=True)
         sys.exit(RunExit.INCOMPLETE)
-    ensure_parquet(out)
-    for beside, lacking in _BESIDE.items():
-        for _, why in beside.ensure(out).unreadable:
-            console.print(f"no {lacking}: {why}", markup=False, soft_wrap=True)
+    for lacking in write_parquet(out):
+        console.print(lacking, markup=False, soft_wrap=True)
     _show(judged, as_json)
     sys.exit(_exit_code(judged))
 
@@ -159,20 +158,32 @@ def _download(release: str, console: Console) -> None:
         fetch_release(release, lambda done, total: bar.update(task, completed=done, total=total))
 
 
-def _judge(spec: str, options: list[str], out: Path, console: Console) -> Judged:
+def _at_once(spec: str, jobs: str, tests: int) -> list[str]:
+    """Options for as many processes; none where this one is enough."""
+    number = jobs_for(parse_target(spec), jobs, tests)
+    return [] if number == "1" else at_once(number)
+
+
+def _judge(spec: str, options: list[str], out: Path, console: Console, *, watched: bool) -> Judged:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[verdicts]}"),
+        TextColumn("{task.fields[waits]}", markup=False),
     )
-    with Bar(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(spec, total=None, verdicts="")
+    with Bar(*columns, console=console, disable=not watched) as bar:
+        task = bar.add_task(spec, total=None, verdicts="", waits="")
 
         def watch(seen: Progress) -> None:
             counts = ", ".join(f"{number} {name}" for name, number in seen.verdicts.most_common())
-            done = len(seen.cases)
-            bar.update(task, completed=done, total=seen.planned or None, verdicts=counts)
+            bar.update(
+                task,
+                completed=len(seen.cases),
+                total=seen.planned or None,
+                verdicts=counts,
+                waits=seen.waits_for(),
+            )
 
         return judge_target(spec, options, out, watch)
 

@@ -22,12 +22,8 @@ def suite_options() -> list[str]:
 
 
 def at_once(jobs: str) -> list[str]:
-    """Options for as many workers.
-
-    Each begins with tests that stand together, which share private brokers; who is through takes
-    from who has most left.
-    """
-    return ["-n", jobs, "--dist", "worksteal"]
+    """Options for as many workers; which gets what: :mod:`harness.scheduling`."""
+    return ["-n", jobs]
 
 
 def suite_environment() -> dict[str, str]:

@@ -75,8 +75,8 @@ class ProxiedConnection:
             self.upstream, counters.upstream, self.place, shared, unanswered, self.responses
         )
         self.responses.requests = self.requests
-        self.client.feed = self.requests.finder.feed
-        self.broker.feed = self.responses.finder.feed
+        self.client.feed = self.requests.feed
+        self.broker.feed = self.responses.feed
 
     @property
     def held_bytes(self) -> int:
@@ -114,9 +114,19 @@ class ProxiedConnection:
         stream.way.toxic_changed(change, named)
         stream.run()
 
-    def abort(self) -> None:
-        """Both sockets are closed now, and nobody is asked about it."""
+    def drop_unread(self) -> None:
+        """Frames that are read and not walked yet go nowhere. Any thread may call this.
+
+        ``abort`` has to follow on the loop.
+        """
         self._is_stopped = True
+        for watch in (self.requests, self.responses):
+            if watch:
+                watch.finder.is_stopped = True
+
+    def abort(self) -> None:
+        """Close both sockets now, without a word to the interceptor."""
+        self.drop_unread()
         self.client.abort()
         self.broker.abort()
 

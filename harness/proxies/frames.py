@@ -19,6 +19,7 @@ from harness.codec.frame import LENGTH_BYTES
 Claim = TypeVar("Claim")
 Pieces = Sequence[bytes]
 LONGEST = 0x7FFF_FFFF
+FRAMES_A_TURN = 512  # a loop has other connections, timers and a stop to see to
 SMALL_BYTES = 4096  # pieces below are put together, for each costs more than its bytes
 _LENGTH = struct.Struct(">i")
 
@@ -66,11 +67,15 @@ class FrameFinder(Generic[Claim]):
         "_small",
         "_watch",
         "interrupt",
+        "is_behind",
+        "is_stopped",
     )
 
     def __init__(self, watch: Watch[Claim], head_bytes: int, longest: int = LONGEST) -> None:
         self._watch, self._head_bytes, self._longest = watch, head_bytes, longest
         self.interrupt = False  # call ``between`` at every boundary
+        self.is_behind = False  # more frames came than are walked at once: ``go_on`` walks others
+        self.is_stopped = False  # frames that are not walked yet go nowhere; any thread may set it
         self._left: float = 0  # bytes to come of a frame that passes; inf: framing is lost
         self._head = b""  # the beginning of a frame, too little to ask about it
         self._claim: Claim | None = None  # of the frame that is being collected
@@ -123,6 +128,16 @@ class FrameFinder(Generic[Claim]):
             if self.interrupt:
                 self._watch.between()
 
+    def go_on(self) -> None:
+        """Walk the next frames of what came already."""
+        data, self._head = self._head, b""
+        self._walk(data, 0, 0)
+
+    def catch_up(self) -> None:
+        """Walk all that came already."""
+        while self.is_behind:
+            self.go_on()
+
     def _is_one_frame(self, data: bytes) -> bool:
         length = len(data) - LENGTH_BYTES
         if self.interrupt or not self._head_bytes <= length <= self._longest:
@@ -131,6 +146,7 @@ class FrameFinder(Generic[Claim]):
 
     def end(self) -> None:
         """The stream has ended: what was held passes."""
+        self.catch_up()
         rest = [*self._collected(), self._head]
         self._head = b""
         self._forget()
@@ -179,8 +195,10 @@ class FrameFinder(Generic[Claim]):
 
     def _walk(self, data: bytes, start: int, at: int) -> None:
         """A frame begins at ``data[at]``; what is before ``data[start]`` went on already."""
-        size, begins = len(data), self._watch.begins
-        while size - at >= LENGTH_BYTES:
+        size, begins, left = len(data), self._watch.begins, FRAMES_A_TURN
+        self.is_behind = False
+        while size - at >= LENGTH_BYTES and left and not self.is_stopped:
+            left -= 1
             if self.interrupt:
                 self._pass(data, start, at)
                 start = at
@@ -209,6 +227,7 @@ class FrameFinder(Generic[Claim]):
         if at < size:
             self._head = data[at:]
             self._left = 0
+            self.is_behind = not left
             self._pass(data, start, at)
         else:
             self._left = at - size

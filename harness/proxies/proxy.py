@@ -146,6 +146,8 @@ class Proxy:
     async def stop(self) -> None:
         """Close the listener and every connection at once; no task or socket is left."""
         self._stop_listening()
+        for connection in self.connections:  # before the loop reads more of them
+            connection.abort()
         await asyncio.gather(*self._accepting, return_exceptions=True)
         while self._connecting or self._open:
             # One that has its socket already ends by itself: uvloop would lose it.
@@ -157,6 +159,14 @@ class Proxy:
                 connection.abort()
             await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.sleep(0)  # the transports tell of their end on the loop's next turn
+
+    def drop_unread(self) -> None:
+        """Frames that are read and not walked yet go nowhere: a stop need not wait for them.
+
+        Any thread may call this. ``stop`` has to follow on the loop.
+        """
+        for connection in self.connections:
+            connection.drop_unread()
 
     async def enable(self) -> None:
         """Listen again, at the same port."""

@@ -53,6 +53,7 @@ class RunningRelay:
     def __enter__(self) -> Self:
         self.proxies.__enter__()
         try:
+            self.proxies.proxies.append(self.relay.proxy)  # it stops with these
             self.address = self.proxies.wait_for(self.relay.start())
         except BaseException:
             self.proxies.stop()
@@ -65,7 +66,4 @@ class RunningRelay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            self.proxies.wait_for(self.relay.stop())
-        finally:
-            self.proxies.stop()
+        self.proxies.stop()

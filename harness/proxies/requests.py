@@ -109,6 +109,7 @@ class RequestWatch(FrameWatch):
 
     def end(self) -> None:
         """The client has ended."""
+        self.finder.catch_up()
         self._has_ended = True
         if not self.shared.interceptor.is_idle and self.finder.pending_bytes:
             self.passes = self._cut

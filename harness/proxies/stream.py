@@ -62,7 +62,7 @@ class Stream:
         self._queue: deque[Item] = deque()
         self._queued_bytes = 0
         self._waiting: Callable[[], None] | None = None  # ends the wait of the first step
-        self._is_running = self._is_paused = self._is_telling = False
+        self._is_running = self._is_paused = self._is_telling = self._is_resting = False
 
     @property
     def held_bytes(self) -> int:
@@ -106,6 +106,23 @@ class Stream:
             self._is_running = False
         self.regulate()
 
+    def rest(self, go_on: Callable[[], bool]) -> None:
+        """Read no more until ``go_on``, called once a turn of the loop, says that it is done.
+
+        uvloop calls back for up to 32 reads in one turn, and each may hold thousands of frames.
+        """
+        if not self._is_resting:
+            self._is_resting = True
+            asyncio.get_running_loop().call_soon(self._rested, go_on)
+            self.regulate()
+
+    def _rested(self, go_on: Callable[[], bool]) -> None:
+        if go_on():
+            asyncio.get_running_loop().call_soon(self._rested, go_on)
+        else:
+            self._is_resting = False
+            self.regulate()
+
     def regulate(self) -> None:
         """Choose the shortest way for what comes, and whether the sender is read."""
         if self.way.is_over:
@@ -123,6 +140,8 @@ class Stream:
             self._is_telling = False
 
     def _must_pause(self) -> bool:
+        if self._is_resting:
+            return True
         if self.way.is_over:
             return False  # what comes is not kept, but its end is to be seen
         if self.receiver_is_slow or not self.way.is_open or self.must_wait():

@@ -63,6 +63,18 @@ class FrameWatch:
         self._collected_bytes = 0
         self._asides = Asides(self._released)
 
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the stream."""
+        if not self.finder.is_stopped:
+            self.finder.feed(data)
+            if self.finder.is_behind:
+                self.stream.rest(self._walk_on)
+
+    def _walk_on(self) -> bool:
+        """Whether there is more of what came."""
+        self.finder.go_on()
+        return self.finder.is_behind
+
     def act(self, steps: Iterable[Step]) -> None:
         """Do what was answered, now: this must be between frames."""
         raise NotImplementedError
@@ -125,6 +137,7 @@ class FrameWatch:
 
     def flush(self) -> None:
         """The sender has ended: what is unfinished goes on, and who stood aside."""
+        self.finder.catch_up()
         if self.finder.is_inside:
             self.traffic.cut_short += 1
         self.finder.end()

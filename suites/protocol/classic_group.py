@@ -27,13 +27,18 @@ from harness.codec.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from harness.in_time import in_time
 from suites.protocol.internal_topics import NOT_YET
+from suites.protocol.loaded_groups import await_all_loaded
 
 SESSION_MS, REBALANCE_MS = 30_000, 60_000
 """Long enough that no member of a test is given up by chance."""
 
+SOON_MS, SOON_SHARE = 5_000, 0.6
+"""Of what follows at once: on a fast machine; and at most this share of a session."""
+
 KNOWN_ID = 4  # from this version of JoinGroup on a new member is first told its id (KIP-394)
-IDS = 3  # that a newcomer asks for before it gives up
+IDS = 20  # that a newcomer asks for, and how often for each, before it gives up
 SEVERAL_LEAVE = 3  # from this version of LeaveGroup on it names several members (KIP-345)
 MANDATORY_PROTOCOL = 5  # of SyncGroup (KIP-559)
 _NOT_YET = {*NOT_YET, ErrorCode.NOT_COORDINATOR}
@@ -117,6 +122,7 @@ class ClassicGroup:
             return
         await_coordinator(self.broker, GROUP)
         self.broker.eventually(self._is_served, "the coordinator serves groups", 60_000)
+        await_all_loaded(self.broker)
         if not self.broker.private:
             _SERVED.add(self.broker.address)
 
@@ -210,8 +216,11 @@ class Member:
         wants_id = self.group.version("JoinGroup") >= KNOWN_ID and self.instance_id is None
         if self.member_id or not wants_id:
             return
-        self.send_join()
-        answer = self.take_join(tolerant=True)
+        for _ in range(IDS):
+            self.send_join()
+            answer = self.take_join(tolerant=True)
+            if answer.error_code != ErrorCode.COORDINATOR_NOT_AVAILABLE:
+                break  # else the group that this made is just being forgotten
         _prepared(answer.error_code, ErrorCode.MEMBER_ID_REQUIRED, "the first join")
         self.member_id = answer.member_id
 
@@ -342,6 +351,17 @@ def await_rebalance(member: Member, within_ms: float = 15_000) -> None:
         f"a heartbeat of {member.member_id} says REBALANCE_IN_PROGRESS",
         within_ms,
     )
+
+
+def await_rebalance_soon(member: Member) -> None:
+    """The same, well before a session of the usual length could end, also in longer times.
+
+    Raises TooSlow: see :mod:`harness.in_time`.
+    """
+    broker = member.group.broker
+    within_ms = min(broker.scaled_ms(SOON_MS), SOON_SHARE * SESSION_MS)
+    with in_time(within_ms):
+        await_rebalance(member, within_ms / broker.time_scale)
 
 
 def leader_of(members: Sequence[Member]) -> Member:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from harness.client.broker import BrokerUnderTest
-from harness.client.connection import Connection
 from harness.client.requests import fetch_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest
 from harness.codec.messages import FetchResponse as Answer
 from harness.conformance.checks import requirement
+from harness.in_time import in_time
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
@@ -34,30 +36,36 @@ EARLY_MS = 10  # a timer may be this much too quick: ticks, rounding
 LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conform
 QUIET_MS = 30  # long enough for a broker that answers too early to be seen
 GATHERED_BYTES = 64 * 1024
+PROMPT, WOKEN = 0.9, 0.45
+"""Shares of max_wait_ms: of an answer that awaits nothing, whose end would look much the same
+otherwise; and of one that an append ends soon after the beginning."""
 
 
-def _timed(connection: Connection, request: FetchRequest, version: int) -> tuple[Answer, float]:
-    """The answer, and the milliseconds that it took."""
-    started = time.monotonic()
-    response = connection.ask(request, version)
-    return response, (time.monotonic() - started) * 1000
+@contextmanager
+def _within(share: float, wait_ms: int) -> Iterator[None]:
+    """The block takes no more than this share of max_wait_ms."""
+    with in_time(share * wait_ms):
+        started = time.monotonic()
+        yield
+        took_ms = (time.monotonic() - started) * 1000
+        told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+        assert took_ms < share * wait_ms, told
 
 
-def _expect_prompt(took_ms: float, wait_ms: int, share: float = 0.9) -> None:
-    """Within this share of max_wait_ms, whose end would look much the same otherwise."""
-    assert took_ms < share * wait_ms, f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
-
-
-def _expect_woken(took_ms: float, wait_ms: int) -> None:
-    """By an append, soon after the beginning: well before half of max_wait_ms is over."""
-    _expect_prompt(took_ms, wait_ms, share=0.45)
-
-
-def _expect_at_max_wait(broker: BrokerUnderTest, took_ms: float, wait_ms: int = WAIT_MS) -> None:
-    """Not before max_wait_ms, and not very long after it."""
-    told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
-    assert took_ms >= wait_ms - EARLY_MS, told
-    assert took_ms <= wait_ms + broker.scaled_ms(LATE_MS), told
+def _at_max_wait(
+    broker: BrokerUnderTest, request: FetchRequest, version: int, wait_ms: int = WAIT_MS
+) -> Answer:
+    """The answer, which comes not before max_wait_ms, and not very long after it."""
+    connection = broker.connect()
+    bound_ms = wait_ms + broker.scaled_ms(LATE_MS)
+    with in_time(bound_ms):
+        started = time.monotonic()
+        response = connection.ask(request, version)
+        took_ms = (time.monotonic() - started) * 1000
+        told = f"answered after {took_ms:.0f} ms, max_wait_ms is {wait_ms}"
+        assert took_ms >= wait_ms - EARLY_MS, told
+        assert took_ms <= bound_ms, told
+    return response
 
 
 @judges("FETCH-006")
@@ -70,8 +78,7 @@ def test_without_data_the_answer_comes_at_max_wait(
     wanted = [entry_of(topic, api_version, {1: 0})]
     request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=1)
     with requirement("FETCH-006"):
-        response, took_ms = _timed(broker.connect(), request, api_version)
-        _expect_at_max_wait(broker, took_ms)
+        response = _at_max_wait(broker, request, api_version)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
         assert not partition_of(response, 1).records
 
@@ -107,14 +114,12 @@ def test_min_bytes_over_all_partitions_end_the_wait(
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=len(batch) + 1)
     connection = broker.connect()
     with requirement("FETCH-007"):
-        started = time.monotonic()
-        connection.send(request, api_version)
-        connection.expect_silence(for_ms=QUIET_MS)
-        append(broker, topic, batch, partition=0)
-        append(broker, topic, batch, partition=1)
-        connection.receive_frame()
-        took_ms = (time.monotonic() - started) * 1000
-        _expect_woken(took_ms, wait_ms)
+        with _within(WOKEN, wait_ms):
+            connection.send(request, api_version)
+            connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, batch, partition=0)
+            append(broker, topic, batch, partition=1)
+            connection.receive_frame()
 
 
 @judges("FETCH-008")
@@ -128,8 +133,9 @@ def test_min_bytes_0_is_answered_at_once(
     wanted = [entry_of(topic, api_version, {1: 0})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=0)
     with requirement("FETCH-008"):
-        response, took_ms = _timed(broker.connect(), request, api_version)
-        _expect_prompt(took_ms, wait_ms)
+        connection = broker.connect()
+        with _within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE)
         assert not partition_of(response, 1).records
 
@@ -150,18 +156,16 @@ def test_small_appends_are_gathered_to_min_bytes(broker: BrokerUnderTest, api_ve
     connection = broker.connect()
     parts = [_part_of_the_sum(broker) for _ in range(3)]
     with requirement("FETCH-009"):
-        started = time.monotonic()
-        connection.send(request, api_version)
-        for part in parts[:2]:
-            append(broker, topic, part)
-            connection.expect_silence(for_ms=QUIET_MS)
-        append(broker, topic, parts[2])
-        response = connection.receive()
-        took_ms = (time.monotonic() - started) * 1000
+        with _within(WOKEN, wait_ms):
+            connection.send(request, api_version)
+            for part in parts[:2]:
+                append(broker, topic, part)
+                connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, parts[2])
+            response = connection.receive()
         assert isinstance(response, Answer)
         size = len(partition_of(response).records or b"")
         assert size >= GATHERED_BYTES, f"{size} bytes, min_bytes is {GATHERED_BYTES}"
-        _expect_woken(took_ms, wait_ms)
 
 
 @judges("FETCH-009")
@@ -173,8 +177,7 @@ def test_too_few_bytes_are_given_out_at_max_wait(broker: BrokerUnderTest) -> Non
     wanted = [entry_of(topic, version, {0: 0})]
     request = fetch_request(wanted, max_wait_ms=WAIT_MS, min_bytes=GATHERED_BYTES)
     with requirement("FETCH-009"):
-        response, took_ms = _timed(broker.connect(), request, version)
-        _expect_at_max_wait(broker, took_ms)
+        response = _at_max_wait(broker, request, version)
         assert values_of(partition_of(response)) == [b"alone"]
 
 
@@ -189,8 +192,9 @@ def test_an_offset_out_of_range_ends_the_wait(
     wanted = [entry_of(topic, api_version, {1: 0, 0: 77})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
-        response, took_ms = _timed(broker.connect(), request, api_version)
-        _expect_prompt(took_ms, wait_ms)
+        connection = broker.connect()
+        with _within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
         expect_error(partition_of(response, 0).error_code, ErrorCode.OFFSET_OUT_OF_RANGE)
         expect_error(partition_of(response, 1).error_code, ErrorCode.NONE, "the idle partition")
 
@@ -206,8 +210,9 @@ def test_an_unknown_partition_alone_is_not_waited_for(
     wanted = [entry_of(topic, api_version, {NO_PARTITION: 0})]
     request = fetch_request(wanted, max_wait_ms=wait_ms, min_bytes=1)
     with requirement("FETCH-010"):
-        response, took_ms = _timed(broker.connect(), request, api_version)
-        _expect_prompt(took_ms, wait_ms)
+        connection = broker.connect()
+        with _within(PROMPT, wait_ms):
+            response = connection.ask(request, api_version)
         found = partition_of(response, NO_PARTITION).error_code
         expect_error(found, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
@@ -225,8 +230,7 @@ def test_an_empty_request_waits_for_the_partitions_of_its_session(
     opened = entry_of(topic, api_version, {0: 9, 1: 0})
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
         request = session.next_request(max_wait_ms=SESSION_WAIT_MS, min_bytes=1)
-        response, took_ms = _timed(broker.connect(), request, api_version)
-        _expect_at_max_wait(broker, took_ms, SESSION_WAIT_MS)
+        response = _at_max_wait(broker, request, api_version, SESSION_WAIT_MS)
         expect_error(response.error_code, ErrorCode.NONE)
         assert not any(p.records for topic in response.responses for p in topic.partitions)
 
@@ -242,12 +246,11 @@ def test_an_append_ends_the_wait_of_an_empty_request(
     opened = entry_of(topic, api_version, {0: 0, 1: 0})
     connection = broker.connect()
     with fetch_session(broker, api_version, [opened]) as session, requirement("FETCH-034"):
-        started = time.monotonic()
-        request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
-        connection.send(request, api_version)
-        connection.expect_silence(for_ms=QUIET_MS)
-        append(broker, topic, batch_of(b"awaited"), partition=1)
-        response = connection.receive()
-        _expect_prompt((time.monotonic() - started) * 1000, wait_ms)
+        with _within(PROMPT, wait_ms):
+            request = session.next_request(max_wait_ms=wait_ms, min_bytes=1)
+            connection.send(request, api_version)
+            connection.expect_silence(for_ms=QUIET_MS)
+            append(broker, topic, batch_of(b"awaited"), partition=1)
+            response = connection.receive()
         assert isinstance(response, Answer)
         assert values_of(partition_of(response, 1)) == [b"awaited"]

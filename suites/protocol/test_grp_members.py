@@ -8,7 +8,7 @@ from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.classic_group import (
     ClassicGroup,
-    await_rebalance,
+    await_rebalance_soon,
     followers_of,
     leader_of,
     leave,
@@ -17,7 +17,6 @@ from suites.protocol.classic_group import (
 from suites.protocol.expect import expect_error
 
 STILL_WAITS_MS = 150
-SOON_MS = 5_000  # far below the session timeout
 Leaver = LeaveGroupRequest.MemberIdentity
 
 
@@ -35,7 +34,7 @@ def test_members_hear_of_a_newcomer(group: ClassicGroup, api_version: int) -> No
             expect_error(member.heartbeat(), ErrorCode.NONE, "before the join")
         newcomer.send_join()
         for member in members:
-            await_rebalance(member, SOON_MS)
+            await_rebalance_soon(member)
         newcomer.connection.expect_silence(group.broker.scaled_ms(STILL_WAITS_MS))
         for member in members:
             member.send_join()
@@ -89,7 +88,7 @@ def test_who_leaves_is_gone_at_once(group: ClassicGroup, api_version: int) -> No
     with requirement("GRP-023"):
         code = leave(group.broker, group.group_id, leaver.member_id, api_version)
         expect_error(code, ErrorCode.NONE, "leave")
-        await_rebalance(stays, SOON_MS)
+        await_rebalance_soon(stays)
         answer = stays.ask_join()
         expect_error(answer.error_code, ErrorCode.NONE, "join of who stays")
         stays.remember(answer)

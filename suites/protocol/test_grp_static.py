@@ -9,13 +9,11 @@ from harness.marks import at_versions, judges
 from suites.protocol.classic_group import (
     ClassicGroup,
     Member,
-    await_rebalance,
+    await_rebalance_soon,
     followers_of,
     leader_of,
 )
 from suites.protocol.expect import expect_error
-
-SOON_MS = 5_000  # far below the session timeout
 
 
 def _two_statics(group: ClassicGroup) -> tuple[Member, Member]:
@@ -123,7 +121,7 @@ def test_a_static_member_leaves_by_its_instance_id(group: ClassicGroup, api_vers
         answer = group.broker.ask(request, api_version)
         code = answer.error_code or answer.members[0].error_code
         expect_error(code, ErrorCode.NONE, "leave")
-        await_rebalance(leader, SOON_MS)
+        await_rebalance_soon(leader)
         known = [each.member_id for each in group.described().members]
         assert gone.member_id not in known, "it left and is a member still"
 

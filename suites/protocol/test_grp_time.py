@@ -1,4 +1,8 @@
-"""GRP: what time brings about, and how many may be members."""
+"""GRP: what time brings about, and how many may be members.
+
+Sessions and rebalances end in these tests, which have to speak that often: in_time judges whether
+the machine let them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupResponse, OffsetCommitRequest
 from harness.conformance.checks import requirement
+from harness.in_time import in_time
 from harness.marks import judges, own_broker
 from suites.protocol.classic_group import (
     ClassicGroup,
@@ -20,7 +25,9 @@ from suites.protocol.classic_group import (
     sync_all,
 )
 from suites.protocol.expect import expect_error
-from suites.protocol.short_times import SHORT_MS, in_time
+
+SHORT_MS = 600
+"""Of a session or a rebalance that is to end in the test, on a fast machine."""
 
 HAS_REBALANCE_TIMEOUT = 1  # from this version of JoinGroup on
 LEAST_SESSION_MS = 6_000  # that is allowed unless a broker is told otherwise
@@ -51,6 +58,10 @@ def _patient_with_rebalance(member: Member, group: ClassicGroup) -> Member:
         limit_ms = BEFORE_A_SESSION_ENDS * group.session_ms
         member.connection.timeout_ms = min(member.connection.timeout_ms, limit_ms)
     return member
+
+
+def _short_ms(group: ClassicGroup) -> int:
+    return int(group.broker.scaled_ms(SHORT_MS))
 
 
 def _elapsed_ms(since: float) -> float:
@@ -105,8 +116,11 @@ def _expect_alone(answer: JoinGroupResponse, member: Member) -> None:
 @judges("GRP-012")
 def test_who_does_not_join_again_is_dropped(group: ClassicGroup) -> None:
     """When the rebalance timeout is over; its heartbeats, and its session, are no help."""
-
-    def act(group: ClassicGroup, short_ms: int) -> None:
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-012", api_key=JOIN, api_version=group.version("JoinGroup")),
+        in_time(short_ms),
+    ):
         leader, silent, since = _without_the_silent_one(group, short_ms)
         await_rebalance(silent)  # the broker may see its heartbeat before the leader's join
         answer = leader.take_join()
@@ -115,16 +129,16 @@ def test_who_does_not_join_again_is_dropped(group: ClassicGroup) -> None:
         least_ms = AT_ONCE_SHARE * group.rebalance_ms
         assert took_ms >= least_ms, f"the join phase ended in {took_ms:.0f} ms, too soon"
 
-    with requirement("GRP-012", api_key=JOIN, api_version=group.version("JoinGroup")):
-        in_time(group, act)
-
 
 @judges("GRP-013")
 def test_who_was_dropped_is_told(group: ClassicGroup) -> None:
     """Its next heartbeat and sync: UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
     expected = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
-
-    def act(group: ClassicGroup, short_ms: int) -> None:
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-013", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
+        in_time(short_ms),
+    ):
         leader, silent, _ = _without_the_silent_one(group, short_ms)
         leader.take_joined()
         sync_all([leader])  # up to 0.9 a group is looked at before its members
@@ -133,15 +147,17 @@ def test_who_was_dropped_is_told(group: ClassicGroup) -> None:
             told = f"{what}: error is {ErrorCode.describe(code)}"
             assert code in expected, f"{told}, expected UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION"
 
-    with requirement("GRP-013", api_key=HEARTBEAT, api_version=group.version("Heartbeat")):
-        in_time(group, act)
-
 
 @judges("GRP-020")
 def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
     """It lives, and says nothing: the follower has to join again, and is alone."""
 
-    def act(group: ClassicGroup, short_ms: int) -> None:
+    version = group.version("SyncGroup")
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version),
+        in_time(short_ms),
+    ):
         group.rebalance_ms = short_ms
         members = group.stable(None, None)
         leader, (follower,) = leader_of(members), followers_of(members)
@@ -158,10 +174,6 @@ def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
         found = [entry.member_id for entry in joined.members]
         assert found == [follower.member_id], f"the members are {found}, expected the follower"
 
-    version = group.version("SyncGroup")
-    with requirement("GRP-020", api_key=api_named("SyncGroup").key, api_version=version):
-        in_time(group, act)
-
 
 # -- sessions --------------------------------------------------------------------------------------
 
@@ -170,13 +182,16 @@ def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
 @own_broker(group__min__session__timeout__ms="1")
 def test_a_silent_member_is_removed(group: ClassicGroup) -> None:
     """Its session ends, and the other one hears of a rebalance in which it is alone."""
-
-    def act(group: ClassicGroup, short_ms: int) -> None:
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
+        in_time(short_ms),
+    ):
         group.session_ms = short_ms
         members = group.stable(None, None)
         lives, (silent,) = leader_of(members), followers_of(members)
         since = time.monotonic()
-        await_rebalance(lives, 5 * short_ms)
+        await_rebalance(lives, 5 * SHORT_MS)
         took_ms = _elapsed_ms(since)
         least_ms = AT_ONCE_SHARE * group.session_ms
         assert took_ms >= least_ms, f"the session ended after {took_ms:.0f} ms, too soon"
@@ -186,9 +201,6 @@ def test_a_silent_member_is_removed(group: ClassicGroup) -> None:
         assert found == [lives.member_id], f"the members are {found}, expected one"
         sync_all([lives])
         expect_error(silent.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID, "the silent one's heartbeat")
-
-    with requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")):
-        in_time(group, act)
 
 
 def _spoken(session_ms: float, sessions: int, ask: Callable[[], T]) -> Iterator[tuple[T, str]]:
@@ -204,15 +216,15 @@ def _spoken(session_ms: float, sessions: int, ask: Callable[[], T]) -> Iterator[
 @own_broker(group__min__session__timeout__ms="1")
 def test_heartbeats_keep_a_session(group: ClassicGroup) -> None:
     """For three times the session timeout."""
-
-    def act(group: ClassicGroup, short_ms: int) -> None:
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-015", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
+        in_time(short_ms),
+    ):
         group.session_ms = short_ms
         (member,) = group.stable(None)
         for code, when in _spoken(short_ms, 3, member.heartbeat):
             expect_error(code, ErrorCode.NONE, f"heartbeat {when}")
-
-    with requirement("GRP-015", api_key=HEARTBEAT, api_version=group.version("Heartbeat")):
-        in_time(group, act)
 
 
 @judges("GRP-015")
@@ -221,17 +233,17 @@ def test_commits_keep_a_session(group: ClassicGroup) -> None:
     """For three times the session timeout, without any heartbeat."""
     version = group.broker.version("OffsetCommit", "2-9")
     topic = group.broker.create_topic()
-
-    def act(group: ClassicGroup, short_ms: int) -> None:
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-015", api_key=api_named("OffsetCommit").key, api_version=version),
+        in_time(short_ms),
+    ):
         group.session_ms = short_ms
         (member,) = group.stable(None)
         request = _commit_of(member, topic.name)
         for answer, when in _spoken(short_ms, 3, lambda: member.connection.ask(request, version)):
             code = answer.topics[0].partitions[0].error_code
             expect_error(code, ErrorCode.NONE, f"commit {when}")
-
-    with requirement("GRP-015", api_key=api_named("OffsetCommit").key, api_version=version):
-        in_time(group, act)
 
 
 def _commit_of(member: Member, topic: str) -> OffsetCommitRequest:
@@ -252,8 +264,11 @@ def test_a_session_ends_during_a_rebalance_too(group: ClassicGroup) -> None:
 
     The one that waits in its join says nothing either, and has no need to.
     """
-
-    def act(group: ClassicGroup, short_ms: int) -> None:
+    short_ms = _short_ms(group)
+    with (
+        requirement("GRP-042", api_key=JOIN, api_version=group.version("JoinGroup")),
+        in_time(short_ms),
+    ):
         group.session_ms = short_ms
         group.rebalance_ms = int(group.broker.scaled_ms(LONG_MS))
         members = group.stable(None, None)
@@ -263,9 +278,6 @@ def test_a_session_ends_during_a_rebalance_too(group: ClassicGroup) -> None:
         for code, when in _spoken(short_ms, 2, other.heartbeat):
             expect_error(code, ErrorCode.REBALANCE_IN_PROGRESS, f"heartbeat {when}")
         _expect_alone(leader.take_join(), leader)
-
-    with requirement("GRP-042", api_key=JOIN, api_version=group.version("JoinGroup")):
-        in_time(group, act)
 
 
 # -- size ------------------------------------------------------------------------------------------

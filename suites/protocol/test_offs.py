@@ -20,6 +20,7 @@ from suites.protocol.committed_offsets import (
     fresh_group,
 )
 from suites.protocol.expect import expect_error
+from suites.protocol.held_groups import held_group
 from suites.protocol.kept_topics import KeptTopics
 
 LONGEST_METADATA = 4096  # offset.metadata.max.bytes as it comes
@@ -41,7 +42,7 @@ def test_the_latest_commit_is_read_with_its_metadata(
 ) -> None:
     """A second commit replaces the first, offset and metadata, though its offset is lower."""
     topic = kept.topic(broker, _three_partitions)
-    group = fresh_group(broker, topic)
+    group = held_group(broker, topic)
     places = {(topic.name, 0): ErrorCode.NONE, (topic.name, 1): ErrorCode.NONE}
     commits = {"first": ((5, "five"), (7, "")), "second": ((3, "three"), (9, "nine"))}
     with requirement("OFFS-001"):
@@ -140,7 +141,7 @@ def test_any_offset_may_be_committed(
 ) -> None:
     """The log is empty: what is far behind its end, and its begin."""
     topic = kept.topic(broker, _three_partitions)
-    group = fresh_group(broker, topic)
+    group = held_group(broker, topic)
     offsets = (FAR_BEHIND_THE_END, 0, 1)
     with requirement("OFFS-025"):
         entries = {topic: [entry(offset, "", index) for index, offset in enumerate(offsets)]}
@@ -222,7 +223,7 @@ def test_unknown_partitions_are_refused_and_others_stored(
     """UNKNOWN_TOPIC_OR_PARTITION for a partition and, where topics have names, for a topic."""
     topic = kept.topic(broker, _three_partitions)
     unknown = Topic(broker.unique_topic())
-    group = fresh_group(broker, topic)
+    group = held_group(broker, topic)
     entries = {topic: [entry(5), entry(6, partition=99), entry(7, partition=2)]}
     expected = {
         (topic.name, 0): ErrorCode.NONE,

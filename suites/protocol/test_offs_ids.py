@@ -19,6 +19,7 @@ from suites.protocol.committed_offsets import (
 )
 from suites.protocol.expect import expect_error
 from suites.protocol.gone_topics import create_again, delete_topic
+from suites.protocol.held_groups import held_group
 from suites.protocol.kept_topics import KeptTopics
 
 
@@ -34,7 +35,7 @@ def test_an_unknown_topic_id_cannot_be_committed(
     """UNKNOWN_TOPIC_ID, and what is committed beside it is stored."""
     topic = kept.topic(broker, _one_partition)
     unknown = Topic("unknown", uuid4())
-    group = fresh_group(broker, topic)
+    group = held_group(broker, topic)
     with requirement("OFFS-023"):
         entries = {unknown: [entry(5)], topic: [entry(7)]}
         expected = {

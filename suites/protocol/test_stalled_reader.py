@@ -8,6 +8,7 @@ from harness.client.requests import Topic, fetch_request
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.conformance.checks import requirement
+from harness.in_time import in_time
 from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import entry_of, partition_of
@@ -44,7 +45,7 @@ def test_a_client_that_does_not_read_holds_up_nobody(
     topic = kept.topic(broker, _large_log)
     stalled = _ask_and_stall(broker, topic, broker.reading_version(topic), STALLED)
     other = broker.connect("CONN-007", timeout_ms=HELD_UP_MS)
-    with requirement("CONN-007"):
+    with requirement("CONN-007"), in_time(broker.scaled_ms(HELD_UP_MS)):
         for _ in range(20):
             expect_healthy(other, broker)
             expect_healthy(broker.connect("CONN-007", timeout_ms=HELD_UP_MS), broker)

@@ -81,8 +81,14 @@ def elect(
     version: int | None = None,
     election_type: int = PREFERRED,
 ) -> dict[tuple[str, int], int]:
-    """The error code of each partition in the answer; ``wanted`` None: an election of all."""
+    """The error code of each partition in the answer.
+
+    ``wanted`` None: an election of all partitions, for private clusters only, as it moves the
+    leaders of other tests too.
+    """
     entries = None
+    if wanted is None:
+        cluster.expect_alone()
     if wanted is not None:
         entries = [
             ElectLeadersRequest.TopicPartitions(topic=topic, partitions=list(indexes))

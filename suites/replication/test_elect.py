@@ -7,7 +7,7 @@ from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
 from suites.protocol.expect import expect_error
-from suites.replication.reassigning import ask_to_move, await_moved, elect
+from suites.replication.reassigning import elect
 
 MISSING = 7  # a partition that no topic here has
 
@@ -22,21 +22,3 @@ def test_no_election_where_the_preferred_leads(cluster: Cluster, api_version: in
         expect_error(codes[topic.name, 0], ErrorCode.ELECTION_NOT_NEEDED, "it leads")
         for place in ((topic.name, MISSING), (unknown, 0)):
             expect_error(codes[place], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{place}")
-
-
-@judges("ELECT-011")
-@at_versions("ElectLeaders", "1+")
-def test_a_null_list_elects_where_it_is_needed(cluster: Cluster, api_version: int) -> None:
-    """Of two topics one is led by another than its preferred leader; the other is not named."""
-    one, two = cluster.nodes[:2]
-    quiet = cluster.create_topic([[one, two]])
-    moved = cluster.create_topic([[one, two]])
-    ask_to_move(cluster, moved.name, {0: [two, one]}, None)
-    await_moved(cluster, moved, [two, one])
-    with requirement("ELECT-011"):
-        codes = elect(cluster, None, api_version)
-        assert codes.get((moved.name, 0)) == ErrorCode.NONE, (
-            f"the partition that needs it is answered with {codes.get((moved.name, 0))}"
-        )
-        assert (quiet.name, 0) not in codes, "a partition that needs no election is named"
-        cluster.await_leader(moved, among=[two])

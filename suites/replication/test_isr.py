@@ -9,6 +9,7 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
 from harness.marks import at_versions, judges
+from harness.pace import time_left
 from suites.protocol.appended import append, batch_of
 from suites.protocol.config_admin import BROKER, values_of
 from suites.replication.spread import ring
@@ -44,9 +45,8 @@ def test_who_has_all_stays_in_sync_while_nothing_comes(cluster: Cluster) -> None
     topic = cluster.create_topic()
     append(cluster.leader_door(topic), topic, batch_of(b"r"))
     everyone = set(cluster.replicas(topic))
-    deadline = time.monotonic() + IDLE_FACTOR * lag_ms / 1000
     with requirement("ISR-005"):
-        while time.monotonic() < deadline:
+        for _ in time_left(IDLE_FACTOR * lag_ms):
             isr = cluster.isr(topic)
             assert isr == everyone, f"the ISR shrank from {everyone} to {isr} with nothing written"
             time.sleep(0.1)

@@ -19,6 +19,7 @@ PLANTS = {
     "state": ("harness/reference_broker/state", "import time"),
     "handlers": ("harness/reference_broker/handlers", "import asyncio"),
     "leaves": ("harness/ids.py", "import harness.codec"),
+    "pace": ("harness/pace.py", "import harness.codec"),
     "java": ("harness/java.py", "import harness.codec"),
     "proxies": ("harness/proxies", "import harness.client"),
     "targets": ("harness/targets", "import harness.conformance"),

@@ -14,7 +14,8 @@ from harness.conformance.fault_parquet import FAULTS_SCHEMA, FAULTS_SCHEMA_VERSI
 from harness.conformance.history_parquet import HISTORY_SCHEMA, HISTORY_SCHEMA_VERSION
 from harness.conformance.results_schema import RESULTS_SCHEMA, SCHEMA_VERSION
 from harness.conformance.wire_parquet import WIRE_SCHEMA, WIRE_SCHEMA_VERSION
-from tests.ci import PARTS
+from tests.ci.deep_parts import DEEP
+from tests.ci.gate_parts import GATE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,10 +39,17 @@ def test_results_md_holds_the_schema(heading: str, schema: Any) -> None:
     assert rows == wanted
 
 
-def test_contributing_names_every_part_of_ci() -> None:
+def test_contributing_names_every_part_of_the_gate() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rows = re.findall(r"^\| (\w+) \| .* \| [\d.]+ \|$", text, re.MULTILINE)
-    assert rows == list(PARTS)
+    assert rows == [part.name for part in GATE]
+
+
+def test_contributing_names_every_part_at_depth_with_its_slices() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([\w, ]+) \| (\d+)(?: each)? \| ", text, re.MULTILINE)
+    named = [(name, int(count)) for names, count in rows for name in names.split(", ")]
+    assert named == [(part.name, part.slices) for part in DEEP]
 
 
 def test_every_command_of_the_readme_exists() -> None:

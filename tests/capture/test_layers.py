@@ -29,12 +29,13 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_request, encode_response
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse
 from tests.capture.recorded import FILES, FOLDER, follow, messages, port_of, segments
+from tests.codec.each_layout import each_of
 from tests.codec.values import rich
 
-EACH_API = pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
+each_api = each_of({api.name: api for api in APIS.values()})
 
 
-@EACH_API
+@each_api
 def test_requests_of_every_version_are_built_and_taken_apart(api: Api) -> None:
     for version in api.valid_versions:
         message = rich(api.request, version)
@@ -54,7 +55,7 @@ def test_requests_of_every_version_are_built_and_taken_apart(api: Api) -> None:
         assert bytes(seen) == wire
 
 
-@EACH_API
+@each_api
 def test_responses_of_every_version_are_built_and_taken_apart(api: Api) -> None:
     for version in api.valid_versions:
         message = rich(api.response, version)

@@ -8,8 +8,6 @@ import uuid
 from importlib.resources import files
 from typing import Any
 
-import pytest
-
 from harness.capture.mentions import TopicNames, error_name, mentions, topic_fields
 from harness.codec.apis import APIS, Api
 from harness.codec.definition import snake_case
@@ -20,6 +18,7 @@ from harness.codec.messages import (
     ProduceResponse,
     message_class,
 )
+from tests.codec.each_layout import each_of
 from tests.codec.values import rich
 
 SCHEMAS = files("harness.codec") / "schemas"
@@ -44,7 +43,7 @@ def topics_in_definition(name: str) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of({name: name for name in NAMES})
 def test_topics_are_found_where_the_definitions_say(name: str) -> None:
     spec = message_class(name).message_spec
     structs = [spec.root, *spec.structs.values()]
@@ -52,7 +51,7 @@ def test_topics_are_found_where_the_definitions_say(name: str) -> None:
     assert found == topics_in_definition(name)
 
 
-@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
+@each_of({api.name: api for api in APIS.values()})
 def test_every_message_can_be_looked_through(api: Api) -> None:
     names = TopicNames()
     for version in api.valid_versions:

@@ -11,6 +11,7 @@ from harness.client.errors import ConnectionClosed, ResponseTimeout
 from harness.client.requests import Topic
 from harness.codec.messages import ListOffsetsResponse, MetadataResponse
 from harness.codec.versions import VersionRange
+from suites.replication.reassigning import elect
 
 TOPIC = Topic("t")
 QUICK_MS = 100
@@ -99,6 +100,16 @@ def test_a_cluster_that_never_answers() -> None:
     cluster = cluster_of(silent)
     with pytest.raises(ResponseTimeout, match="ConnectionClosed: gone"):
         cluster.last_seen(lambda: cluster.isr(TOPIC), bool, QUICK_MS)
+
+
+def test_leaders_of_other_tests_are_not_elected() -> None:
+    """All partitions are elected on a cluster that no other test asks, and on no other."""
+    shared = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    with pytest.raises(RuntimeError, match="other tests ask this cluster too"):
+        elect(shared, None)
+    alone = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
+    alone.control = Nodes()
+    alone.expect_alone()
 
 
 def test_what_is_done_to_nodes_is_undone() -> None:

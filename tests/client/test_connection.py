@@ -29,6 +29,7 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from tests.client.scripted import Peer, scripted
+from tests.hang_limit import HANGS_AFTER_S
 
 SHORT_MS = 150
 ANSWER = frame(encode_response(MetadataResponse(controller_id=5), 1, 1))
@@ -203,7 +204,7 @@ def test_after_a_timeout_the_same_answer_can_still_be_received() -> None:
     def script(peer: Peer) -> None:
         peer.read_request()
         peer.send(ANSWER[:10])
-        assert go_on.wait(5)
+        assert go_on.wait(HANGS_AFTER_S)
         peer.send(ANSWER[10:])
 
     with scripted(script) as address, Connection(address) as connection:
@@ -216,7 +217,7 @@ def test_after_a_timeout_the_same_answer_can_still_be_received() -> None:
 
 def test_a_peer_that_does_not_read_is_a_timeout() -> None:
     done = threading.Event()
-    with scripted(lambda peer: done.wait(10)) as address:
+    with scripted(lambda peer: done.wait(HANGS_AFTER_S)) as address:
         with Connection(address, timeout_ms=SHORT_MS) as connection:
             with pytest.raises(ResponseTimeout, match="does not read what we send"):
                 connection.send_bytes(bytes(100 << 20))

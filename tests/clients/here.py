@@ -68,4 +68,4 @@ def strategies_of_clients() -> pytest.MarkDecorator:
 
 def awaited(look: Callable[[], T], is_right: Callable[[T], bool], what: str) -> T:
     """What ``look`` gives as soon as it is right; fails with the last that it gave."""
-    return await_right(look, is_right, what, DEADLINE_S)
+    return await_right(look, is_right, what)

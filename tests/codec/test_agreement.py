@@ -12,12 +12,11 @@ from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.interpreter_decode import Reader
 from harness.codec.interpreter_encode import Writer
 from harness.codec.structs import Message
-from tests.codec.values import QUICK, each_class, each_version, messages_at, outcome, rich
+from tests.codec.each_layout import each_due_class, each_due_version, each_version
+from tests.codec.values import QUICK, messages_at, outcome, rich
 
-pytestmark = pytest.mark.sample(6)
 
-
-@each_version
+@each_due_version
 @settings(QUICK, max_examples=4)
 @given(data=st.data())
 def test_both_encoders_write_and_both_decoders_read_the_same(
@@ -48,7 +47,7 @@ def test_a_message_can_stand_between_other_bytes(cls: type[Message], version: in
     assert end == 6 + len(raw)
 
 
-@each_version
+@each_due_version
 def test_every_cut_is_a_decode_error(cls: type[Message], version: int) -> None:
     """No prefix of a message is a message, whatever field the cut goes through."""
     raw = encode(rich(cls, version), version)
@@ -67,7 +66,7 @@ def test_bytes_left_over_are_a_decode_error(cls: type[Message], version: int) ->
     assert caught.value.offset == len(raw)
 
 
-@each_class
+@each_due_class
 @settings(QUICK, max_examples=30)
 @given(data=st.data())
 def test_decoders_agree_on_damaged_bytes(cls: type[Message], data: st.DataObject) -> None:
@@ -80,7 +79,7 @@ def test_decoders_agree_on_damaged_bytes(cls: type[Message], data: st.DataObject
     _agree(cls, version, bytes(raw))
 
 
-@each_class
+@each_due_class
 @settings(QUICK, max_examples=15)
 @given(raw=st.binary(max_size=60))
 def test_decoders_agree_on_random_bytes(cls: type[Message], raw: bytes) -> None:

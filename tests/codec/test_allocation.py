@@ -17,11 +17,10 @@ from harness.codec.records import (
 )
 from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint
+from tests.codec.each_layout import each_due_class
 from tests.codec.realistic import realistic
-from tests.codec.values import each_class, rich
+from tests.codec.values import rich
 from tests.fuzz import memory
-
-pytestmark = pytest.mark.sample(6)
 
 FIXED_LIES = [b"\x7f\xff\xff\xff", b"\x7f\xff"]
 COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]
@@ -76,25 +75,35 @@ LARGE_BYTES = 32 * 1024
 FILLED_BYTES, FILLED_WITH = 100_000, (b"\0", b"\x01", b"\x7f", b"\xff")
 LONG_BYTES = 400
 PLACES = 2
+MORE_MEASUREMENTS = 2
 
 
-def peak_bytes(call: Callable[[], object]) -> int:
-    """The most memory that a second ``call`` holds: what is made once is not counted."""
+def bounded(call: Callable[[], object], allowed_bytes: int) -> int:
+    """The most memory that a second ``call`` holds, which is asserted not to be more than allowed.
+
+    What is made once is not counted. Other threads of the process allocate too, so a higher peak
+    is measured again.
+    """
     with suppress(CodecError):
         call()
-    return memory.peak_bytes(call)
+    peak = memory.peak_bytes(call)
+    for _ in range(MORE_MEASUREMENTS):
+        if peak > allowed_bytes:
+            peak = min(peak, memory.peak_bytes(call))
+    assert peak <= allowed_bytes
+    return peak
 
 
-@each_class
+@each_due_class
 def test_a_lie_anywhere_allocates_no_more_than_the_input_allows(cls: type[Message]) -> None:
     for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
         raw = encode(rich(cls, version), version)
         lies = COMPACT_LIES if version in cls.message_spec.flexible else FIXED_LIES
         for data in _with_lies(raw, lies):
-            assert _peak_of_decoding(cls, version, data) <= FIXED_BYTES + PER_INPUT_BYTE * len(data)
+            _decoding_is_bounded(cls, version, data, FIXED_BYTES + PER_INPUT_BYTE * len(data))
 
 
-@each_class
+@each_due_class
 def test_a_large_message_stays_within_eight_times_its_bytes(cls: type[Message]) -> None:
     """True or with a lie in it."""
     small = cls.__name__ in OF_SMALL_STRUCTS
@@ -111,7 +120,7 @@ def test_a_large_message_stays_within_eight_times_its_bytes(cls: type[Message]) 
             for at in range(0, len(raw), len(raw) // PLACES)
         ]
         for data in (raw, *lied):
-            assert _peak_of_decoding(cls, version, data) <= FIXED_BYTES // 8 + per_byte * len(data)
+            _decoding_is_bounded(cls, version, data, FIXED_BYTES // 8 + per_byte * len(data))
 
 
 def _with_lies(raw: bytes, lies: list[bytes]) -> list[bytes]:
@@ -120,17 +129,17 @@ def _with_lies(raw: bytes, lies: list[bytes]) -> list[bytes]:
     return [raw[:at] + lie + raw[at + len(lie) :] for lie in lies for at in places]
 
 
-def _peak_of_decoding(cls: type[Message], version: int, data: bytes) -> int:
-    return peak_bytes(lambda: decode_prefix(cls, version, data))
+def _decoding_is_bounded(cls: type[Message], version: int, data: bytes, allowed_bytes: int) -> int:
+    return bounded(lambda: decode_prefix(cls, version, data), allowed_bytes)
 
 
-@each_class
+@each_due_class
 def test_a_large_input_that_is_no_message_is_not_multiplied(cls: type[Message]) -> None:
     """Every length and count that these bytes say is a lie; at most eight times their size."""
     for version in {cls.message_spec.valid.lowest, cls.message_spec.valid.highest}:
         for byte in FILLED_WITH:
             data = byte * FILLED_BYTES
-            assert _peak_of_decoding(cls, version, data) <= 8 * len(data)
+            _decoding_is_bounded(cls, version, data, 8 * len(data))
 
 
 DENSE: list[tuple[type[Message], int, bytes, bytes, int]] = [
@@ -146,9 +155,9 @@ def test_the_densest_true_input_stays_within_the_stated_bound(
 ) -> None:
     """As many of the smallest elements as there are bytes, and then the end is missing."""
     data = before + encode_uvarint(count + 1) + element * count
-    peak = _peak_of_decoding(cls, version, data)
+    allowed_bytes = FIXED_BYTES + PER_BYTE_OF_EMPTY_STRUCTS * len(data)
+    peak = _decoding_is_bounded(cls, version, data, allowed_bytes)
     assert peak > 4 * len(data), "the elements were not read: this measures nothing"
-    assert peak <= FIXED_BYTES + PER_BYTE_OF_EMPTY_STRUCTS * len(data)
 
 
 def test_a_record_count_that_lies_allocates_nothing() -> None:
@@ -156,4 +165,4 @@ def test_a_record_count_that_lies_allocates_nothing() -> None:
     data = encode_batch(batch)
     with pytest.raises(CodecError, match="2147483647 records promised, 1 found"):
         decode_batches(data)
-    assert peak_bytes(lambda: decode_batches(data)) <= FIXED_BYTES
+    bounded(lambda: decode_batches(data), FIXED_BYTES)

@@ -17,6 +17,7 @@ from harness.codec.apis import APIS, Api
 from harness.codec.header import encode_request, encode_response
 from harness.codec.messages import ApiVersionsRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
+from tests.codec.each_layout import each_of
 from tests.codec.test_golden import FETCH_REQUEST_V12, raw
 from tests.codec.values import rich
 
@@ -81,7 +82,7 @@ def test_a_whole_request_says_itself_which_it_is() -> None:
     assert _decoded("--api", "18", "--version", "3", "--with-header", sent.hex()) == said
 
 
-@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
+@each_of({api.name: api for api in APIS.values()})
 def test_json_goes_both_ways_with_headers(api: Api) -> None:
     for version in {api.valid_versions.lowest, api.valid_versions.highest}:
         request = encode_request(rich(api.request, version), version, 7)

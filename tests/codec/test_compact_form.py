@@ -12,11 +12,12 @@ from harness.codec.definition import parse_definition
 from harness.codec.specs import FieldSpec, MessageSpec, StructSpec
 from harness.codec.stubs import definitions
 from tests.codec.all_kinds import TEXT
+from tests.codec.each_layout import each_of
 
 SPECS = {**definitions(), "AllKinds": parse_definition(TEXT, "AllKinds.json")}
 
 
-@pytest.mark.parametrize("key", SPECS)
+@each_of({key: key for key in SPECS})
 def test_a_line_says_all_of_the_definition(key: str) -> None:
     line = compact_line(key, SPECS[key])
     assert "\n" not in line

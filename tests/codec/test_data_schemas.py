@@ -17,6 +17,7 @@ from harness.codec.layout import layout
 from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message
 from harness.targets.artifacts import fetch_release
+from tests.codec.each_layout import each_of
 from tests.codec.values import rich
 
 RPC_TYPES = ("request", "response", "header")
@@ -52,7 +53,7 @@ def table() -> list[Row]:
 
 CURRENT = {row["schema"]: row for row in table() if row["until"] == "-"}
 OLDER = {(row["schema"], row["until"]): row for row in table() if row["until"] != "-"}
-older_layout = pytest.mark.parametrize(("name", "until"), OLDER, ids="@".join)
+older_layout = each_of({"@".join(key): key for key in OLDER})
 
 
 def data_names() -> list[str]:
@@ -109,8 +110,9 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 
 @older_layout
-def test_an_older_layout_differs_from_the_next(name: str, until: str) -> None:
+def test_an_older_layout_differs_from_the_next(key: tuple[str, str]) -> None:
     """A file that a release needs no more would say nothing."""
+    name, until = key
     releases = [*older_releases(name), None]
     following = releases[releases.index(until) + 1]
     old, new = (message_class(name, at).message_spec for at in (until, following))
@@ -118,8 +120,8 @@ def test_an_older_layout_differs_from_the_next(name: str, until: str) -> None:
 
 
 @older_layout
-def test_an_older_layout_round_trips(name: str, until: str) -> None:
-    cls = message_class(name, until)
+def test_an_older_layout_round_trips(key: tuple[str, str]) -> None:
+    cls = message_class(*key)
     for version in cls.message_spec.valid:
         message = rich(cls, version)
         raw = encode(message, version)

@@ -21,10 +21,11 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from tests.codec.all_kinds import ALL_KINDS
-from tests.codec.values import QUICK, each_version, messages_at, rich, structs_in
+from tests.codec.each_layout import each_due_version, each_version
+from tests.codec.values import QUICK, messages_at, rich, structs_in
 
 
-@each_version
+@each_due_version
 @settings(QUICK, max_examples=3)
 @given(data=st.data())
 def test_a_message_comes_back_through_text(

@@ -10,7 +10,7 @@ import pytest
 from harness.codec.messages import FetchRequest, InitProducerIdRequest
 from harness.codec.structs import Message
 from tests.codec.all_kinds import ALL_KINDS
-from tests.codec.values import CLASSES
+from tests.codec.each_layout import each_class
 
 ALL_KINDS_SAID = """\
 AllKinds: data, versions 0-3, flexible from 2.
@@ -33,7 +33,7 @@ Fields:
         what flexible versions carry and the definition does not know; written again"""
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@each_class
 def test_every_struct_tells_its_fields(cls: type[Message]) -> None:
     spec = cls.message_spec
     for made, struct in [

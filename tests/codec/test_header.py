@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -20,15 +21,15 @@ from harness.codec.header import (
 )
 from harness.codec.message_codec import decode
 from harness.codec.messages import MetadataRequest, RequestHeader, message_class
+from tests.codec.each_layout import each_of
 from tests.codec.values import QUICK, outcome, rich
 
-each_api = pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
+each_api = each_of({api.name: api for api in APIS.values()})
 
 
 @each_api
-@pytest.mark.parametrize("client_id", ["me", "", None])
-def test_requests_come_back(api: Api, client_id: str | None) -> None:
-    for version in api.valid_versions:
+def test_requests_come_back(api: Api) -> None:
+    for version, client_id in product(api.valid_versions, ("me", "", None)):
         sent = rich(api.request, version)
         payload = encode_request(sent, version, -7, client_id)
         header, start = decode_request_header(payload)

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -40,30 +39,9 @@ E = TypeVar("E", bound=Exception)
 T = TypeVar("T")
 
 
-def each_version(test: Callable[..., None]) -> Callable[..., None]:
-    """Run ``test(cls, version)`` for every version of every message: one pytest case a message.
-
-    A case for each version would spend most of its time in pytest. Older layouts are cases too.
-    """
-
-    def at_all_versions(cls: type[Message]) -> None:
-        for version in cls.message_spec.valid:
-            try:
-                test(cls, version)
-            except BaseException as error:
-                error.add_note(f"at {class_name(cls)} v{version}")
-                raise
-
-    at_all_versions.__doc__ = test.__doc__
-    return each_class(at_all_versions)
-
-
 def class_name(cls: type[Message]) -> str:
     """``FetchResponse``, or ``FetchResponse@2.7`` for an older layout."""
     return OLDER.get(cls, cls.__name__)
-
-
-each_class = pytest.mark.parametrize("cls", CLASSES, ids=class_name)
 
 
 def outcome(call: Callable[[], T], error: type[E]) -> T | E:

@@ -1,149 +1,67 @@
 """``python -m tests.defects --target SPEC``: run the defect table and write it down.
 
-Exit 0: every defect is killed and every judged MUST has one; 1: not so; 2: usage.
+Exit 0: every defect is killed and every judged MUST has one; 1: not so; 2: usage; 128 + N: it was
+ended by signal N.
 """
 
 from __future__ import annotations
 
-import json
-import random
+import shlex
 import sys
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from harness.conformance.summary import RunSummary
-from harness.conformance.verdict import Verdict
+import tests.defects.prepared  # noqa: F401  # before workers are forked
 from harness.targets.errors import TargetError
-from harness.targets.spec import parse_target
 from tests.defects.all_defects import ALL_DEFECTS
-from tests.defects.defect import Defect, Where
-from tests.defects.seen_on import CLUSTER_SEEN_ON, KAFKA_ALONE, REFERENCE, SHOWN
-from tests.defects.table import Outcome, Suites, files_of, judge
+from tests.defects.chosen_rows import Slice, has_several_nodes, sampled, strikes
+from tests.defects.defect import Defect
+from tests.defects.ended_by_signal import EndedBySignal, signals_raise
+from tests.defects.row_queue import Judged, NeverClean
+from tests.defects.row_session import CollectionFailed
+from tests.defects.row_unit import RowUnseen
+from tests.defects.table_run import Asked, TableRun
 
-JSON_VERSION = 1
-NOT_ASKED = (Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE)
+
+def _slice(context: click.Context, parameter: click.Parameter, text: str | None) -> Slice | None:
+    del context, parameter
+    try:
+        return None if text is None else Slice.parse(text)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from problem
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """All rows, and the judged MUSTs that have no defect (known only of a complete table)."""
+class Progress:
+    """Prints each row as it is decided."""
 
-    target: str
-    outcomes: list[Outcome]
-    unproved: list[str]
-    unseen: list[str]  # defects of requirements that this target does not serve
-    complete: bool
-    at: str
-    alone: int | None = None  # under so many of them the whole scope was judged; None: all
+    console: Console
+    asked: Asked
 
-    @property
-    def good(self) -> bool:
-        return all(row.killed for row in self.outcomes) and not (self.unproved or self.blind)
+    def __call__(self, defect: Defect, judged: Judged) -> None:
+        if isinstance(judged.found, RowUnseen):
+            return
+        problem = judged.found.problem
+        mark = f"NOT KILLED ({problem})" if problem else "killed"
+        mark += f", at first: {judged.first_problem}" if judged.first_problem else ""
+        mark += f"; repeat: {self._repeat(defect)}" if problem else ""
+        line = f"{defect.requirement} {defect.name}: {mark}"
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
-    @property
-    def blind(self) -> list[str]:
-        """Defects that this target has to show (see :data:`SHOWN`) and does not."""
-        if self.target not in SHOWN:
-            return []
-        shown = {defect.name for defect in ALL_DEFECTS if SHOWN[self.target](defect)}
-        return [one for one in self.unseen if one.split()[-1] in shown]
-
-    def markdown(self) -> str:
-        """One row a defect."""
-        lines = [f"# Defect table on `{self.target}`", "", "| requirement | defect | killed | by |"]
-        lines.append("|---|---|---|---|")
-        for row in self.outcomes:
-            by = " ".join((row.problem or row.reason).split())[:160].replace("|", "\\|")
-            killed = "yes" if row.killed else "**no**"
-            lines.append(f"| {row.defect.requirement} | {row.defect.meaning} | {killed} | {by} |")
-        count = sum(outcome.killed for outcome in self.outcomes)
-        lines += ["", f"{count} of {len(self.outcomes)} defects killed by their own check."]
-        if self.alone is not None:
-            lines.append(f"Who else notices was looked at for {self.alone} of them.")
-        for row in self.outcomes:
-            if row.first_problem:
-                name = f"{row.defect.requirement} {row.defect.name}"
-                lines.append(f"At a second look: {name}; at first: {row.first_problem}")
-        if self.unseen:
-            lines.append(f"Not supported by this target, so not seen: {', '.join(self.unseen)}.")
-        if self.blind:
-            lines.append(f"**To be seen on this target, and not seen**: {', '.join(self.blind)}.")
-        for row in self.outcomes:
-            if not row.killed:  # said again: the end of a long log may be all that is kept of it
-                lines.append(
-                    f"**Not killed**: {row.defect.requirement} {row.defect.name}: {row.problem}"
-                )
-        if self.unproved:
-            lines.append(f"Tested, unproved (no defect): {', '.join(self.unproved)}.")
-        return "\n".join(lines) + "\n"
-
-    def to_json(self) -> str:
-        """The same for programs; docs/results.md publishes the form, a report reads it."""
-        rows = [
-            {
-                "requirement": row.defect.requirement,
-                "defect": row.defect.name,
-                "meaning": row.defect.meaning,
-                "killed": row.killed,
-                "reason": row.reason,
-                "problem": row.problem,
-                "first_problem": row.first_problem,
-                "changed": [
-                    {"requirement": name, "was": was, "now": now}
-                    for name, (was, now) in row.changed.items()
-                ],
-            }
-            for row in self.outcomes
-        ]
-        table = {
-            "schema_version": JSON_VERSION,
-            "target": self.target,
-            "at": self.at,
-            "complete": self.complete,
-            "defects": rows,
-            "unseen": self.unseen,
-            "unproved": self.unproved,
-        }
-        return json.dumps(table, indent=1) + "\n"
-
-
-def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
-    """``count`` of them: first one of each area, then more, in an order that the seed decides.
-
-    What no built-in broker shows is always among them.
-    """
-    shuffled = list(defects)
-    random.Random(seed).shuffle(shuffled)
-    rank: Counter[str] = Counter()
-    ranked = []
-    for defect in shuffled:
-        is_only_here = defect.name in KAFKA_ALONE
-        ranked.append((-1 if is_only_here else rank[defect.area], defect))
-        rank[defect.area] += 1
-    ranked.sort(key=lambda pair: pair[0])
-    kept = {defect.name for _, defect in ranked[:count]}
-    return [defect for defect in defects if defect.name in kept]
-
-
-def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str]:
-    """MUST requirements that are judged and have no defect."""
-    known = set(proved)
-    judged = {
-        name
-        for baseline in baselines
-        for name, one in baseline.requirements.items()
-        if one.level == "MUST" and one.verdict is Verdict.PASSED
-    }
-    return sorted(judged - known)
+    def _repeat(self, defect: Defect) -> str:
+        """The command that asks this row again, and all others of its requirement."""
+        asked = self.asked
+        words = ["python", "-m", "tests.defects", "--target", asked.spec]
+        words += ["--requirement", defect.requirement]
+        words += ["--versions", asked.versions, "--scope", asked.scope]
+        if asked.alone is not None and defect.name not in asked.alone:
+            words += ["--alone", "0"]
+        words += ["--built-in"] if defect.built_in else ["--on-the-wire"]
+        return shlex.join(words)
 
 
 @click.command()
@@ -161,6 +79,8 @@ def unproved(baselines: Iterable[RunSummary], proved: Iterable[str]) -> list[str
               help="Who else must not notice: the rest of the area, or of all areas.")  # fmt: skip
 @click.option("--sample", type=int, default=None, metavar="N",
               help="Only N defects, drawn by the seed from all areas.")  # fmt: skip
+@click.option("--slice", "part", callback=_slice, default=None, metavar="K/N",
+              help="Only slice K of N: all slices together are all rows.")  # fmt: skip
 @click.option("--alone", type=int, default=None, metavar="N",
               help="Judge the whole scope under N of them, drawn by the seed; under the others "
               "their own requirement.")  # fmt: skip
@@ -175,12 +95,12 @@ def main(
     versions: str,
     scope: str,
     sample: int | None,
+    part: Slice | None,
     alone: int | None,
     seed: int,
     out: Path,
 ) -> None:
     """Run every defect in front of TARGET and say which check noticed it."""
-    console = Console(stderr=True)
     for glob in globs:
         if not any(fnmatch(d.requirement, glob) for d in ALL_DEFECTS):
             raise click.UsageError(f"no defect is made for {glob!r}")
@@ -192,6 +112,7 @@ def main(
     matching = [d for d in known if any(fnmatch(d.requirement, glob) for glob in globs)]
     matching = [defect for defect in matching if defect.joined or not joined]
     matching = [defect for defect in matching if defect.built_in or not built_in]
+    matching = matching if part is None else part.of(matching)
     if not matching:
         raise click.UsageError(
             "no such defect strikes this target: some strike no broker (--target reference has "
@@ -199,107 +120,27 @@ def main(
         )
     chosen = matching if sample is None else sampled(matching, sample, seed)
     drawn = None if alone is None else {one.name for one in sampled(chosen, alone, seed)}
+    asked = Asked(target, chosen, chosen == known, jobs, versions, scope, drawn)
+    sys.exit(_run(asked, out))
+
+
+def _run(asked: Asked, out: Path) -> int:
+    """The exit code; the table is written down."""
     try:
-        with tempfile.TemporaryDirectory(prefix="defects-") as folder:
-            place = Path(folder)
-            with parse_target(target, log_dir=place / "logs") as running:
-                areas = _areas(chosen) if scope == "area" and chosen != known else ()
-                suites = Suites(target, running, place, versions, scope, areas, drawn)
-                table = _run(suites, chosen, jobs, chosen == known, console)
-    except TargetError as error:
+        with signals_raise():
+            table = TableRun(asked, Progress(Console(stderr=True), asked)).table()
+    except (TargetError, CollectionFailed) as error:
         raise click.UsageError(str(error)) from error
+    except NeverClean as error:
+        raise click.ClickException(f"without any defect:\n{error}") from error
+    except EndedBySignal as ended:
+        return ended.code
     out.mkdir(parents=True, exist_ok=True)
-    name = target.replace(":", "-")
+    name = asked.spec.replace(":", "-")
     (out / f"{name}.md").write_text(table.markdown(), "utf-8")
     (out / f"{name}.json").write_text(table.to_json(), "utf-8")
     click.echo(table.markdown())
-    sys.exit(0 if table.good else 1)
-
-
-def strikes(defect: Defect, target: str) -> bool:
-    """What strikes no broker is the same whichever is named: it is seen with the built-in one, in
-    which are those of its own functions, and which is not asked what it cannot show."""
-    if defect.where is Where.BUILT_IN:
-        return target in (REFERENCE, CLUSTER_SEEN_ON)
-    if target in (REFERENCE, CLUSTER_SEEN_ON) and defect.name in KAFKA_ALONE:
-        return False
-    return target == REFERENCE or defect.where is not Where.OFFLINE
-
-
-def has_several_nodes(spec: str) -> bool:
-    """Whether the target that a string names is a cluster."""
-    return any(word.startswith("nodes=") and word != "nodes=1" for word in spec.split(","))
-
-
-def _areas(chosen: Iterable[Defect]) -> tuple[str, ...]:
-    return tuple(sorted({defect.area for defect in chosen}))
-
-
-def _run(
-    suites: Suites, chosen: list[Defect], jobs: int, complete: bool, console: Console
-) -> Table:
-    needed = {defect.where for defect in chosen}
-    built_in = _areas(defect for defect in chosen if defect.where is Where.BUILT_IN)
-    ways, again = _ways(suites, built_in), _ways(_again(suites), built_in)
-    baselines = {where: _without_defect(run) for where, run in ways.items() if where in needed}
-    asked = [d for d in chosen if _is_asked(baselines[d.where], d.requirement)]
-
-    def outcome_of(defect: Defect) -> Outcome:
-        before, watched = baselines[defect.where], suites.watched(defect)
-        files = files_of(before, watched)
-        first = judge(defect, before, ways[defect.where](defect, files), watched)
-        if first.killed:
-            return first
-        # Chance may have had a hand in it: another look, and the table tells of both.
-        second = judge(defect, before, again[defect.where](defect, files), watched)
-        return replace(second, first_problem=first.problem)
-
-    rows = {}
-    with ThreadPoolExecutor(jobs) as pool:
-        for future in as_completed([pool.submit(outcome_of, defect) for defect in asked]):
-            row = future.result()
-            rows[row.defect.name] = row
-            mark = "killed" if row.killed else f"NOT KILLED ({row.problem})"
-            mark += f", at first: {row.first_problem}" if row.first_problem else ""
-            console.print(f"{row.defect.requirement} {row.defect.name}: {mark}", highlight=False)
-    proved = (d.requirement for d in chosen)
-    open_ids = unproved(baselines.values(), proved) if complete else []
-    unseen = [f"{d.requirement} {d.name}" for d in chosen if d not in asked]
-    at = datetime.now(UTC).isoformat()
-    alone = None if suites.alone is None else len(suites.alone & rows.keys())
-    return Table(suites.spec, [rows[d.name] for d in asked], open_ids, unseen, complete, at, alone)
-
-
-def _again(suites: Suites) -> Suites:
-    return replace(suites, out=suites.out / "again")
-
-
-def _ways(suites: Suites, built_in: tuple[str, ...]) -> dict[Where, Callable[..., RunSummary]]:
-    """``built_in``: areas of the defects of the built-in broker, which have few."""
-    few = replace(suites, areas=built_in) if suites.scope == "area" else suites
-    return {
-        Where.SHARED: suites.run,
-        Where.PRIVATE: suites.run_private,
-        Where.OFFLINE: suites.run_offline,
-        Where.BUILT_IN: few.run_built_in,
-    }
-
-
-def _without_defect(run: Callable[[Defect | None], RunSummary]) -> RunSummary:
-    baseline = run(None)
-    silent = baseline.complete and all(
-        one.verdict in NOT_ASKED for one in baseline.requirements.values()
-    )
-    if baseline.exit_code != 0 and not silent:
-        raise click.ClickException("\n".join(["without any defect:", *baseline.sentences()]))
-    return baseline
-
-
-def _is_asked(baseline: RunSummary, requirement: str) -> bool:
-    """Whether the target serves what the requirement is about, and lets us ask; else no defect
-    can show."""
-    found = baseline.requirements.get(requirement)
-    return found is None or found.verdict not in NOT_ASKED
+    return 0 if table.good else 1
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -49,6 +50,19 @@ class WrongFunction:
         for part in outer:
             holder = getattr(holder, part)
         setattr(holder, name, self.instead(getattr(holder, name)))
+
+    def put_everywhere(self) -> None:
+        """The same, and whoever has imported the name already gets the wrong one too."""
+        holder = importlib.import_module(self.module)
+        right = getattr(holder, self.name, None)
+        self.put_in_place()
+        if right is None:  # a method: all have its class
+            return
+        wrong = getattr(holder, self.name)
+        for module in list(sys.modules.values()):
+            for name, value in list(vars(module).items()):
+                if value is right:
+                    setattr(module, name, wrong)
 
 
 @dataclass(frozen=True, slots=True)

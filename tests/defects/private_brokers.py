@@ -1,30 +1,26 @@
-"""Defects in the brokers that tests start for themselves: a pytest plugin.
+"""Defects in the brokers that tests start for themselves.
 
-The shared broker is one that runs already; whatever a test starts gets a relay in front of it.
+The shared broker is one that runs already; whatever a test starts gets a relay in front of it. The
+relay, and the rule in it, are new each time; the broker behind may have served a row before.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from harness.proxies import FrameRule, RunningRelay
-from harness.proxies.event import Listener
+from harness.proxies.event import Event, Listener
 from harness.proxies.frame_rule import FrameRuleInterceptor
 from harness.proxies.links import Links
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
-from harness.targets.address import parse_address
 from harness.targets.external import ANSWER_TIMEOUT_MS, ExternalBroker
 from harness.targets.external_nodes import find_nodes
 from harness.targets.proxied import ProxiedTarget, proxied
-from harness.targets.spec import parse_target
 from harness.targets.target import (
     BROKER_CONFIG,
     JOIN_AS_BROKER,
@@ -38,15 +34,11 @@ from harness.targets.target import (
     Target,
 )
 from harness.virtual_broker.door import KraftDoor, PeerDoor
-from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.between_nodes import BetweenNodes, stand_before
-from tests.defects.table import DEFECT_VARIABLE, SPEC_VARIABLE
+from tests.defects.broker_pool import BrokerPool, PooledBroker
+from tests.defects.well_cluster import is_well
 
-
-def rule_named(name: str) -> FrameRule:
-    """A new rule of the defect, or one that changes nothing."""
-    rules = {defect.name: defect.rule for defect in ALL_DEFECTS}
-    return rules[name]() if name else FrameRule()
+MakeRule = Callable[[], FrameRule]
 
 
 class PrivateBehindRelay(Target):
@@ -58,10 +50,14 @@ class PrivateBehindRelay(Target):
         settings: Mapping[str, str],
         rule: FrameRule,
         *,
+        pool: BrokerPool | None = None,
         kept: bool = False,
         older: bool = False,
     ) -> None:
-        """``kept``, ``older``: as ``start_another`` takes them."""
+        """``pool``: where the broker comes from and goes to; None: it is for this test alone.
+
+        ``kept``, ``older``: as ``start_another`` takes them.
+        """
         super().__init__(like.log_dir)
         self.spec, self.release = like.spec, like.release
         self.implementation = like.implementation
@@ -70,7 +66,7 @@ class PrivateBehindRelay(Target):
             there = like._another_kept(dict(settings)).capabilities  # of the kind that is started
             self.capabilities = like.capabilities.union(KEPT, there & {POWER_LOSS})
         self._like, self._settings, self._rule = like, settings, rule
-        self._kept, self._older = kept, older
+        self._kept, self._older, self._pool = kept, older, pool
         self._broker: Target | None = None
         self._open = ExitStack()
 
@@ -81,18 +77,27 @@ class PrivateBehindRelay(Target):
     def start(self) -> list[Address]:
         """The relay's address."""
         with ExitStack() as opening:
-            self._broker = self._like.start_another(
-                self._settings,
-                kept=self._kept,
-                older=self._older,
-                node_folders=self.node_folders,
-            )
-            opening.callback(self._broker.stop)
+            self._broker = self._taken(opening)
             relay = opening.enter_context(RunningRelay(self._broker.addresses[0], self._rule))
             self.peer_door = self._door(self._broker.peer_door, opening)
             self._open = opening.pop_all()
         self.addresses, self.nodes = [Address(*relay.address)], self._broker.nodes[:1]
         return self.addresses
+
+    def _taken(self, opening: ExitStack) -> Target:
+        """A running broker, which ``opening`` stops or gives back."""
+        key = ("broker", *sorted(self._settings.items()))
+        pooled = None if self._pool is None else self._pool.take(key)
+        if pooled is None:
+            broker = self._like.start_another(
+                self._settings,
+                kept=self._kept,
+                older=self._older,
+                node_folders=self.node_folders,
+            )
+            pooled = PooledBroker(broker, key)
+        _return_to(self._pool, pooled, opening)
+        return pooled.target
 
     def _door(self, own: PeerDoor | None, opening: ExitStack) -> PeerDoor | None:
         """A controller is reached through a relay with the same rule, a ZooKeeper is not."""
@@ -141,14 +146,17 @@ class PrivateClusterBehindProxies(Target):
         settings: Mapping[str, str],
         nodes: int,
         rule: FrameRule,
-        **links: Any,
+        *,
+        pool: BrokerPool | None = None,
+        links: bool = False,
+        tell: Listener | None = None,
     ) -> None:
-        """``links``: as ``start_another`` takes it."""
+        """``pool``: as there. ``links``, ``tell``: as ``start_another`` takes them."""
         super().__init__(like.log_dir)
         self.spec, self.release = like.spec, like.release
         self.implementation, self.capabilities = like.implementation, like.capabilities
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
-        self._with_links = links
+        self._with_links, self._tell, self._pool = links, tell, pool
         self._cluster: Target | None = None
         self._behind: ProxiedTarget | None = None
         self._open = ExitStack()
@@ -162,13 +170,7 @@ class PrivateClusterBehindProxies(Target):
         with ExitStack() as opening:
             # Before the cluster, which ends first: an end in good order needs the controller.
             between = opening.enter_context(RunningProxies())
-            self._cluster = self._like.start_another(
-                self._settings,
-                nodes=self._count,
-                node_folders=self.node_folders,
-                **self._with_links,
-            )
-            opening.callback(self._cluster.stop)
+            self._cluster = self._taken(opening)
             if isinstance(self._rule, BetweenNodes):
                 stand_before(self._cluster.links, self._rule, between)
             interceptor = FrameRuleInterceptor(self._rule)
@@ -178,6 +180,37 @@ class PrivateClusterBehindProxies(Target):
         self.zookeeper = self._cluster.zookeeper
         self.controller_nodes = self._cluster.controller_nodes
         return self.addresses
+
+    def _taken(self, opening: ExitStack) -> Target:
+        """A running cluster, which ``opening`` stops or gives back.
+
+        Disks go with the test that has them, and what stood before a link leaves it elsewhere.
+        """
+        pool = None if self.node_folders or isinstance(self._rule, BetweenNodes) else self._pool
+        key = (self._count, self._with_links, *sorted(self._settings.items()))
+        pooled = None if pool is None else pool.take(key)
+        if pooled is None:
+            pooled = self._started(key)
+        pooled.listener = self._tell
+        _return_to(pool, pooled, opening)
+        return pooled.target
+
+    def _started(self, key: tuple[Any, ...]) -> PooledBroker:
+        heard: list[PooledBroker] = []
+
+        def hear(event: Event) -> None:
+            for one in heard:
+                one.hear(event)
+
+        cluster = self._like.start_another(
+            self._settings,
+            nodes=self._count,
+            node_folders=self.node_folders,
+            links=self._with_links,
+            tell=hear if self._with_links else None,
+        )
+        heard.append(PooledBroker(cluster, key))
+        return heard[0]
 
     def is_alive(self) -> bool:
         return self._cluster is not None and self._cluster.is_alive()
@@ -245,41 +278,47 @@ class SharedAndPrivate(Shared):
 
     capabilities = ExternalBroker.capabilities | {OWN_BROKER, BROKER_CONFIG}
 
-    def __init__(self, addresses: list[Address], private: Target, defect_name: str) -> None:
+    def __init__(
+        self,
+        addresses: list[Address],
+        private: Target,
+        make_rule: MakeRule,
+        pool: Callable[[], BrokerPool | None],
+    ) -> None:
+        """``private``: what private brokers are like; ``make_rule``: a rule for each of them.
+
+        ``pool``: from where the test that runs now may have a broker that others had.
+        """
         super().__init__(addresses)
         self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS, POWER_LOSS, UPGRADE}
-        self._private, self._defect_name = private, defect_name
+        self._private, self._make_rule, self._pool = private, make_rule, pool
 
     def _another(self, settings: dict[str, str]) -> Target:
-        return PrivateBehindRelay(self._private, settings, rule_named(self._defect_name))
+        return PrivateBehindRelay(self._private, settings, self._make_rule(), pool=self._pool())
 
     def _another_kept(self, settings: dict[str, str]) -> Target:
-        rule = rule_named(self._defect_name)
-        return PrivateBehindRelay(self._private, settings, rule, kept=True)
+        return PrivateBehindRelay(self._private, settings, self._make_rule(), kept=True)
 
     def _another_older(self, settings: dict[str, str]) -> Target:
-        rule = rule_named(self._defect_name)
+        rule = self._make_rule()
         return PrivateBehindRelay(self._private, settings, rule, kept=True, older=True)
 
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> Target:
-        rule = rule_named(self._defect_name)
-        return PrivateClusterBehindProxies(self._private, settings, nodes, rule)
+        rule = self._make_rule()
+        return PrivateClusterBehindProxies(self._private, settings, nodes, rule, pool=self._pool())
 
     def _another_linked(
         self, settings: dict[str, str], nodes: int, tell: Listener | None
     ) -> Target:
-        rule = rule_named(self._defect_name)
+        rule = self._make_rule()
         return PrivateClusterBehindProxies(
-            self._private, settings, nodes, rule, links=True, tell=tell
+            self._private, settings, nodes, rule, pool=self._pool(), links=True, tell=tell
         )
 
 
-@pytest.hookimpl
-def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
-    """In place of an external target; with private brokers when the environment says so."""
-    addresses = [parse_address(word) for word in spec.removeprefix("external:").split(",")]
-    behind = os.environ.get(SPEC_VARIABLE)
-    if not behind:
-        return Shared(addresses, log_dir=log_dir)
-    private = parse_target(behind, log_dir=log_dir)
-    return SharedAndPrivate(addresses, private, os.environ[DEFECT_VARIABLE])
+def _return_to(pool: BrokerPool | None, pooled: PooledBroker, opening: ExitStack) -> None:
+    """At the end of ``opening``; to no pool: it is stopped."""
+    if pool is None:
+        opening.callback(pooled.target.stop)
+    else:
+        opening.callback(pool.give_back, pooled, is_well)

@@ -28,7 +28,7 @@ KAFKA_ALONE = {
 }
 """Defects that no built-in broker shows, by name, with what each needs."""
 
-REFERENCE = "reference"
+REFERENCE, KAFKA = "reference", "kafka:4.4.0"
 ENDED_SEEN_ON = "reference,like=2.8.2"
 JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"

@@ -1,22 +1,18 @@
-"""The built-in broker with a wrong function in it, in place of the target: a pytest plugin.
+"""The built-in broker with a wrong function in it, in place of the target.
 
 What tests start for themselves is such a broker too. It keeps its logs in files.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-
-import pytest
 
 from harness.targets.kept_reference import KeptReference
 from harness.targets.reference import COMMAND
 from harness.targets.reference_cluster import ReferenceCluster
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
-from tests.defects.table import DEFECT_VARIABLE
 
 MODULE = "tests.defects.wrong_broker"
 SOON_AGAIN = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
@@ -31,10 +27,9 @@ def command_of(defect: str) -> tuple[str, ...]:
     return (sys.executable, "-m", MODULE, defect, "--port", "0") if defect else COMMAND
 
 
-@pytest.hookimpl
-def pytest_conformance_target(spec: str, log_dir: Path | None) -> Target:
-    """As the string says, with the defect that the environment says."""
-    command, like = command_of(os.environ[DEFECT_VARIABLE]), parse_target(spec, log_dir=log_dir)
+def wrong_target(spec: str, defect: str, log_dir: Path | None) -> Target:
+    """As the string says, with the defect of that name, or right if there is none."""
+    command, like = command_of(defect), parse_target(spec, log_dir=log_dir)
     if isinstance(like, ReferenceCluster):
         return ReferenceCluster(like.brokers, log_dir=log_dir, command=command)
     return KeptReference(log_dir=log_dir, settings={**SOON_AGAIN, **NEVER_NOTED}, command=command)

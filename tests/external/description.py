@@ -11,11 +11,12 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.messages import ListGroupsRequest, OffsetFetchRequest
 from harness.sweep.snapshot import Snapshot, differences, take_snapshot
+from tests.hang_limit import HANGS_AFTER_S
 from tests.sweep.brokers import LONG_MS
 
 EARLIEST = -2
 ALL_BYTES = 1 << 24
-SETTLED_WITHIN_S = 30
+SETTLED_WITHIN_S = HANGS_AFTER_S
 POLL_S = 0.05
 
 

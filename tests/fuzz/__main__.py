@@ -31,11 +31,18 @@ _GRACE_S = 120
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--minutes", default=1.0, show_default=True, help="Of all targets together.")
 @click.option("--jobs", default=1, show_default=True, help="Targets at the same time.")
+@click.option("--seed", default=0, show_default=True, metavar="N",
+              help="Of the first mutations; 0: the fuzzer draws one.")  # fmt: skip
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False),
               help="Keeps what is found, and goes on from it the next time.")  # fmt: skip
 @click.option("--log", type=click.Path(path_type=Path), help="The summary goes here too.")
 def main(
-    targets: tuple[str, ...], minutes: float, jobs: int, work: Path | None, log: Path | None
+    targets: tuple[str, ...],
+    minutes: float,
+    jobs: int,
+    seed: int,
+    work: Path | None,
+    log: Path | None,
 ) -> None:
     """Fuzz all targets, or some, one after the other; each has its share of the time.
 
@@ -50,7 +57,8 @@ def main(
     whole = sum(SHARES[name] for name in names)
     with tempfile.TemporaryDirectory(prefix="fuzz-") as temporary:
         folder = (work or Path(temporary)).absolute()
-        run = partial(_run, folder, whole=whole, minutes=minutes * min(jobs, len(names)))
+        minutes *= min(jobs, len(names))
+        run = partial(_run, folder, whole=whole, minutes=minutes, seed=seed)
         with ThreadPoolExecutor(jobs) as pool:
             summaries = list(pool.map(run, names))
         text = as_text(summaries)
@@ -63,7 +71,7 @@ def main(
     sys.exit(1 if any(one.problems for one in summaries) else 0)
 
 
-def _run(folder: Path, target: str, *, whole: int, minutes: float) -> Summary:
+def _run(folder: Path, target: str, *, whole: int, minutes: float, seed: int) -> Summary:
     found, seeds = folder / target / "found", folder / target / "seeds"
     for one in (found, seeds):
         one.mkdir(parents=True, exist_ok=True)
@@ -71,7 +79,7 @@ def _run(folder: Path, target: str, *, whole: int, minutes: float) -> Summary:
     unpack(target, seeds, at_most=SEEDS_PER_SECOND * seconds)
     flags = [
         f"-max_total_time={seconds}", f"-timeout={INPUT_TIMEOUT_S}", f"-max_len={MOST_BYTES}",
-        f"-rss_limit_mb={RSS_LIMIT_MB}", f"-dict={HERE / 'dictionary.txt'}",
+        f"-rss_limit_mb={RSS_LIMIT_MB}", f"-seed={seed}", f"-dict={HERE / 'dictionary.txt'}",
         "-print_final_stats=1", f"-artifact_prefix={folder / target}/", str(found), str(seeds),
     ]  # fmt: skip
     command = [sys.executable, "-m", "tests.fuzz.one_target", target, *flags]

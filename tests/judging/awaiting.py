@@ -6,22 +6,22 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from tests.hang_limit import HANGS_AFTER_S
+
 T = TypeVar("T")
-LIMIT_S = 60
 POLL_S = 0.02
 
 
-def await_right(
-    look: Callable[[], T], is_right: Callable[[T], object], what: str, limit_s: float = LIMIT_S
-) -> T:
+def await_right(look: Callable[[], T], is_right: Callable[[T], object], what: str) -> T:
     """What ``look`` gives as soon as it is right; fails with ``what`` and the last that it gave."""
-    deadline = time.monotonic() + limit_s
+    deadline = time.monotonic() + HANGS_AFTER_S
     while not is_right(found := look()):
-        assert time.monotonic() < deadline, f"not within {limit_s} s: {what}; last: {found}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {HANGS_AFTER_S} s: {what}; last: {found}")
         time.sleep(POLL_S)
     return found
 
 
-def await_that(holds: Callable[[], object], what: str, limit_s: float = LIMIT_S) -> None:
-    """Ask again and again until it holds; after a minute the test fails and says ``what``."""
-    await_right(holds, bool, what, limit_s)
+def await_that(holds: Callable[[], object], what: str) -> None:
+    """Ask again and again until it holds; where it never does the test fails with ``what``."""
+    await_right(holds, bool, what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from harness.discarded_broker import DiscardedBroker
 from harness.targets.errors import MissingCapability
 from harness.targets.external import ExternalBroker
 from harness.targets.target import OWN_BROKER, Address, Target
+from tests.judging.conftest import SmallSuite
 
 
 class Counted(Target):
@@ -68,3 +70,24 @@ def test_all_get_the_same_one_until_it_dies() -> None:
 def test_a_target_that_cannot_start_one_says_so() -> None:
     with pytest.raises(MissingCapability, match="own_broker"):
         DiscardedBroker().lend(lambda: ExternalBroker([Address("127.0.0.1", 1)]))
+
+
+def test_a_test_that_does_not_pass_hands_its_broker_to_no_other(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    SmallSuite(tmp_path, "reference").write(
+        f"""
+        def note(broker):
+            with open({str(seen)!r}, "a") as file:
+                file.write(str(broker.address) + "\\n")
+
+        @judges("CONN-001")
+        @discarded_broker()
+        @pytest.mark.parametrize("passes", [True, False, True, True])
+        def test_could_do_harm(broker, passes):
+            note(broker)
+            with requirement("CONN-001"):
+                assert passes
+        """
+    ).run()
+    first, failed, second, third = seen.read_text().splitlines()
+    assert (first == failed, failed == second, second == third) == (True, False, True)

@@ -114,7 +114,6 @@ def test_a_killed_run_with_a_zookeeper(place: Place, options: tuple[str, ...]) -
                 for journal in place.out.glob(f"runs/*/{JOURNAL_NAME}")
             ),
             "the run does not get going",
-            LIMIT_S,
         )
         mains = [word for process in place.processes() for word in process.cmdline()]
         assert "kafka.Kafka" in mains

@@ -31,3 +31,15 @@ def test_a_mark_has_a_broker_of_its_own() -> None:
     lent.stop()
     lent.stop()
     assert not any(broker.alive for broker in started)
+
+
+def test_a_broker_that_was_replaced_is_not_lent_again() -> None:
+    started: list[Counted] = []
+    lent, like = LentBrokers(), Counted(started)
+    first = lent.lend("discarded_broker", {}, lambda: like)
+    other = lent.lend("tuned_broker", OFTEN, lambda: like)
+    lent.replace("discarded_broker")
+    second = lent.lend("discarded_broker", {}, lambda: like)
+    assert (first.is_alive(), second.is_alive()) == (False, True)
+    assert lent.lend("tuned_broker", dict(OFTEN), lambda: like) is other
+    lent.stop()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from harness.client.errors import ResponseTimeout
-from harness.cluster_scheduling import OneForPrivateClusters
 from harness.lent_cluster import LentCluster
 from harness.proxies.event import Event, Listener
 from harness.targets.errors import MissingCapability
@@ -138,14 +137,3 @@ def test_private_clusters_have_a_place_of_their_own(suite: SmallSuite) -> None:
         """
     ).run()
     assert "has a private cluster and is not below suites/replication/private/" in ended.output
-
-
-def test_one_worker_gets_all_private_clusters() -> None:
-    scheduling = OneForPrivateClusters.__new__(OneForPrivateClusters)
-    one, other = (
-        f"suites/{room}/private/test_a.py::test[v1]" for room in ("replication", "durability")
-    )
-    plain = "suites/replication/test_a.py::test"
-    scopes = [scheduling._split_scope(case) for case in (one, other, plain, f"{plain}_too")]
-    assert scopes[0] == scopes[1]
-    assert len(set(scopes)) == 3

@@ -16,6 +16,7 @@ from harness.negotiation.client_file import ClientFile, find_client
 from harness.negotiation.negotiate import Negotiation, negotiate
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
+from tests.hang_limit import HANGS_AFTER_S
 from tests.targets import kinds
 
 ADMIN: Any = confluent_kafka.admin  # its stubs export little
@@ -23,7 +24,7 @@ CLIENT = f"librdkafka-{confluent_kafka.libversion()[0]}"
 TOPIC, GROUP = "negotiated", "negotiators"
 SENT = re.compile(r"Sent (?P<api>\w+?)Request \(v(?P<version>\d+),")
 ENABLED = re.compile(r"Enabling feature (?P<name>\w+)")
-TIMEOUT_S = 30
+TIMEOUT_S = HANGS_AFTER_S
 NAMES = {
     "ApiVersion": "ApiVersions",
     "IncrementalAlterConfigsRequest": "IncrementalAlterConfigs",

@@ -14,6 +14,7 @@ import pytest
 
 from harness.power_loss import lossy_disk
 from harness.power_loss.lossy_disk import DiskError, LossyDisk, is_possible
+from tests.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import not_run
 
 OWNER = """
@@ -23,7 +24,7 @@ disk = LossyDisk()
 print(disk.path, flush=True)
 sys.stdin.read()
 """
-WITHIN_S = 20.0
+WITHIN_S = HANGS_AFTER_S
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from harness.proxies import FrameRule, RunningRelay
+from tests.hang_limit import HANGS_AFTER_S
 
-LIMIT_S = 10
+LIMIT_S = HANGS_AFTER_S
 
 
 @dataclass

@@ -27,6 +27,7 @@ from harness.proxies.running import RunningProxies
 from harness.targets.ports import free_ports
 from tests.capture.recorded import follow, messages
 from tests.capture.tshark import dissect, installed_version
+from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import read, read_to_end
 from tests.proxies.recorder import recorder
 from tests.reference_broker import test_clients as clients
@@ -159,7 +160,7 @@ def sent(segments: list[Segment], *, to: int) -> bytes:
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as made:
-        made.settimeout(10)
+        made.settimeout(HANGS_AFTER_S)
         yield made
 
 
@@ -167,7 +168,7 @@ def exchange(listener: socket.socket, proxy: Proxy) -> tuple[socket.socket, sock
     """Connects through a proxy: (the client's end, the broker's)."""
     client = socket.create_connection(proxy.listen, 10)
     broker, _ = listener.accept()
-    broker.settimeout(10)
+    broker.settimeout(HANGS_AFTER_S)
     return client, broker
 
 

@@ -17,6 +17,7 @@ from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
 from harness.proxies import FrameRule, Relay, RunningRelay
 from harness.proxies.limits import LIMITS
+from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
 FRAME = frame(bytes(32 * 1024))
@@ -44,7 +45,7 @@ def test_a_reader_that_does_not_read_stops_the_writer(reader: str) -> None:
                 sent[0] += 1
             writer.shutdown(socket.SHUT_WR)
 
-        writer.settimeout(60)
+        writer.settimeout(HANGS_AFTER_S)
         thread = threading.Thread(target=send)
         thread.start()
         most = _until_it_stands_still(ends, sent)
@@ -57,9 +58,7 @@ def test_a_reader_that_does_not_read_stops_the_writer(reader: str) -> None:
 def _until_it_stands_still(ends: Ends, sent: list[int]) -> int:
     """Waits until the writer has not moved for a while; the most that the relay held."""
     most, moved_at, last = 0, time.monotonic(), -1
-    deadline = moved_at + 20
     while time.monotonic() - moved_at < 0.5:
-        assert time.monotonic() < deadline
         if sent[0] != last:
             last, moved_at = sent[0], time.monotonic()
         most = max(most, held_bytes(ends))
@@ -177,14 +176,14 @@ def test_a_relay_that_cannot_start_ends_its_thread(monkeypatch: pytest.MonkeyPat
 def test_many_connections_at_once_stay_apart() -> None:
     rule = FrameRule()
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
-        listener.settimeout(10)
+        listener.settimeout(HANGS_AFTER_S)
         with RunningRelay(listener.getsockname(), rule) as running:
             clients = [socket.create_connection(running.address, 10) for _ in range(30)]
             for number, client in enumerate(clients):
                 client.sendall(frame(bytes([number])))
             brokers = [listener.accept()[0] for _ in clients]
             for broker in brokers:
-                broker.settimeout(10)
+                broker.settimeout(HANGS_AFTER_S)
                 broker.sendall(read(broker, 5))
             assert [read(client, 5) for client in clients] == [
                 frame(bytes([number])) for number in range(30)

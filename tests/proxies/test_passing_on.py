@@ -14,6 +14,7 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest, ProduceRequest
 from harness.proxies import RunningRelay
+from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
 FEW = settings(
@@ -96,7 +97,7 @@ def test_a_frame_is_passed_on_when_it_is_whole() -> None:
         ends.broker.setblocking(False)
         with pytest.raises(BlockingIOError):
             ends.broker.recv(1)
-        ends.broker.settimeout(10)
+        ends.broker.settimeout(HANGS_AFTER_S)
         ends.client.sendall(REQUEST[7:])
         assert read(ends.broker, len(REQUEST)) == REQUEST
 
@@ -105,5 +106,5 @@ def test_nobody_behind_the_relay_is_a_close() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         upstream = listener.getsockname()
     with RunningRelay(upstream) as running, socket.create_connection(running.address, 10) as client:
-        client.settimeout(10)
+        client.settimeout(HANGS_AFTER_S)
         assert client.recv(1) == b""

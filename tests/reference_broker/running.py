@@ -9,6 +9,7 @@ from harness.client.connection import Connection
 from harness.codec.messages import CreateTopicsRequest, MetadataRequest
 from harness.reference_broker.server import serve
 from harness.reference_broker.settings import BrokerSettings
+from tests.hang_limit import HANGS_AFTER_S
 
 Address = tuple[str, int]
 
@@ -34,13 +35,13 @@ def running_broker(
 
     thread = threading.Thread(target=lambda: asyncio.run(main()))
     thread.start()
-    assert listening.wait(10), "the broker does not listen"
+    assert listening.wait(HANGS_AFTER_S), "the broker does not listen"
     try:
         yield address[0]
     finally:
         loop, task = loops[0]
         loop.call_soon_threadsafe(task.cancel)
-        thread.join(10)
+        thread.join(HANGS_AFTER_S)
         assert not thread.is_alive(), "the broker does not stop"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import confluent_kafka
 import pytest
 
+from tests.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.running import Address, create_topic, running_broker
 
 with warnings.catch_warnings():
@@ -50,7 +51,7 @@ def confluent_produce(address: Address, topic: str, codec: str) -> None:
             headers=[("number", str(number).encode()), ("empty", None)],
             on_delivery=lambda error, _: problems.append(error) if error else None,
         )
-    assert producer.flush(20) == 0
+    assert producer.flush(HANGS_AFTER_S) == 0
     assert not problems
 
 
@@ -67,7 +68,7 @@ def confluent_consume(address: Address, topic: str) -> list[tuple[object, ...]]:
         start = confluent_kafka.OFFSET_BEGINNING
         consumer.assign([confluent_kafka.TopicPartition(topic, 0, start)])
         found: list[tuple[object, ...]] = []
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + HANGS_AFTER_S
         while len(found) < RECORDS and time.monotonic() < deadline:
             message = consumer.poll(1)
             if message is not None:
@@ -173,15 +174,17 @@ def test_times_are_found(broker: Address) -> None:
     producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap(broker)})
     for number in range(10):
         producer.produce("timed", b"v", timestamp=1_700_000_000_000 + number * 100)
-    assert producer.flush(10) == 0
+    assert producer.flush(HANGS_AFTER_S) == 0
     consumer = confluent_kafka.Consumer(
         {"bootstrap.servers": bootstrap(broker), "group.id": "unused"}
     )
     try:
         wanted = confluent_kafka.TopicPartition("timed", 0, 1_700_000_000_450)
-        (found,) = consumer.offsets_for_times([wanted], timeout=10)
+        (found,) = consumer.offsets_for_times([wanted], timeout=HANGS_AFTER_S)
         assert found.offset == 5
-        ends = consumer.get_watermark_offsets(confluent_kafka.TopicPartition("timed", 0), 10)
+        ends = consumer.get_watermark_offsets(
+            confluent_kafka.TopicPartition("timed", 0), HANGS_AFTER_S
+        )
         assert ends == (0, 10)
     finally:
         consumer.close()

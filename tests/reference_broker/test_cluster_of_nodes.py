@@ -29,6 +29,7 @@ from harness.reference_broker.state.brokers import Endpoint
 from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.stored_batch import StoredBatch
+from tests.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.made_replicas import NOW
 
 CLUSTER_ID = "three-brokers-as-nodes"
@@ -39,7 +40,7 @@ TIMES = {
     "replica.fetch.wait.max.ms": "100",
 }
 PARTITIONS = 3
-IN_TIME_S = 20.0
+IN_TIME_S = float(HANGS_AFTER_S)
 _T = TypeVar("_T")
 
 

@@ -18,12 +18,12 @@ from harness.reference_broker.file_part import FilePart, FileTooShort
 from harness.reference_broker.node import Node, Response
 from harness.reference_broker.request_memory import RequestMemory
 from harness.reference_broker.untaken_answers import UntakenAnswers
+from tests.hang_limit import HANGS_AFTER_S
 
 DATA = os.urandom(3 << 20)
 BEGIN, END = 1_000, len(DATA) - 7
 Descriptor = Callable[[], int]
 HEAD, TAIL = b"head", b"tail"
-LIMIT_S = 20.0
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def asked(part: LentBytes, times: int, *, slowly: bool = False) -> bytes:
             writer.close()
         return bytes(found)
 
-    return asyncio.run(asyncio.wait_for(run(), LIMIT_S))
+    return asyncio.run(asyncio.wait_for(run(), HANGS_AFTER_S))
 
 
 @pytest.mark.parametrize("slowly", [False, True])

@@ -12,6 +12,7 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
+from tests.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.running import create_topic, running_broker
 from tests.reference_broker.test_server import fetch, produce, send_up_to
 
@@ -34,7 +35,7 @@ def test_readers_that_do_not_read_are_dropped_when_too_much_waits_for_them(
         for _ in range(8):
             reader = socket.socket()
             reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            reader.settimeout(10)
+            reader.settimeout(HANGS_AFTER_S)
             reader.connect(address)
             reader.sendall(asked)
             assert len(reader.recv(4, socket.MSG_WAITALL)) == 4
@@ -78,5 +79,5 @@ def test_a_request_that_waits_needs_its_memory() -> None:
             with pytest.raises(TimeoutError):
                 send_up_to(second, struct.pack(">i", large) + bytes(large), 10 * large)
             small.ask(ApiVersionsRequest(), 0)
-            first.settimeout(10)
+            first.settimeout(HANGS_AFTER_S)
             assert len(first.recv(4, socket.MSG_WAITALL)) == 4

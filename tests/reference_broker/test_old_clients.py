@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import confluent_kafka
 import pytest
 
+from tests.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.running import Address, create_topic, running_broker
 
 RECORDS = 50
@@ -54,7 +55,7 @@ def _consume(settings: dict[str, str | int | bool], topic: str) -> list[confluen
     try:
         consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
         found: list[confluent_kafka.Message] = []
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + HANGS_AFTER_S
         while len(found) < RECORDS and time.monotonic() < deadline:
             message = consumer.poll(1)
             if message is not None:

@@ -7,7 +7,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -28,6 +27,8 @@ from harness.codec.messages import (
 )
 from harness.codec.records import TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.reference_broker.handlers.table import HANDLERS
+from tests.hang_limit import HANGS_AFTER_S
+from tests.judging.awaiting import await_that
 from tests.reference_broker.running import Address, create_topic, named, running_broker
 
 
@@ -168,16 +169,18 @@ def test_acks_0_has_no_answer_and_closes_on_error(address: Address, topic_name: 
 def test_a_reader_that_leaves_leaves_nothing_behind() -> None:
     with running_broker({"max.connections": "2"}) as address:
         create_topic(address, "t")
-        for _ in range(5):
-            deadline = time.monotonic() + 5
-            while True:  # a place is free as soon as the broker has seen the last one leave
-                try:
-                    with Connection(address) as reader:
-                        reader.ask(ApiVersionsRequest(), 0)
-                        reader.send(fetch("t", max_wait_ms=2_000_000_000), 6)
-                    break
-                except Exception:
-                    assert time.monotonic() < deadline, "the waiting fetch keeps its connection"
+
+        def waits_and_leaves() -> bool:
+            try:
+                with Connection(address) as reader:
+                    reader.ask(ApiVersionsRequest(), 0)
+                    reader.send(fetch("t", max_wait_ms=2_000_000_000), 6)
+            except BrokerMisbehaved:
+                return False
+            return True
+
+        for _ in range(5):  # a place is free as soon as the broker has seen the last one leave
+            await_that(waits_and_leaves, "the waiting fetch has left its place")
 
 
 def test_deleting_a_topic_ends_the_wait_for_it(address: Address, topic_name: str) -> None:
@@ -249,14 +252,16 @@ def test_a_client_that_neither_sends_nor_reads_is_idle() -> None:
 
 def await_a_place(address: Address) -> None:
     """Until a new connection is served."""
-    deadline = time.monotonic() + 20
-    while True:
+
+    def is_served() -> bool:
         try:
             with Connection(address) as connection:
                 connection.ask(ApiVersionsRequest(), 0)
-            return
         except BrokerMisbehaved:
-            assert time.monotonic() < deadline, "the connection before keeps its place"
+            return False
+        return True
+
+    await_that(is_served, "the connection before has left its place")
 
 
 def send_up_to(peer: socket.socket, data: bytes, limit_bytes: int) -> None:
@@ -287,7 +292,7 @@ def test_the_module_serves_until_it_is_told_to_stop() -> None:
             with Connection(address) as reader:
                 reader.send(fetch("t", max_wait_ms=60_000), 6)
                 os.kill(process.pid, signal.SIGTERM)
-                assert process.wait(10) == 0
+                assert process.wait(HANGS_AFTER_S) == 0
             assert process.stdout.read() == ""
         finally:
             watchdog.cancel()
@@ -306,7 +311,7 @@ def test_the_module_serves_until_it_is_told_to_stop() -> None:
 def test_bad_settings_are_usage_errors(setting: str, told: str) -> None:
     command = [sys.executable, "-m", "harness.reference_broker", "--port", "0", "--setting"]
     done = subprocess.run(
-        [*command, setting], capture_output=True, text=True, timeout=30, check=False
+        [*command, setting], capture_output=True, text=True, timeout=HANGS_AFTER_S, check=False
     )
     assert done.returncode == 2
     assert told in done.stderr

@@ -9,8 +9,7 @@ import pytest
 
 from harness.ids import TimeMs
 from harness.reference_broker.upkeep import Upkeep
-
-LIMIT_S = 10
+from tests.hang_limit import HANGS_AFTER_S
 
 
 def run_rounds(begin: Callable[[int], Iterator[None]], wanted: int) -> list[int]:
@@ -28,7 +27,7 @@ def run_rounds(begin: Callable[[int], Iterator[None]], wanted: int) -> list[int]
 
         upkeep = Upkeep(begin_round, lambda: TimeMs(0), 0, lambda: 1)
         upkeep.start()
-        await asyncio.wait_for(over, LIMIT_S)
+        await asyncio.wait_for(over, HANGS_AFTER_S)
         upkeep.stop()
 
     asyncio.run(run())

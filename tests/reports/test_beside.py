@@ -16,9 +16,9 @@ from reports.beside import FAULTS, HISTORIES, WIRE, defect_tables
 from reports.dataset import Dataset, find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
-from tests.defects.__main__ import Table
 from tests.defects.all_defects import ALL_DEFECTS
-from tests.defects.table import Outcome
+from tests.defects.outcome import Outcome
+from tests.defects.table import Table
 
 from .made_matrix import fallen, matrix, passed, row, run
 from .made_results import (

@@ -41,7 +41,7 @@ APPENDED_PERHAPS = {
 
 def eventually(ask: Callable[[], T | None], what: str) -> T:
     """Ask until the answer is not None."""
-    answer = await_right(ask, lambda found: found is not None, what, TIMEOUT_MS / 1000)
+    answer = await_right(ask, lambda found: found is not None, what)
     assert answer is not None
     return answer
 

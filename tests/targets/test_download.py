@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from tests.targets.kinds import ROOT
 from tests.targets.repository import CONTENT, PATH, Behaviour, download, repository
 
 QUICK = 0.01
+NEVER_OVER_S = 3_600  # the test would be over before
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -161,17 +161,15 @@ def test_an_address_of_an_unknown_kind(tmp_path: Path) -> None:
 def test_one_failure_ends_the_others(tmp_path: Path) -> None:
     slow = Behaviour(stall_after_bytes=10, stalls=1)
     with repository(slow) as slow_base, repository(Behaviour()) as base:
-        begun = time.monotonic()
         with pytest.raises(DownloadError, match="404"):
             download_all(
                 [
                     download(slow_base, tmp_path / "slow"),
                     download(base, tmp_path / "bad", "/elsewhere.jar"),
                 ],
-                backoff_s=60,
+                backoff_s=NEVER_OVER_S,
                 read_timeout_s=0.5,
             )
-        assert time.monotonic() - begun < 30, "the other one does not back off for a minute"
 
 
 def test_two_processes_at_once(tmp_path: Path) -> None:

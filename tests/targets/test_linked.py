@@ -6,7 +6,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -25,9 +25,11 @@ from harness.targets.linked import LinkedKafka, open_links
 from harness.targets.reference import ReferenceBroker
 from harness.targets.start_again import StartAgain
 from harness.targets.target import Address
+from tests.hang_limit import HANGS_AFTER_S
+from tests.judging.awaiting import await_that
 
 ANY = Address("127.0.0.1", 0)
-TIMEOUT_S = 10.0
+TIMEOUT_S = HANGS_AFTER_S
 HELLO = frame(b"hello...")
 """A frame of nobody's, long enough to be a request or a response."""
 
@@ -118,19 +120,13 @@ def opened(link: Link[Proxy]) -> Connection:
     return Connection(link.proxy.listen, timeout_ms=TIMEOUT_S * 1000)
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline
-
-
 def test_an_answer_on_a_link_is_held_until_it_is_let_go(to_broker: Links[Proxy]) -> None:
     link = to_broker[1, "controller"]
     asked = requests(API).named("asked").watch()
     held = responses(API).first().named("held").hold(at_most_ms=TIMEOUT_S * 1000)
     with opened(link) as connection, ruled(link, asked, held) as at_work:
         connection.send(ApiVersionsRequest(), 2)
-        until(lambda: at_work.fired("held") == 1)
+        await_that(lambda: at_work.fired("held") == 1, "the answer is held")
         connection.expect_silence(for_ms=50)
         at_work.release("held")
         connection.receive()
@@ -143,7 +139,7 @@ def test_the_end_of_a_connection_is_told_while_rules_are_armed(to_broker: Links[
     with ruled(link, requests(API).named("lost").close()) as at_work:
         with opened(link) as connection, pytest.raises(ConnectionClosed):
             connection.ask(ApiVersionsRequest(), 2)
-        until(lambda: at_work.events[-1].what == "closed")
+        await_that(lambda: at_work.events[-1].what == "closed", "the connection is closed")
         ended = [event for event in at_work.events if event.what in ("fired", "closed")]
         assert [(event.what, event.connection) for event in ended] == [("fired", 0), ("closed", 0)]
     with opened(link) as connection:

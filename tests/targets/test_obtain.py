@@ -15,6 +15,7 @@ from harness.targets.command_file import read_command_file
 from harness.targets.errors import TargetError
 from harness.targets.info import probe
 from harness.targets.obtain import ObtainError, Source, main, obtain
+from tests.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT, command_target, not_run, write_command_file
 
 GREETS = 'package main\n\nfunc main() { println("hello") }\n'
@@ -143,7 +144,7 @@ def test_two_at_once_build_once(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(HANGS_AFTER_S)
     assert built.read_text() == "once\n"
     assert [each for each in cache.iterdir() if each.is_dir()] == [source.folder()]
 

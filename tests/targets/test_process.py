@@ -12,6 +12,7 @@ import pytest
 
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import ChildProcess, reserve_log
+from tests.hang_limit import HANGS_AFTER_S
 from tests.judging.awaiting import await_that
 from tests.targets.kinds import ROOT
 
@@ -23,7 +24,7 @@ def python(code: str, log: Path, **options: object) -> ChildProcess:
 def test_output_and_status(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     child = python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(4)", log)
-    assert child.wait(15_000) == 4
+    assert child.wait(HANGS_AFTER_S * 1000) == 4
     assert sorted(child.log_text().split()) == ["err", "out"]
     assert not child.is_alive()
     child.kill()
@@ -34,14 +35,14 @@ def test_the_log_of_an_earlier_child_is_kept_but_not_shown(tmp_path: Path) -> No
     log = tmp_path / "a.log"
     log.write_text("earlier\n")
     child = python("print('later')", log)
-    child.wait(15_000)
+    child.wait(HANGS_AFTER_S * 1000)
     assert log.read_text() == "earlier\nlater\n"
     assert child.log_text() == "later\n"
 
 
 def test_the_tail(tmp_path: Path) -> None:
     child = python("for i in range(50): print('line', i)", tmp_path / "a.log")
-    child.wait(15_000)
+    child.wait(HANGS_AFTER_S * 1000)
     assert child.tail(2) == "    line 48\n    line 49"
 
 
@@ -61,7 +62,7 @@ def test_kill_when_the_warden_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     itself = psutil.Process(child.pid)
     os.kill(child.warden_pid, signal.SIGSTOP)
     child.kill()
-    assert not psutil.wait_procs([itself], timeout=15)[1]
+    assert not psutil.wait_procs([itself], timeout=HANGS_AFTER_S)[1]
 
 
 def test_terminate_is_polite(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_a_folder_named_like_the_package_does_not_matter(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     child = ChildProcess(["/bin/sh", "-c", "exit 5"], tmp_path / "a.log")
-    assert child.wait(15_000) == 5
+    assert child.wait(HANGS_AFTER_S * 1000) == 5
 
 
 def test_ctrl_c_reaches_only_us(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_ctrl_c_reaches_only_us(tmp_path: Path) -> None:
         child = psutil.Process(int(parent.stdout.readline()))
         os.killpg(parent.pid, signal.SIGINT)
         assert parent.stdout.readline().strip() == "alive"
-        assert parent.wait(15) == 0
+        assert parent.wait(HANGS_AFTER_S) == 0
     assert not child.is_running()
 
 

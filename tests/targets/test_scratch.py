@@ -12,6 +12,7 @@ import pytest
 from harness.targets import scratch
 from harness.targets.process import ChildProcess
 from harness.targets.scratch import ScratchFolder
+from tests.hang_limit import HANGS_AFTER_S
 from tests.judging.awaiting import await_that
 from tests.targets.kinds import ROOT
 
@@ -44,7 +45,7 @@ def test_the_command_does_not_hold_it(tmp_path: Path) -> None:
     folder = ScratchFolder()
     code = "import os; print(sorted(map(int, os.listdir('/proc/self/fd'))))"
     child = ChildProcess([sys.executable, "-c", code], tmp_path / "a.log", hold_fd=folder.hold_fd)
-    child.wait(15_000)
+    child.wait(HANGS_AFTER_S * 1000)
     assert child.log_text().strip() in ("[0, 1, 2, 3]", "[0, 1, 2]"), "3 is the listing itself"
     folder.remove()
 
@@ -74,7 +75,7 @@ signal.pause()
         members = psutil.Process(owner.pid).children(recursive=True)
         assert len(members) == (4 if kept else 5), "two wardens, two processes, the keeper"
         os.kill(owner.pid, signal.SIGKILL)
-    _, alive = psutil.wait_procs(members, timeout=20)
+    _, alive = psutil.wait_procs(members, timeout=HANGS_AFTER_S)
     assert not alive
     assert path.exists() is kept
     assert (path.parent == tmp_path / "kept") is kept

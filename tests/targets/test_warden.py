@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from harness.targets import warden
+from tests.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT
 
 WARDEN = (sys.executable, "-m", "harness.targets.warden")
@@ -55,13 +56,13 @@ def close_stdin(process: subprocess.Popen[bytes]) -> None:
 
 def test_it_exits_with_the_status_of_its_command() -> None:
     with start("--", sys.executable, "-c", "raise SystemExit(7)") as process:
-        assert process.wait(15) == 7
+        assert process.wait(HANGS_AFTER_S) == 7
 
 
 def test_a_signal_that_ended_the_command_is_told_as_a_shell_does() -> None:
     command = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     with start("--", sys.executable, "-c", command) as process:
-        assert process.wait(15) == 128 + signal.SIGKILL
+        assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_the_whole_group_goes(end: Callable[[subprocess.Popen[bytes]], None]) ->
     with process:
         end(process)
         assert gone(members)
-        assert process.wait(15) == 128 + signal.SIGKILL
+        assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
 
 
 def test_the_group_goes_when_its_leader_ends() -> None:
@@ -91,7 +92,7 @@ def test_the_group_goes_when_its_leader_ends() -> None:
     with start("--", sys.executable, "-c", command) as process:
         assert process.stdout is not None
         left_over = psutil.Process(int(process.stdout.readline()))
-        assert process.wait(15) == 0
+        assert process.wait(HANGS_AFTER_S) == 0
         assert gone([left_over])
 
 
@@ -119,7 +120,7 @@ def test_a_sibling_that_holds_the_pipe_does_not_save_the_command(tmp_path: Path)
         "time.sleep(600)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + HANGS_AFTER_S
     while not ready.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     sibling, guard = (psutil.Process(int(word)) for word in ready.read_text().split())
@@ -144,7 +145,7 @@ def test_the_folder_is_removed_at_the_end(tmp_path: Path) -> None:
     with process:
         assert folder.exists()
         close_stdin(process)
-        process.wait(15)
+        process.wait(HANGS_AFTER_S)
         assert gone(members)
         assert not folder.exists()
 
@@ -167,7 +168,7 @@ def test_the_report_tells_the_pid() -> None:
         assert kind == b"pid"
         assert psutil.Process(int(pid)).cmdline() == ["sleep", "600"]
         close_stdin(process)
-        assert process.wait(15) == 128 + signal.SIGKILL
+        assert process.wait(HANGS_AFTER_S) == 128 + signal.SIGKILL
 
 
 def test_a_command_that_is_not_there() -> None:

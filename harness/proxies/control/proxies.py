@@ -157,8 +157,9 @@ class Proxies(Mapping[str, Controlled]):
         async with self._lock:
             proxies, self._proxies = list(self._proxies.values()), {}
             self._asked.clear()
-            for proxy in proxies:
-                await self._discard(proxy)
+            ended = await asyncio.gather(*map(self._discard, proxies), return_exceptions=True)
+            for error in filter(None, ended):
+                raise error
 
     async def _put(self, settings: ProxySettings, *, keep_toxics: bool = False) -> Controlled:
         """In the place of the one of this name, which is down then but not discarded."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.errors import PreparationFailed
@@ -11,6 +9,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import judges
+from harness.pace import time_left
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.replication.cutting import LAG_MS, controller_of, linked_cluster, plain_brokers
@@ -37,8 +36,7 @@ def test_who_is_not_let_go_yet_holds_the_watermark(cluster: Cluster) -> None:
     cluster.links[follower, leader].cut()
     with requirement("REPL-016"):
         _write_alone(door, topic)
-        until = time.monotonic() + WAIT_MS / 1000
-        while time.monotonic() < until:
+        for _ in time_left(WAIT_MS):
             data = door.fetch(topic, 0)
             expect_error(data.error_code, ErrorCode.NONE, "Fetch")
             told = f"the high watermark is {data.high_watermark}, {follower} has {COMMITTED}"

@@ -11,6 +11,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.faults import slowed
+from harness.in_time import in_time
 from harness.marks import judges
 from suites.replication.asked_as import produce_as
 from suites.replication.cutting import linked_cluster, plain_brokers
@@ -28,8 +29,8 @@ def test_acks_all_waits_for_the_slowest(cluster: Cluster) -> None:
     """Medians beside one another, as the machine is no faster for the one than for the other."""
     leader, slow, third = plain_brokers(cluster)
     topic = cluster.create_topic([[leader, slow, third]])
-    before_ms = _produce_ms(cluster, topic, leader, acks=-1)
-    with requirement("REPL-028"):
+    with requirement("REPL-028"), in_time(ROUNDS * BY_MS / RATIO):
+        before_ms = _produce_ms(cluster, topic, leader, acks=-1)
         with slowed(cluster.links[slow, leader], BY_MS):
             all_ms = _produce_ms(cluster, topic, leader, acks=-1)
             one_ms = _produce_ms(cluster, topic, leader, acks=1)

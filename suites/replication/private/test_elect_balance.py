@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.client.cluster import Cluster
 from harness.conformance.checks import requirement
+from harness.in_time import in_time
 from harness.marks import judges, private_cluster
 from suites.replication.failover import await_in_sync
 from suites.replication.spread import ring
@@ -27,10 +28,11 @@ def test_preferred_leaders_lead_again_by_themselves(cluster: Cluster) -> None:
     cluster.await_leader(topic, among=others)
     cluster.restart(node)
     await_in_sync(cluster, topic, node)
-    with requirement("ELECT-014"):
+    within_ms = INTERVAL_S * 1000 + SHORT_DELAY_MS
+    with requirement("ELECT-014"), in_time(within_ms):
         leader = cluster.last_seen(
             lambda: cluster.view(topic).leader,
             lambda leader: leader == node,
-            within_ms=INTERVAL_S * 1000 + SHORT_DELAY_MS,
+            within_ms=within_ms,
         )
         assert leader == node, f"{leader} leads, preferred and in sync is {node}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.marks import judges, private_cluster
+from harness.pace import time_left
 from suites.protocol.appended import batch_of
 from suites.protocol.config_admin import TOPIC, replace_all
 from suites.protocol.expect import expect_error
@@ -28,7 +27,7 @@ from suites.replication.reassigning import PREFERRED, elect
 from suites.replication.reassigning import UNCLEAN as BY_FORCE
 from suites.replication.served import checked, served
 
-LOOK_S = 2.0  # how long nobody must be elected
+LOOK_MS = 2_000  # how long nobody must be elected
 AFTER = b"after it"
 AT_LEADERS_ONLY = "0-10"
 """The versions of Fetch at which no follower gives consumers anything (KIP-392)."""
@@ -36,8 +35,7 @@ AT_LEADERS_ONLY = "0-10"
 
 def _expect_nobody(cluster: Cluster, topic: Topic, lagging: int) -> None:
     """For a while nobody leads, and who is there serves nothing."""
-    deadline = time.monotonic() + LOOK_S
-    while time.monotonic() < deadline:
+    for _ in time_left(LOOK_MS):
         leaders = leaders_told(cluster, topic)
         assert leaders == {NOBODY}, f"{leaders} lead, in sync is nobody that is up"
         door = cluster.at(lagging)

@@ -18,12 +18,13 @@ from harness.codec.messages import (
 )
 from harness.conformance.checks import requirement
 from harness.marks import judges, private_cluster
+from harness.pace import time_left
 from suites.protocol.expect import expect_error
 from suites.replication.served import checked, served
 from suites.replication.told import Told, told_by
 
 ABSENT = 1_000_000  # a broker that no cluster has
-LOOK_S = 3.0  # how long nothing must be created
+LOOK_MS = 3_000  # how long nothing must be created
 WITH_FENCED = 2  # from this version of DescribeCluster on (KIP-1073)
 
 
@@ -186,8 +187,7 @@ def test_nothing_is_auto_created_with_too_few_brokers(cluster: Cluster) -> None:
     """Four replicas are the default, and there are three brokers."""
     name = cluster.unique_topic()
     with requirement("META-027"):
-        deadline = time.monotonic() + LOOK_S
-        while time.monotonic() < deadline:
+        for _ in time_left(LOOK_MS):
             told = _auto_created(cluster, name)
             assert told.error_code != ErrorCode.NONE, f"it is made: {_placed(told)}"
             assert not told.partitions, f"it has partitions: {_placed(told)}"

@@ -16,6 +16,7 @@ from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.control.server import ControlServer
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
+from tests.hang_limit import HANGS_AFTER_S
 
 Address = tuple[str, int]
 
@@ -39,7 +40,9 @@ class Control:
         host, port = self._loop.wait_for(self._server.start())
         self.address = f"{host}:{port}"
         # No certificates are loaded, which would take most of the time of a test.
-        self.http = httpx.Client(base_url=f"http://{self.address}", timeout=10, verify=False)
+        self.http = httpx.Client(
+            base_url=f"http://{self.address}", timeout=HANGS_AFTER_S, verify=False
+        )
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.control.clients import toxiproxy_cli, toxiproxy_python
 from tests.proxies.control.running import Control, connect, echo, is_up, round_trip
 
@@ -45,7 +46,7 @@ class TestToxiproxyCli:
         def run(*words: str) -> subprocess.CompletedProcess[str]:
             command = [str(program), "--host", f"http://{control.address}", *words]
             return subprocess.run(
-                command, capture_output=True, text=True, timeout=30, check=False, env={}
+                command, capture_output=True, text=True, timeout=HANGS_AFTER_S, check=False, env={}
             )
 
         return run
@@ -165,7 +166,7 @@ class TestPythonClient:
             with pytest.raises(TimeoutError):
                 connection.recv(1)
             assert server.reset()
-            connection.settimeout(10)
+            connection.settimeout(HANGS_AFTER_S)
             assert connection.recv(1) == b"x"
 
     def test_what_is_refused_is_an_exception_of_its_own(

@@ -14,6 +14,7 @@ from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.control.server import ControlServer
 from harness.proxies.event import Event
 from harness.proxies.rules.rule_set import RuleSet
+from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.control.running import Control, connect, echo, is_up, plain
 
 ONE = {"name": "one", "upstream": "127.0.0.1:9"}
@@ -92,7 +93,7 @@ class TestLinks:
                 with pytest.raises(TimeoutError):
                     connection.recv(1)
                 assert control.http.post("/kafka/links/one/heal").json()["cut"] == []
-                connection.settimeout(10)
+                connection.settimeout(HANGS_AFTER_S)
                 assert connection.recv(1) == b"x"
 
     def test_their_connections_are_reset(self) -> None:

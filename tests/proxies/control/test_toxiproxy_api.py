@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.control.running import Control, connect, echo, is_up, round_trip
 
 LATENCY = {"type": "latency", "attributes": {"latency": 50}}
@@ -281,7 +282,7 @@ class TestToxics:
             with pytest.raises(TimeoutError):
                 connection.recv(1)
             control.http.post("/reset")
-            connection.settimeout(10)
+            connection.settimeout(HANGS_AFTER_S)
             assert connection.recv(1) == b"2"
 
     def test_its_time_begins_when_it_is_added_to_an_open_connection(

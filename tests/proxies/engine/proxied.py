@@ -18,10 +18,11 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.proxies.seen import Place, SeenRequest, SeenResponse
 from harness.proxies.step import Step
+from tests.hang_limit import HANGS_AFTER_S
 from tests.judging.awaiting import await_that
 from tests.proxies.ends import read
 
-LIMIT_S = 10
+LIMIT_S = HANGS_AFTER_S
 Answer = Callable[[Any], Sequence[Step] | None]
 
 
@@ -128,8 +129,8 @@ def is_silent(sock: socket.socket, for_s: float = 0.1) -> bool:
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for it, at most ten seconds."""
-    await_that(condition, what, LIMIT_S)
+    """Wait for it."""
+    await_that(condition, what)
 
 
 def arrives(ends: Ends, *frames: bytes) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.proxies import frames
 from harness.proxies.frames import FrameFinder
 
 HEAD_BYTES = 8
@@ -73,6 +74,40 @@ def split(stream: bytes) -> list[bytes]:
         found.append(stream[at + 4 : at + 4 + length])
         at += 4 + length
     return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    stream=ANY,
+    cuts=CUTS,
+    wanted=st.sets(st.integers(0, 8)),
+    a_turn=st.integers(1, 3),
+    turns=st.integers(0, 2),
+    interrupt=st.booleans(),
+)
+def test_what_is_walked_in_several_turns_is_the_same(
+    stream: bytes, cuts: list[float], wanted: set[int], a_turn: int, turns: int, interrupt: bool
+) -> None:
+    """``turns`` of the loop between two reads: the last ones may find the finder still behind."""
+    at_once, by_turns = Noting(wanted), Noting(wanted)
+    for each in (at_once, by_turns):
+        each.finder.interrupt = interrupt
+    for piece in pieces(stream, cuts):
+        at_once.finder.feed(piece)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "FRAMES_A_TURN", a_turn)
+        for piece in pieces(stream, cuts):
+            by_turns.finder.feed(piece)
+            for _ in range(turns):
+                if by_turns.finder.is_behind:
+                    by_turns.finder.go_on()
+        by_turns.finder.catch_up()
+    assert by_turns.finder.is_inside is at_once.finder.is_inside
+    for each in (at_once, by_turns):
+        each.finder.end()
+    for what in ("count", "out", "payloads", "given_up", "bad"):
+        assert getattr(by_turns, what) == getattr(at_once, what), what
+    assert set(by_turns.boundaries) >= set(at_once.boundaries)
 
 
 @settings(max_examples=300, deadline=None)

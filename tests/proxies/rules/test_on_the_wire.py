@@ -23,6 +23,7 @@ from harness.proxies.rules import Rule, RuleSet, requests, responses
 from harness.proxies.rules.actions.reorder import LARGEST
 from harness.proxies.rules.toml_form import read_rules_text
 from harness.proxies.running import RunningProxies
+from tests.judging.awaiting import await_that
 from tests.proxies.ends import LIMIT_S, read, read_to_end
 from tests.proxies.rules.traffic import Clock, Stream, metadata, produce, produced, response
 
@@ -48,9 +49,7 @@ class Wire:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Asked on the proxies' loop."""
-        deadline = time.monotonic() + LIMIT_S
-        while not self.running.call(condition):
-            assert time.monotonic() < deadline
+        await_that(lambda: self.running.call(condition), "what the rules did")
 
 
 @contextmanager

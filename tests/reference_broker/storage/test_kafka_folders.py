@@ -238,7 +238,7 @@ def cut_after_a_kill(target: KafkaTarget, folder: Path) -> None:
     cut_bytes = last.stat().st_size - start
     assert damage.recovery == f"the log is cut here: {cut_bytes} bytes go"
     target.restart_node(1)
-    await_right(lambda: last.stat().st_size, start.__eq__, "the log is cut", 30)
+    await_right(lambda: last.stat().st_size, start.__eq__, "the log is cut")
     target.kill_node(1)
     assert missing.file.exists()
 

@@ -209,13 +209,13 @@ def await_compaction(folder: Path) -> None:
         segments = (folder / f"{COMPACTED}-0").glob("*.log")
         return _noted(folder, CLEANER_OFFSETS, COMPACTED) == max(int(one.stem) for one in segments)
 
-    await_right(is_done, bool, "all is compacted that may be", 60)
+    await_right(is_done, bool, "all is compacted that may be")
 
 
 def await_log_start(folder: Path) -> None:
     """Until a moved start is noted: else it is not known to the next process."""
     what = "the log start is noted"
-    await_right(lambda: _noted(folder, LOG_STARTS, SHORTENED) == SHORTENED_TO, bool, what, 60)
+    await_right(lambda: _noted(folder, LOG_STARTS, SHORTENED) == SHORTENED_TO, bool, what)
 
 
 def _noted(folder: Path, name: str, topic: str) -> int | None:

@@ -116,7 +116,7 @@ class ContainerContract(TargetContract):
         target.start()
         (guard,) = set(ours()) - family
         guard.kill()
-        await_that(lambda: has_ended(guard), "the guard has ended", GONE_TIMEOUT_S)
+        await_that(lambda: has_ended(guard), "the guard has ended")
         target.stop()
         assert containers() == before
 

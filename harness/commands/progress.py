@@ -1,0 +1,101 @@
+"""The progress of a run that another process makes, read from the files that grow in its folder."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.begun_cases import BEGUN_NAME, BegunCase, read_begun
+from harness.conformance.journal import JOURNAL_NAME
+
+WORTH_SAYING_S = 2.0
+"""Most cases take less."""
+LONGEST_NAME = 60
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a running session has written so far."""
+
+    planned: int = 0
+    cases: set[str] = field(default_factory=set)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    has_started: bool = False
+    """The target has."""
+    running: dict[str, float] = field(default_factory=dict)
+    """Case -> when it began, in seconds since the epoch."""
+
+    def waits_for(self, now_s: float | None = None) -> str:
+        """What takes long just now: the case that began first, or what comes before all cases."""
+        if not self.has_started:
+            return "the target starts"
+        if not self.planned:
+            return "the tests are collected"
+        if not self.running:
+            return ""
+        case = min(self.running, key=self.running.__getitem__)
+        took_s = (time.time() if now_s is None else now_s) - self.running[case]
+        return f"waiting: {_short(case)} {took_s:.0f} s" if took_s >= WORTH_SAYING_S else ""
+
+    def take(self, line: bytes) -> None:
+        """A line of the journal."""
+        entry = json.loads(line)
+        if entry["type"] == "header":
+            self.has_started = True
+        elif entry["type"] == "plan":
+            self.planned = len(entry["cases"])
+        elif entry["type"] == "check":
+            self.cases.add(entry["case"])
+            self.running.pop(entry["case"], None)
+            self.verdicts[entry["verdict"]] += 1
+
+    def take_begun(self, begun: BegunCase) -> None:
+        """A case has begun; it may have ended since then."""
+        if begun.case not in self.cases:
+            self.running[begun.case] = begun.at_s
+
+
+class RunReader:
+    """Reads what is new in a run's folder."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self.seen = Progress()
+        self._journal = _Growing(run_dir / JOURNAL_NAME)
+        self._begun = _Growing(run_dir / BEGUN_NAME)
+
+    def read(self) -> Progress:
+        """All that there is so far."""
+        for line in self._journal.new_lines():
+            self.seen.take(line)
+        # Behind the journal: a case that has ended before this moment was begun before it.
+        for line in self._begun.new_lines():
+            self.seen.take_begun(read_begun(line))
+        return self.seen
+
+
+class _Growing:
+    """A file to which another process appends lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._offset = path, 0
+
+    def new_lines(self) -> Iterator[bytes]:
+        """Whole lines that were not there before; none while there is no file."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                data = file.read()
+        except FileNotFoundError:
+            return
+        whole = data.rfind(b"\n") + 1
+        self._offset += whole
+        yield from data[:whole].splitlines()
+
+
+def _short(case: str) -> str:
+    """The end of a name says more than its beginning."""
+    return case if len(case) <= LONGEST_NAME else f"...{case[3 - LONGEST_NAME :]}"

@@ -1,0 +1,111 @@
+"""The pace of the machine beside a wait: a thread wakes every 5 ms and notes how late it was.
+
+A failure of a time says nothing where the machine stood still meanwhile; a silence proves less.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+STEP_S = 0.005
+"""Between two wakes."""
+
+TOLERANCE_S = 0.005
+"""Of lateness: a thread of Python that works gives another one its turn after this time."""
+
+STARVED_SHARE = 0.1
+"""A single pause of more than this share of a bound, or pauses of more than this share of the time
+watched, each without what is tolerated: the machine starves."""
+
+FACTORS = (1, 6, 6, 6)
+"""What all times are multiplied by, an attempt after another, while the machine starves."""
+
+MOST_TIMES_AS_LONG = 10
+"""A silence is extended no further, however slow the machine is."""
+
+
+class Pace:
+    """How late the wakes came so far, the one that is due now included."""
+
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._now_s = now_s
+        self._began_s = self._woke_s = now_s()
+        self._longest_s = self._lost_s = 0.0
+
+    def note_wake(self) -> None:
+        """The watch is awake."""
+        late_s = self._late_s()
+        self._longest_s = max(self._longest_s, late_s)
+        self._lost_s += max(late_s - TOLERANCE_S, 0.0)
+        self._woke_s = self._now_s()
+
+    def end(self) -> None:
+        """The watch has ended: what comes later is no pause."""
+        self.note_wake()
+        ended_s = self._woke_s
+        self._now_s = lambda: ended_s
+
+    def _late_s(self) -> float:
+        return max(self._now_s() - self._woke_s - STEP_S, 0.0)
+
+    @property
+    def watched_ms(self) -> float:
+        """Since when the pace is watched."""
+        return (self._now_s() - self._began_s) * 1000
+
+    @property
+    def longest_ms(self) -> float:
+        """The longest pause."""
+        return max(self._longest_s, self._late_s()) * 1000
+
+    @property
+    def lost_ms(self) -> float:
+        """All pauses together, each without what is tolerated."""
+        return (self._lost_s + max(self._late_s() - TOLERANCE_S, 0.0)) * 1000
+
+    def is_starved(self, bound_ms: float) -> bool:
+        """Whether a failure to keep this bound may come from the machine."""
+        paused = self.longest_ms > STARVED_SHARE * bound_ms
+        return paused or self.lost_ms > STARVED_SHARE * self.watched_ms
+
+    def __str__(self) -> str:
+        return (
+            f"a pause of {self.longest_ms:.0f} ms, all pauses {self.lost_ms:.0f} ms "
+            f"of {self.watched_ms:.0f} ms"
+        )
+
+
+@contextmanager
+def watched_pace() -> Iterator[Pace]:
+    """The pace for as long as the block lasts, as far as this process feels it."""
+    pace, ended = Pace(), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(STEP_S):
+            pace.note_wake()
+
+    thread = threading.Thread(target=watch, name="pace", daemon=True)
+    thread.start()
+    try:
+        yield pace
+    finally:
+        pace.end()
+        ended.set()
+        thread.join()
+
+
+def time_left(for_ms: float) -> Iterator[float]:
+    """What is left, in ms and again and again, of a time in which nothing may happen.
+
+    At first all of it. What the machine stood still meanwhile is added: a wrong event may be as
+    late.
+    """
+    with watched_pace() as pace:
+        left_ms = for_ms
+        while left_ms > 0:
+            yield left_ms
+            added_ms = min(pace.lost_ms, (MOST_TIMES_AS_LONG - 1) * for_ms)
+            left_ms = for_ms + added_ms - pace.watched_ms

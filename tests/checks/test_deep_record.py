@@ -1,0 +1,106 @@
+"""The lines of the runs at depth, and how old the newest green ones are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.ci import deep_record
+from tests.ci.deep_parts import DEEP
+from tests.ci.deep_record import DeepRun, ages, append, deep_run, read
+from tests.ci.draw import Draw
+from tests.ci.part import Part, Slice
+from tests.ci.part_run import Result, Row
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+FUZZ = Part("fuzz", count=2, rooms=("harness/codec",))
+LINT = Part("lint")
+
+
+def line(part: str, at: str = "2026-11-26T12:00Z", commit: str = "c1", verdict: str = "passed"):  # type: ignore[no-untyped-def]
+    return DeepRun(commit, at, part, "-", "1..1", "5", verdict)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deep_record, "changed_since", lambda _: [])
+
+
+def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
+    file = tmp_path / "runs.tsv"
+    runs = [line("fuzz:1/2"), line("lint", verdict="FAILED")]
+    for run in runs:
+        append(run, file)
+    assert read(file) == runs
+    assert file.read_text("utf-8").splitlines()[0].split("\t")[:3] == ["commit", "at", "part"]
+
+
+def test_a_line_that_lacks_a_column_is_an_error_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "runs.tsv"
+    append(line("lint"), file)
+    file.write_text(file.read_text("utf-8") + "c2\tonly\n", "utf-8")
+    with pytest.raises(ValueError, match=r"runs\.tsv:3 has 2 columns instead of 7"):
+        read(file)
+
+
+def test_no_file_is_no_run(tmp_path: Path) -> None:
+    assert read(tmp_path / "none.tsv") == []
+
+
+def test_a_run_says_its_seeds_and_counts() -> None:
+    row = Row(Slice(Part("x", count=2, seeds=5), 2), Result.PASSED, 61.4, 3.0, "7 passed")
+    draw = Draw("w")
+    run = deep_run(row, draw)
+    first = draw.number + 5
+    assert (run.part, run.counts, run.seconds) == ("x:2/2", "7 passed", "61")
+    assert run.seeds == f"{first}..{first + 4}"
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ([], "fuzz: 2 of 2 slices have no green run on record"),
+        ([line("fuzz:1/2")], "fuzz: 1 of 2 slices have no green run on record"),
+        ([line("fuzz:1/2"), line("fuzz:2/2", verdict="FAILED")], "fuzz: 1 of 2 slices have no"),
+        ([line("fuzz:1/2"), line("fuzz:2/2", commit="c2+changes")], "fuzz: 1 of 2 slices have no"),
+        ([line("fuzz:1/2"), line("fuzz:2/3")], "fuzz: 1 of 2 slices have no"),
+        (
+            [line("fuzz:1/2", "2026-11-20T12:00Z", "old"), line("fuzz:2/2")],
+            "fuzz: green 10 days ago at old",
+        ),
+        (
+            [line("fuzz:1/2", "2026-11-20T12:00Z"), line("fuzz:1/2"), line("fuzz:2/2")],
+            "fuzz: green 4 days ago at c1",
+        ),
+    ],
+)
+def test_the_age_of_a_part_is_that_of_its_oldest_slice(runs: list[DeepRun], said: str) -> None:
+    (found,) = ages([FUZZ], runs, NOW)
+    assert found.startswith(said)
+    assert "WARNING" not in found
+
+
+@pytest.mark.parametrize(
+    ("part", "changed", "said"),
+    [
+        (FUZZ, ["harness/codec/a.py"], "; WARNING: changed since: harness/codec/a.py"),
+        (FUZZ, ["harness/client/a.py"], "ago at c1"),
+        (LINT, ["x"], "; WARNING: changed since: x"),
+        (LINT, ["a", "b", "c", "d", "e"], "; WARNING: changed since: a, b, c and 2 more"),
+        (LINT, None, "at c1, a commit that is not in this repository"),
+    ],
+)
+def test_a_change_of_what_a_part_checks_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, part: Part, changed: list[str] | None, said: str
+) -> None:
+    monkeypatch.setattr(deep_record, "changed_since", lambda _: changed)
+    runs = [line("fuzz:1/2"), line("fuzz:2/2"), line("lint")]
+    (found,) = ages([part], runs, NOW)
+    assert found.endswith(said)
+
+
+def test_the_committed_lines_can_be_read() -> None:
+    names = {part.name for part in DEEP}
+    assert {run.part.partition(":")[0] for run in read()} <= names

@@ -1,0 +1,135 @@
+"""One slice as real processes: results, output, sessions, and what is left of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.ci import part_run
+from tests.ci.draw import Draw
+from tests.ci.part import Command, Part, Slice
+from tests.ci.part_run import Place, Result, Row, counts_in, run_slice
+
+DRAW = Draw("w")
+PYTHON = Path(sys.executable).name
+LIMIT_S = 60
+
+
+def python(text: str, **options: object) -> Command:
+    return Command((PYTHON, "-c", text), **options)  # type: ignore[arg-type]
+
+
+def run(tmp_path: Path, *commands: Command, needs: str = "", stop: bool = False) -> Row:
+    ending = threading.Event()
+    if stop:
+        ending.set()
+    part = Part("x", commands, needs=needs)
+    return run_slice(Slice(part), DRAW, Place("out", tmp_path), ending, lambda _: None)
+
+
+def test_a_part_passes_when_all_its_commands_do(tmp_path: Path) -> None:
+    row = run(tmp_path, python("print('one')"), python("print('two')"))
+    assert row.result is Result.PASSED
+    log = (tmp_path / "x.log").read_text("utf-8").splitlines()
+    assert [line for line in log if line in ("one", "two")] == ["one", "two"]
+    assert row.cpu_seconds > 0
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.log"]
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        (python("raise SystemExit(1)"), Result.FAILED),
+        (python("raise SystemExit(1)", passes_with=(0, 1)), Result.PASSED),
+        (python("raise SystemExit(2)", passes_with=(0, 1)), Result.FAILED),
+        (python("raise SystemExit(9)", starved_with=9), Result.STARVED),
+        (python("raise SystemExit(1)", starved_with=9), Result.FAILED),
+        (python("import os; os.kill(os.getpid(), 9)"), Result.FAILED),
+        (Command(("no-such-program-here",)), Result.FAILED),
+    ],
+)
+def test_what_an_exit_code_means(tmp_path: Path, command: Command, result: Result) -> None:
+    assert run(tmp_path, command).result is result
+
+
+def test_nothing_runs_behind_a_command_that_failed(tmp_path: Path) -> None:
+    row = run(tmp_path, python("raise SystemExit(1)"), python("print('never')"))
+    assert row.result is Result.FAILED
+    assert "\nnever\n" not in (tmp_path / "x.log").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("in_ci", "result"), [(True, Result.FAILED), (False, Result.NOT_RUN)])
+def test_a_program_that_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_ci: bool, result: Result
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    if in_ci:
+        monkeypatch.setenv("CI", "true")
+    assert run(tmp_path, python("print()"), needs="no-such-program-here").result is result
+
+
+def test_each_command_has_a_scheduler_session_of_its_own(tmp_path: Path) -> None:
+    run(tmp_path, python("import os; print('session', os.getsid(0))"))
+    words = (tmp_path / "x.log").read_text("utf-8").split()
+    assert int(words[words.index("session") + 1]) != os.getsid(0)
+
+
+STUBBORN = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+print("pids", child.pid, flush=True)
+try:
+    time.sleep(1000)
+except KeyboardInterrupt:
+    print("in good order", flush=True)
+"""
+
+
+def is_running(pid: int) -> bool:
+    """A killed process is a zombie until its parent takes notice."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_run_that_is_stopped_ends_its_command_and_what_that_started(tmp_path: Path) -> None:
+    log, stop, rows = tmp_path / "x.log", threading.Event(), []
+    part = Slice(Part("x", (python(STUBBORN),)))
+    thread = threading.Thread(
+        target=lambda: rows.append(
+            run_slice(part, DRAW, Place("out", tmp_path), stop, lambda _: None)
+        )
+    )
+    thread.start()
+    pause = threading.Event()
+    while not (log.exists() and "\npids " in log.read_text("utf-8")):
+        assert thread.is_alive()
+        pause.wait(0.05)
+    stop.set()
+    thread.join(LIMIT_S)
+    assert rows[0].result is Result.INTERRUPTED
+    printed = log.read_text("utf-8")
+    assert "in good order" in printed
+    child = int(printed.split("\npids ")[1].split()[0])
+    while is_running(child):
+        pause.wait(0.05)
+
+
+def test_the_counts_of_all_summary_lines_are_added() -> None:
+    printed = "== 3 passed, 1 failed in 2.1s ==\n4 passed in 1s\n5 of 6 defects killed by ..."
+    assert counts_in(printed) == "7 passed, 1 failed, 5 killed, 1 not killed"
+
+
+def test_a_part_without_summary_lines_has_no_counts() -> None:
+    assert counts_in("All checks passed!\n2 files left unchanged") == ""
+
+
+def test_the_wrapper_of_a_command_is_there() -> None:
+    assert part_run.USAGE.is_file()

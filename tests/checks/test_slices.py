@@ -1,0 +1,91 @@
+"""Parts, slices and their seeds; which of them a command line names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from tests.ci.deep_parts import DEEP
+from tests.ci.draw import ROTATING, Draw
+from tests.ci.gate_parts import GATE
+from tests.ci.named_slices import UnknownPart, named_slices
+from tests.ci.part import Part, Slice, command
+
+DRAW = Draw("a commit")
+SEEDED = Part(
+    "seeded", (command("x", "{seed}..{last_seed}", "{slice}", "{out}"),), count=3, seeds=5
+)
+SLICED = Part("sliced", sliced=((command("first"),), (command("second", "{draw}"),)))
+PLAIN = Part("plain", (command("x", "{release}"),))
+BY_HAND = Part("by_hand", (command("x"),), by_hand=True)
+PARTS = (SEEDED, SLICED, PLAIN, BY_HAND)
+
+
+def words(one: Slice) -> list[tuple[str, ...]]:
+    return [found.words for found in one.commands(DRAW, "results/x")]
+
+
+def test_the_slices_of_a_part_have_no_seed_in_common() -> None:
+    seeds = [seed for number in (1, 2, 3) for seed in Slice(SEEDED, number).seeds(DRAW)]
+    assert len(set(seeds)) == len(seeds) == 15
+
+
+def test_places_are_filled() -> None:
+    first = DRAW.number + 5
+    assert words(Slice(SEEDED, 2)) == [("x", f"{first}..{first + 4}", "2/3", "results/x")]
+    assert words(Slice(SLICED, 1)) == [("first",)]
+    assert words(Slice(SLICED, 2)) == [("second", "a commit")]
+
+
+def test_another_word_draws_another_seed_and_release() -> None:
+    draws = [Draw(str(number)) for number in range(200)]
+    assert len({draw.number for draw in draws}) > 190
+    assert {draw.release for draw in draws} == set(ROTATING)
+    assert Draw("7").places == Draw("7").places
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ((), ["seeded:1/3", "seeded:2/3", "seeded:3/3", "sliced:1/2", "sliced:2/2", "plain"]),
+        (("seeded:2/3",), ["seeded:2/3"]),
+        (("plain", "sliced"), ["sliced:1/2", "sliced:2/2", "plain"]),
+        (("by_hand",), ["by_hand"]),
+    ],
+)
+def test_what_a_command_line_names(names: tuple[str, ...], found: list[str]) -> None:
+    assert [one.name for one in named_slices(PARTS, names)] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("fuss", "no part 'fuss'; there are: seeded, sliced, plain, by_hand"),
+        ("seeded:4/3", "no slice 'seeded:4/3'; there are seeded:1/3 and so on"),
+        ("seeded:1/8", "no slice 'seeded:1/8'; there are seeded:1/3 and so on"),
+        ("plain:1/1", "no slice 'plain:1/1': the part plain has no slices"),
+    ],
+)
+def test_a_name_that_is_not_there_is_refused(name: str, problem: str) -> None:
+    with pytest.raises(UnknownPart, match=re.escape(problem)):
+        named_slices(PARTS, [name])
+
+
+@pytest.mark.parametrize("parts", [GATE, DEEP], ids=["gate", "deep"])
+def test_the_tables_are_sound(parts: Sequence[Part]) -> None:
+    names = [part.name for part in parts]
+    assert len(set(names)) == len(names)
+    assert [name for part in parts for name in part.after if name not in names] == []
+    for one in named_slices(parts, ()):
+        for found in one.commands(DRAW, "results/x"):
+            assert not re.search(r"[{}]", " ".join(found.words))
+
+
+def test_the_slices_at_depth_sweep_every_release_once() -> None:
+    from harness.targets.releases import releases_meant
+
+    swept = [word for one in named_slices(DEEP, ("releases",)) for line in words(one)
+             for word in line if re.fullmatch(r"kafka:[\d.]+", word)]  # fmt: skip
+    assert swept == [f"kafka:{release}" for release in releases_meant("..")]

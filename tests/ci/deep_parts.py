@@ -1,0 +1,330 @@
+"""The checks at depth: all cases and releases, every defect on a real Kafka, software of others.
+
+Each slice takes less than 40 minutes on two cores. ``{seed}`` to ``{last_seed}`` are its own.
+"""
+
+from __future__ import annotations
+
+from harness.targets.releases import releases_meant
+from tests.ci.gate_parts import CLIENTS, CONTAINERS, DEFECTS, PYTEST, WORKERS
+from tests.ci.part import Command, Lane, Part, command
+from tests.defects.seen_on import (
+    CLUSTER_SEEN_ON,
+    ENDED_JOINED,
+    ENDED_JOINED_SEEN_ON,
+    JOINED_SEEN_ON,
+    KAFKA,
+    QUORUM,
+    QUORUM_SEEN_ON,
+)
+
+WAITS = Lane.WAITS
+RUN = ("kafka-conformance", "run")
+GATE = ("kafka-conformance", "gate")
+DIFF = ("kafka-conformance", "diff", "--target", "reference", "--target", KAFKA)
+KNOWN = "suites/apache-kafka.profile.toml"
+CRASHES = ("python", "-m", "tests.crash_loops", "--seed", "{seed}", "--out", "{out}/crash-loops")
+ONE_DISK = ("power-flush-1", "power-flush-10", "power")
+DISKS = ("power-one-fenced", "power-one", "power-all")
+OTHERS = ("librdkafka-mock", "noida-db", "kfake", "tansu")
+"""Brokers of other people, as their files in ``docker/`` are named."""
+NEEDS = {"kfake": "go"}
+OTHERS_AT_ONCE = "8"
+"""Processes that judge one of them: where most of it fails, they wait more than they work."""
+SWEPT_AT_ONCE = 6
+"""Releases of Kafka in one slice."""
+TWO_MODES = ("kafka:3.0.2..3.2.3,mode=kraft", "kafka:3.3.2..3.9.2,mode=zk")
+LIKE = ("0.10.2.2", "1.1.1", "2.8.2", "3.9.2", "4.4.0")
+"""The releases that the built-in broker can be like."""
+STABLE_ON = ("reference", "kafka:2.8.2", "kafka:3.9.2", "kafka:4.4.0")
+STABLE_JOBS = ("1", "4", "8")
+STABLE_ROUNDS = 5
+
+
+def options(name: str, values: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    """``--name A --name B``."""
+    return tuple(word for value in values for word in (name, value))
+
+
+def swept(*specs: str) -> tuple[Command, ...]:
+    """Judge releases of Kafka; they fail as their profile says."""
+    run = (*RUN, *options("--target", specs), "--versions", "ends", "--jobs", "2")
+    return (Command((*run, "--out", "{out}/releases"), passes_with=(0, 1)),)
+
+
+def sweep_slices() -> tuple[tuple[Command, ...], ...]:
+    """All pinned releases, some in each slice, then those with two modes in their other one."""
+    releases = [f"kafka:{release}" for release in releases_meant("..")]
+    cuts = [releases[at : at + SWEPT_AT_ONCE] for at in range(0, len(releases), SWEPT_AT_ONCE)]
+    return tuple(swept(*specs) for specs in [*cuts, *([mode] for mode in TWO_MODES)])
+
+
+def other(name: str) -> Part:
+    """A broker of other people, which fails as its profile says."""
+    file, out = f"docker/{name}", f"{{out}}/{name}"
+    run = (*RUN, "--target", f"command:{file}.toml", "--jobs", OTHERS_AT_ONCE, "--out", out)
+    gate = command(*GATE, out, "--profile", f"{file}.profile.toml")
+    return Part(
+        name.replace("-", "_"),
+        (Command(run, passes_with=(0, 1)), gate),
+        lane=WAITS,
+        needs=NEEDS.get(name, ""),
+        rooms=("suites", "harness", "docker"),
+    )
+
+
+def stable_slices() -> tuple[tuple[Command, ...], ...]:
+    """All suites some times with each number of test processes: the same verdicts each time."""
+    return tuple(
+        (
+            command(
+                *("python", "-m", "tests.ci.same_verdicts", "--target", target),
+                *("--jobs", jobs, "--rounds", str(STABLE_ROUNDS), "--out", "{out}/stable"),
+            ),
+        )
+        for target in STABLE_ON
+        for jobs in STABLE_JOBS
+    )
+
+
+DEEP = (
+    Part(
+        "deep_tests",
+        (
+            command(
+                *(*PYTEST, "tests", "--deep", "-p", "tests.ci.case_slice", "--slice", "{slice}"),
+                *("--hypothesis-seed", "{seed}", f"--ignore={CONTAINERS}", f"--ignore={CLIENTS}"),
+                *(*WORKERS, "2"),
+            ),
+        ),
+        count=4,
+    ),
+    Part(
+        "containers",
+        # One process: each has a Docker daemon of its own.
+        (command(*PYTEST, CONTAINERS, "--deep"),),
+        lane=WAITS,
+        rooms=("docker", "harness/targets", "locks", CONTAINERS),
+    ),
+    Part(
+        "clients",
+        (
+            command("python", "-P", "-m", "tests.clients"),
+            command(*PYTEST, CLIENTS, "--deep", *WORKERS, "2"),
+        ),
+        lane=WAITS,
+        needs="go",
+        rooms=("harness/reference_broker", "harness/codec", CLIENTS),
+    ),
+    Part(
+        "faulted_clients",
+        (
+            command(
+                *("python", "-m", "tests.clients_under_faults", "--out", "{out}/faulted-clients"),
+                *("--seeds", "{seed}..{last_seed}"),
+            ),
+        ),
+        count=4,
+        seeds=50,
+        lane=WAITS,
+        rooms=("harness/reference_broker", "harness/proxies", "tests/clients_under_faults"),
+    ),
+    Part(
+        "faulted_clients_kafka",
+        (
+            command(
+                *("python", "-m", "tests.clients_under_faults", "--target", KAFKA),
+                *("--seeds", "{seed}..{last_seed}", "--out", "{out}/faulted-clients-kafka"),
+            ),
+        ),
+        seeds=20,
+        lane=WAITS,
+        rooms=("harness/proxies", "tests/clients_under_faults"),
+    ),
+    Part(
+        "kafka",
+        (
+            command(
+                *(*RUN, "--target", KAFKA, "--target", "by-document", "--jobs", "2"),
+                *("--out", "{out}/kafka"),
+            ),
+            command(*GATE, "{out}/kafka"),
+        ),
+        lane=WAITS,
+        rooms=("suites", "harness"),
+    ),
+    Part("releases", sliced=sweep_slices(), lane=WAITS, rooms=("suites", "harness")),
+    Part(
+        "archaeology",
+        (
+            command(*GATE, "{out}/releases", "--profile", KNOWN),
+            command(
+                *("kafka-conformance", "archaeology", "{out}/releases"),
+                *("--out", "{out}/archaeology"),
+            ),
+        ),
+        after=("releases",),
+        rooms=("suites", "harness", "reports"),
+    ),
+    Part(
+        "agree",
+        sliced=tuple(
+            (
+                command(
+                    *("kafka-conformance", "agree", "{out}/agree", "--release", release),
+                    *("--jobs", "2"),
+                ),
+            )
+            for release in LIKE
+        ),
+        lane=WAITS,
+        rooms=("suites", "harness"),
+    ),
+    Part(
+        "agree_clusters",
+        sliced=tuple(
+            (
+                command(
+                    *("kafka-conformance", "agree", "{out}/agree-clusters", "--nodes", "3"),
+                    *("--release", release, "--versions", "ends", "--suite", "replication"),
+                    *("--jobs", "2"),
+                ),
+            )
+            for release in LIKE
+        ),
+        lane=WAITS,
+        rooms=("suites", "harness"),
+    ),
+    Part(
+        "defects_alone",
+        (
+            command(*DEFECTS, "--target", "reference", "--on-the-wire", "--slice", "{slice}",
+                    "--jobs", "4"),
+            command(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined", "--slice", "{slice}",
+                    "--jobs", "4"),
+        ),
+        count=4,
+        rooms=("suites", "harness", "tests/defects"),
+    ),
+    Part(
+        "defects_kafka",
+        (command(*DEFECTS, "--target", KAFKA, "--slice", "{slice}"),),
+        count=8,
+        lane=WAITS,
+        rooms=("suites", "harness", "tests/defects"),
+    ),
+    Part(
+        "defects_others",
+        (
+            command(*DEFECTS, "--target", ENDED_JOINED_SEEN_ON,
+                    *options("--requirement", list(ENDED_JOINED))),
+            command(*DEFECTS, "--target", QUORUM_SEEN_ON, "--jobs", "1",
+                    *options("--requirement", list(QUORUM))),
+        ),
+        lane=WAITS,
+        rooms=("suites", "harness", "tests/defects"),
+    ),
+    Part(
+        "cluster_defects_alone",
+        (command(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--slice", "{slice}", "--jobs", "2"),),
+        count=2,
+        lane=WAITS,
+        rooms=("suites", "harness", "tests/defects"),
+    ),
+    Part(
+        "cluster_defects_kafka",
+        (
+            command(*DEFECTS, "--target", f"{KAFKA},nodes=3", "--slice", "{slice}",
+                    "--jobs", "1"),
+        ),
+        count=6,
+        lane=WAITS,
+        rooms=("suites", "harness", "tests/defects"),
+    ),
+    Part(
+        "cluster",
+        (
+            command(*PYTEST, "suites", "--target", "reference,nodes=3", *("-n", "2"),
+                    "--out", "{out}/cluster"),
+            command(*GATE, "{out}/cluster"),
+            command("kafka-conformance", "timeline", "reference,nodes=1", KAFKA, "kafka:0.8.2.2"),
+        ),
+        lane=WAITS,
+        rooms=("suites", "harness"),
+    ),
+    *(other(name) for name in OTHERS),
+    Part(
+        "groups",
+        (
+            command(
+                *("python", "-m", "tests.group_model", "--target", "reference"),
+                *("--target", KAFKA, "--examples", "100", "--seed", "{seed}"),
+            ),
+        ),
+        lane=WAITS,
+        rooms=("harness/reference_broker", "tests/group_model"),
+    ),
+    Part(
+        "recovery",
+        (
+            command(
+                *("python", "-m", "tests.recovery", "--damages", "500", "--of", "2500"),
+                *("--seed", "{seed}", "--left", KAFKA, "--right", "reference,disk"),
+                *("--out", "{out}/recovery"),
+            ),
+        ),
+        count=4,
+        lane=WAITS,
+        rooms=("harness/reference_broker/storage", "tests/recovery"),
+    ),
+    Part(
+        "crash_loops",
+        sliced=tuple(
+            (command(*CRASHES, "--target", target, "--rounds", rounds,
+                     *options("--case", cases)),)
+            for target, rounds, cases in (
+                (KAFKA, "20", ()),
+                (f"{KAFKA},nodes=3", "5", ()),
+                (KAFKA, "20", ONE_DISK),
+                (f"{KAFKA},nodes=3", "10", DISKS),
+                ("reference,disk", "200", ()),
+                ("reference,disk", "20", ONE_DISK),
+                ("reference,nodes=3", "10", ("kill-one", "kill-all", *DISKS)),
+            )
+        ),
+        lane=WAITS,
+        rooms=("harness/reference_broker/storage", "harness/power_loss", "tests/crash_loops"),
+    ),
+    Part(
+        "power_model",
+        sliced=tuple(
+            (command("python", "-m", "tests.power_model", "--rounds", "100", "--seed", "{seed}",
+                     "--names", names),)
+            for names in ("journal", "folders")
+        ),
+        seeds=100,
+        rooms=("harness/reference_broker/storage", "tests/power_model"),
+    ),
+    Part(
+        "replication",
+        (
+            command("python", "-m", "tests.replication_model", "--steps", "1000000",
+                    "--seed", "{seed}"),
+        ),
+        rooms=("harness/reference_broker/state", "tests/replication_model"),
+    ),
+    Part(
+        "differential",
+        (command(*DIFF, "--seed", "{seed}", "--exchanges", "5000", "--out", "{out}/differential"),),
+        count=2,
+        lane=WAITS,
+        rooms=("harness/reference_broker", "harness/differential", "harness/codec"),
+    ),
+    Part(
+        "fuzz",
+        (command("python", "-m", "tests.fuzz", "--minutes", "10", "--seed", "{seed}"),),
+        count=6,
+        rooms=("harness", "tests/fuzz"),
+    ),
+    Part("stable", sliced=stable_slices(), lane=WAITS, rooms=("suites", "harness")),
+)  # fmt: skip

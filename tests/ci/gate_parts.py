@@ -1,0 +1,150 @@
+"""The gate: what every commit passes, within 15 minutes on two cores."""
+
+from __future__ import annotations
+
+from tests.ci.part import Command, Lane, Part, command
+from tests.defects.seen_on import CLUSTER_SEEN_ON, ENDED, ENDED_SEEN_ON, JOINED_SEEN_ON
+
+WAITS, ALONE = Lane.WAITS, Lane.ALONE
+PYTEST = ("pytest", "-p", "no:cacheprovider")
+CONTAINERS, CLIENTS = "tests/targets/containers", "tests/clients"
+"""Folders that run at depth, as parts of their own."""
+WORKERS = ("--dist", "worksteal", "-n")
+DEFECTS = ("python", "-m", "tests.defects", "--out", "{out}/defects", "--seed", "{number}")
+ALONE_SHARE = "8"
+"""So many rows are judged with all tests of their area: only their own check may notice them."""
+PRIVATE_SHARE = ("-p", "tests.ci.private_share", "--private-share", "8", "--private-draw", "{draw}")
+"""On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
+STARVED = 9
+"""The exit code of the tests that measure time, on a machine that is too slow for them."""
+ON_KAFKA = (*PYTEST, *PRIVATE_SHARE, "--versions", "ends", *WORKERS, "2")
+
+GATE = (
+    Part(
+        "lint",
+        (
+            command("ruff", "check", "."),
+            command("ruff", "format", "--check", "."),
+            command("python", "-m", "harness.codec.stubs", "--check"),
+            command("lint-imports"),
+        ),
+    ),
+    Part("types", (command("mypy", "harness", "reports", "suites", "tests", "bench"),)),
+    Part(
+        "tests",
+        (
+            command(
+                *(*PYTEST, "tests", f"--ignore={CONTAINERS}", f"--ignore={CLIENTS}"),
+                *("--draw", "{draw}", *WORKERS, "2"),
+            ),
+        ),
+    ),
+    Part(
+        "suites",
+        (
+            command(
+                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "4"),
+                *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
+            ),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "defects",
+        (
+            command(
+                *(*DEFECTS, "--target", "reference", "--on-the-wire"),
+                *("--alone", ALONE_SHARE, "--jobs", "4"),
+            ),
+            command(
+                *(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined"),
+                *("--alone", ALONE_SHARE, "--jobs", "4"),
+            ),
+            command(
+                *("python", "-m", "tests.defects", "--target", "reference", "--built-in"),
+                *("--out", "{out}/built-in", "--jobs", "4"),
+            ),
+            command(
+                *(*DEFECTS, "--target", ENDED_SEEN_ON),
+                *(word for name in ENDED for word in ("--requirement", name)),
+            ),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "cluster",
+        (
+            command(
+                *(*PYTEST, "suites/replication", "suites/durability/private"),
+                *("--target", "reference,nodes=3", "-n", "2", "--out", "{out}/cluster"),
+            ),
+            command(
+                *(*PYTEST, "suites/protocol", "--target", "reference,nodes=3", "-n", "4"),
+                *("--versions", "ends", "--out", "{out}/cluster-protocol"),
+            ),
+            command("kafka-conformance", "gate", "{out}/cluster"),
+            command("kafka-conformance", "gate", "{out}/cluster-protocol"),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "cluster_defects",
+        (command(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--alone", ALONE_SHARE, "--jobs", "2"),),
+        lane=WAITS,
+    ),
+    Part(
+        "kafka",
+        (
+            command(*ON_KAFKA, "suites", "--target", "kafka:4.4.0", "--out", "{out}"),
+            command(
+                *("kafka-conformance", "run", "--target", "by-document", "--out", "{out}"),
+                *("--versions", "ends"),
+            ),
+            command("kafka-conformance", "gate", "{out}"),
+        ),
+        after=("suites",),
+        lane=WAITS,
+    ),
+    Part(
+        "release",
+        (
+            Command(
+                (
+                    *(*ON_KAFKA, "suites/protocol", "--target", "kafka:{release}"),
+                    *("--out", "{out}/release"),
+                ),
+                passes_with=(0, 1),
+            ),
+            command(
+                *("kafka-conformance", "gate", "{out}/release"),
+                *("--profile", "suites/apache-kafka.profile.toml"),
+            ),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "differential",
+        (
+            command(
+                *("kafka-conformance", "diff", "--target", "reference", "--target", "kafka:4.4.0"),
+                *("--seed", "1", "--exchanges", "600", "--out", "{out}/differential"),
+            ),
+        ),
+    ),
+    Part("replication", (command("python", "-m", "tests.replication_model", "--steps", "100000"),)),
+    Part(
+        "report",
+        (
+            command(
+                *("kafka-conformance", "report", "{out}", "{out}/release"),
+                *("--out", "{out}/report"),
+            ),
+        ),
+        after=("suites", "defects", "cluster", "cluster_defects", "kafka", "release"),
+    ),
+    Part(
+        "clock",
+        (Command((*PYTEST, "tests", "-m", "clock"), starved_with=STARVED),),
+        lane=ALONE,
+    ),
+)

@@ -1,0 +1,119 @@
+"""A loop over layouts hides no failure; which layouts are due follows from what changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.codec.structs import Message
+from tests.codec import checked_layouts
+from tests.codec.checked_layouts import CODE, ONE_IN, due, due_names, hashes
+from tests.codec.each_layout import check_each, each_class, each_of, each_version
+from tests.codec.values import CLASSES, class_name
+
+NAMES = frozenset(map(class_name, CLASSES))
+
+
+def test_a_failure_is_named_and_does_not_end_the_loop(request: pytest.FixtureRequest) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def check(cls: type[Message], version: int) -> None:
+        seen.append((class_name(cls), version))
+        assert cls.__name__ != "FetchResponse" or version != 12, "a reason"
+        if (cls.__name__, version) == ("MetadataRequest", 4):
+            with pytest.raises(ValueError, match="x"):
+                pass
+
+    with pytest.raises(AssertionError) as caught:
+        each_version(check)(request)
+    assert len(seen) == len(set(seen)) == sum(len([*cls.message_spec.valid]) for cls in CLASSES)
+    first, *lines = str(caught.value).splitlines()
+    assert first == f"{len(lines)} of {len(seen)} cases failed:"
+    said = dict(line.strip().split(": ", 1) for line in lines)
+    assert said == {
+        "FetchResponse v12": "AssertionError: a reason",
+        "FetchResponse@2.7 v12": "AssertionError: a reason",
+        "MetadataRequest v4": "Failed: DID NOT RAISE ValueError",
+    }
+    assert str(caught.value.__cause__).startswith("a reason")
+
+
+def test_every_class_and_every_value_is_checked(request: pytest.FixtureRequest) -> None:
+    classes: list[type[Message]] = []
+    each_class(classes.append)(request)
+    assert classes == CLASSES
+    values: list[int] = []
+    each_of({"one": 1, "two": 2})(values.append)(request)
+    assert values == [1, 2]
+
+
+def test_a_loop_over_nothing_is_an_error() -> None:
+    with pytest.raises(AssertionError, match="no case to check"):
+        check_each([])
+
+
+def _changed(name: str) -> dict[str, str]:
+    return {**hashes(), name: "another"}
+
+
+def test_another_code_makes_every_layout_due() -> None:
+    assert due_names(hashes(), _changed(CODE), "") == NAMES
+    assert due_names(hashes(), {}, "") == NAMES
+
+
+@pytest.mark.parametrize("name", ["FetchRequest", "FetchResponse@2.7", "AllKinds"])
+def test_a_layout_that_changed_is_due(name: str) -> None:
+    drawn = due_names(hashes(), hashes(), "a")
+    assert due_names(hashes(), _changed(name), "a") == drawn | {name}
+    unknown = {key: digest for key, digest in hashes().items() if key != name}
+    assert due_names(hashes(), unknown, "a") == drawn | {name}
+
+
+def test_the_hash_of_a_layout_follows_from_its_definition() -> None:
+    digests = hashes()
+    assert digests.keys() == NAMES | {CODE}
+    assert digests["FetchResponse"] != digests["FetchResponse@2.7"]
+    assert all(path.exists() for path in checked_layouts.SOURCES)
+
+
+def test_the_draw_reaches_every_layout_in_time() -> None:
+    same = hashes()
+    draws = [due_names(same, same, f"commit {number}") for number in range(24 * ONE_IN)]
+    assert draws[0] != draws[1]
+    assert due_names(same, same, "commit 0") == draws[0]
+    assert all(0 < len(drawn) < 3 * len(NAMES) // ONE_IN for drawn in draws)
+    assert set().union(*draws) == NAMES
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checked_layouts, "FILE", tmp_path / "checked.tsv")
+    assert checked_layouts.read() == {}
+    checked_layouts.write(hashes())
+
+
+def test_what_is_recorded_is_what_is_read(recorded: None) -> None:
+    assert checked_layouts.read() == hashes()
+
+
+@pytest.mark.parametrize(
+    ("deep", "arguments", "everything"),
+    [
+        (False, ["tests"], False),
+        (False, ["tests", "tests/codec/test_agreement.py"], False),
+        (False, ["tests/codec/test_agreement.py::test_every_cut_is_a_decode_error"], True),
+        (True, ["tests"], True),
+    ],
+)
+def test_all_are_due_at_depth_and_where_a_test_is_named(
+    recorded: None, deep: bool, arguments: list[str], everything: bool
+) -> None:
+    def getoption(name: str, default: object = None) -> object:
+        return {"deep": deep, "draw": "a"}[name]
+
+    config: Any = SimpleNamespace(getoption=getoption, args=arguments)
+    found = set(map(class_name, due(config)))
+    assert found == (NAMES if everything else due_names(hashes(), hashes(), "a"))

@@ -1,0 +1,1 @@
+"""The mechanics of the defect table: sessions, workers, the queue, brokers that serve many rows."""

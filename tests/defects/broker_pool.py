@@ -1,0 +1,65 @@
+"""Private brokers that run on for the next row that asks for one with the same settings.
+
+A row that gives a broker back leaves no connection to it, and names on it that no other run makes.
+A broker that has ended, or a cluster that is not whole, is not given out again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from harness.proxies.event import Event, Listener
+from harness.targets.target import Target
+
+IDLE_LIMIT = 4
+"""So many wait at most: an idle cluster has heartbeats too."""
+
+
+@dataclass(slots=True)
+class PooledBroker:
+    """A running broker or cluster; what is done to its links is heard by whoever has it."""
+
+    target: Target
+    key: Hashable
+    listener: Listener | None = None
+
+    def hear(self, event: Event) -> None:
+        """For the links, which have one listener for all their life."""
+        if self.listener is not None:
+            self.listener(event)
+
+
+@dataclass(slots=True)
+class BrokerPool:
+    """Those that wait, by their settings; the one that waited longest ends first."""
+
+    _idle: OrderedDict[int, PooledBroker] = field(default_factory=OrderedDict)
+
+    def take(self, key: Hashable) -> PooledBroker | None:
+        """One that waits with these settings and is alive, which the caller gives back."""
+        for number, one in list(self._idle.items()):
+            if one.key == key:
+                del self._idle[number]
+                if one.target.is_alive():
+                    return one
+                one.target.stop()
+        return None
+
+    def give_back(self, one: PooledBroker, is_well: Callable[[Target], bool]) -> None:
+        """It waits from now on, or ends here when it has come to harm."""
+        one.listener = None
+        if not (one.target.is_alive() and is_well(one.target)):
+            one.target.stop()
+            return
+        self._idle[id(one)] = one
+        while len(self._idle) > IDLE_LIMIT:
+            _, longest = self._idle.popitem(last=False)
+            longest.target.stop()
+
+    def stop(self) -> None:
+        """End all that wait; twice is fine."""
+        while self._idle:
+            _, one = self._idle.popitem()
+            one.target.stop()

@@ -1,0 +1,113 @@
+"""A worker as the process that forks it sees it.
+
+It is forked from the collected session, so it has imported and collected everything. The kernel
+ends it when the process that forked it is gone, however that ended.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import IO
+
+from tests.defects.row_session import RowSession
+from tests.defects.row_unit import Said, Unit
+from tests.defects.row_worker import RowWorker
+
+PR_SET_PDEATHSIG = 1
+END_LIMIT_S = 60
+"""So long it may take a worker to stop its brokers."""
+SHOWN_CHARACTERS = 4000
+_CONTEXT = multiprocessing.get_context("fork")
+_LIBC = ctypes.CDLL(None, use_errno=True)
+MakeWorker = Callable[[RowSession, Path, IO[str]], RowWorker]
+
+
+class ForkedWorker:
+    """One process; it has at most one unit."""
+
+    def __init__(self, number: int, session: RowSession, make: MakeWorker, out: Path) -> None:
+        """``out``: a folder for its runs, and for what it prints."""
+        self.unit: Unit | None = None
+        self.row = ""
+        """Under which defect its tests run now."""
+        out.mkdir(parents=True)
+        self._output = out / "printed.txt"
+        self.connection, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(
+            target=_work,
+            name=f"defects-{number}",
+            args=(os.getpid(), session, make, out, self._output, theirs),
+        )
+        self._process.start()
+        theirs.close()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def give(self, unit: Unit) -> None:
+        """It judges this one now."""
+        self.unit, self.row = unit, ""
+        self.connection.send(unit)
+
+    def end(self) -> None:
+        """When its unit is done: nothing more comes. Returns when it has ended."""
+        self.connection.send(None)  # workers hold each other's ends, so a closed one says nothing
+        self._process.join(END_LIMIT_S)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it now; twice is fine."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+    def how_it_ended(self) -> str:
+        """For one that has ended by itself."""
+        self._process.join()
+        said = self._output.read_text("utf-8", "replace")[-SHOWN_CHARACTERS:]
+        return f"its process ended with {self._process.exitcode}; it printed: {said}"
+
+
+def _work(
+    parent: int, session: RowSession, make: MakeWorker, out: Path, output: Path, units: Connection
+) -> None:
+    """The life of the process."""
+    _end_with(parent)
+    with output.open("w") as said:
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(said.fileno(), stream.fileno())
+        faulthandler.enable(said)
+        worker = make(session, out, said)
+        try:
+            while (unit := units.recv()) is not None:
+                worker.judge(unit, units.send)
+        finally:
+            worker.stop()
+
+
+def _end_with(parent: int) -> None:
+    """From now on a signal that ends the parent ends us; the parent speaks for both."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it was gone before
+        os._exit(1)
+
+
+def said_by(worker: ForkedWorker) -> Said | None:
+    """What it says next; None when it has ended."""
+    try:
+        said: Said = worker.connection.recv()
+    except (EOFError, ConnectionResetError):
+        return None
+    return said

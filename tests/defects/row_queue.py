@@ -1,0 +1,176 @@
+"""Hands units to workers and collects what they find.
+
+One thread does it all, so that forking is safe: it waits until a worker says something or ends. A
+worker that ends leaves its row for another look, and the rest of its unit in the queue. What was
+not killed at the first look gets another one in a process, and before brokers, of its own, so that
+what rows leave to each other decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import wait
+
+from tests.defects.forked_worker import ForkedWorker, said_by
+from tests.defects.row_unit import (
+    Begun,
+    RowFound,
+    RowUnseen,
+    Said,
+    Unit,
+    UnitDone,
+    UnitFailed,
+)
+
+MakeForked = Callable[[], ForkedWorker]
+Prepare = Callable[[Unit], Unit]
+
+
+class NeverClean(Exception):
+    """Tests fail without any defect, also in a process of their own; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The end of one row; ``first_problem``: of the first look, where there was another."""
+
+    found: RowFound | RowUnseen
+    first_problem: str = ""
+
+
+@dataclass(slots=True)
+class RowQueue:
+    """Runs a table's units.
+
+    Attributes:
+        jobs: so many workers at a time.
+        fork: makes a worker.
+        prepare: completes a unit when a worker is given it.
+        tell: hears of each row as soon as it is decided.
+    """
+
+    jobs: int
+    fork: MakeForked
+    prepare: Prepare
+    tell: Callable[[Judged], None]
+    proved: set[str] = field(default_factory=set)
+    """The MUST requirements that passed without a defect."""
+    _waiting: deque[Unit] = field(default_factory=deque)
+    _workers: list[ForkedWorker] = field(default_factory=list)
+    _found: dict[str, RowFound | RowUnseen] = field(default_factory=dict)
+    """At the first look, by row, of units that are not done."""
+    _looked: dict[str, str] = field(default_factory=dict)
+    """What was wrong at the first look, by row; those that get another."""
+    _judged: dict[str, Judged] = field(default_factory=dict)
+
+    def run(self, units: Iterable[Unit]) -> dict[str, Judged]:
+        """Every row, by its name. Raises NeverClean."""
+        self._waiting.extend(units)
+        try:
+            while self._hand_out():
+                for ready in wait([worker.connection for worker in self._workers]):
+                    (worker,) = [one for one in self._workers if one.connection is ready]
+                    self._hear(worker, said_by(worker))
+            for worker in self._workers:
+                worker.end()
+        finally:
+            for worker in self._workers:
+                worker.kill()
+        return self._judged
+
+    def _hand_out(self) -> bool:
+        """Whether somebody is at work then."""
+        for worker in [one for one in self._workers if one.unit is None]:
+            if not self._suits(worker):
+                self._workers.remove(worker)
+                worker.end()
+        while self._waiting and sum(one.unit is not None for one in self._workers) < self.jobs:
+            unit = self._waiting.popleft()
+            self._worker_for(unit).give(self.prepare(unit))
+        return any(worker.unit is not None for worker in self._workers)
+
+    def _suits(self, idle: ForkedWorker) -> bool:
+        """Whether this one is still of use: not for units that want a process of their own."""
+        return any(not unit.is_alone for unit in self._waiting)
+
+    def _worker_for(self, unit: Unit) -> ForkedWorker:
+        idle = [one for one in self._workers if one.unit is None]
+        if idle and not unit.is_alone:
+            return idle[0]
+        made = self.fork()
+        self._workers.append(made)
+        return made
+
+    # -- what workers say ------------------------------------------------------------------------
+
+    def _hear(self, worker: ForkedWorker, said: Said | None) -> None:
+        unit = worker.unit
+        assert unit is not None
+        match said:
+            case Begun(row):
+                worker.row = row
+            case RowFound(row) | RowUnseen(row):
+                self._found[row] = said
+            case UnitDone(proved):
+                self.proved |= proved
+                self._leave(worker)
+                self._decide(unit)
+            case UnitFailed(problem):
+                self._leave(worker)
+                self._failed(unit, problem)
+            case None:
+                self._workers.remove(worker)
+                self._died(unit, worker.row, worker.how_it_ended())
+                worker.kill()
+
+    def _leave(self, worker: ForkedWorker) -> None:
+        """It has no unit any more, and ends if that one was for it alone."""
+        unit, worker.unit = worker.unit, None
+        if unit is not None and unit.is_alone:
+            self._workers.remove(worker)
+            worker.end()
+
+    def _decide(self, unit: Unit) -> None:
+        for row in unit.rows:
+            found = self._found.pop(row)
+            problem = "" if isinstance(found, RowUnseen) else found.problem
+            if not problem or row in self._looked:
+                self._is_judged(row, found)
+            else:
+                self._look_again(unit, row, problem)
+
+    def _failed(self, unit: Unit, problem: str) -> None:
+        """Without a defect it does not pass: nothing that was found of it counts."""
+        for row in unit.rows:
+            self._found.pop(row, None)
+        if unit.is_alone and (not unit.rows or unit.rows[0] in self._looked):
+            raise NeverClean(problem)
+        for one in unit.one_by_one():
+            self._look_again(one, one.rows[0], f"without a defect: {problem}")
+        if not unit.rows:
+            self._waiting.append(replace(unit, addresses=(), is_alone=True))
+
+    def _died(self, unit: Unit, row: str, problem: str) -> None:
+        """The process of this unit ended under this row, or without a defect before the first."""
+        for one in unit.rows:
+            self._found.pop(one, None)
+        if not row:
+            self._failed(unit, problem)
+            return
+        rest = tuple(one for one in unit.rows if one != row)
+        if row in self._looked:
+            self._is_judged(row, RowFound(row, "", problem, {}))
+        else:
+            self._look_again(unit, row, problem)
+        if rest:
+            self._waiting.appendleft(replace(unit, rows=rest))
+
+    def _look_again(self, unit: Unit, row: str, problem: str) -> None:
+        self._looked[row] = problem
+        self._waiting.extend(replace(unit, rows=(row,)).one_by_one())
+
+    def _is_judged(self, row: str, found: RowFound | RowUnseen) -> None:
+        self._judged[row] = Judged(found, self._looked.get(row, ""))
+        self.tell(self._judged[row])

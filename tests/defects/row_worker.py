@@ -1,0 +1,181 @@
+"""A process that judges unit after unit in the one pytest session that it was forked with.
+
+Of each unit the tests run without a defect first, then under each of its defects, and once more
+without where there were several: what one row leaves behind would show. A run has its own proxies,
+with a new rule, before brokers that stay. A run that takes too long ends the process, which prints
+where each of its threads stands.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from harness.conformance.summary import RunSummary
+from harness.conformance.verdict import Verdict
+from harness.targets.spec import parse_target
+from harness.targets.target import Address
+from tests.defects.all_defects import ALL_DEFECTS
+from tests.defects.broker_pool import BrokerPool
+from tests.defects.defect import Defect, Where
+from tests.defects.outcome import judge
+from tests.defects.row_items import is_lent, items_of
+from tests.defects.row_session import RowSession
+from tests.defects.row_unit import (
+    Begun,
+    RowFound,
+    RowUnseen,
+    Said,
+    Unit,
+    UnitDone,
+    UnitFailed,
+)
+from tests.defects.struck_target import StruckTargets
+
+RUN_LIMIT_S = 300
+CASE_LIMIT_S = 5
+"""More for each case of the run."""
+NOT_ASKED = (Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE)
+_DEFECTS = {defect.name: defect for defect in ALL_DEFECTS}
+
+
+class NotClean(Exception):
+    """Tests fail without any defect; the text says which."""
+
+
+@dataclass(slots=True)
+class RowWorker:
+    """Judges units.
+
+    Attributes:
+        session: with everything collected.
+        spec: the target, as it was named.
+        is_cluster: whether it has several brokers.
+        out: a folder for the runs.
+        said: where the stacks of a run that takes too long are printed.
+    """
+
+    session: RowSession
+    spec: str
+    is_cluster: bool
+    out: Path
+    said: IO[str]
+    _pool: BrokerPool = field(default_factory=BrokerPool)
+    _runs: int = 0
+
+    def judge(self, unit: Unit, say: Callable[[Said], None]) -> None:
+        """Say what was found of each row, and how the unit ended."""
+        try:
+            with self._shared(unit) as addresses:
+                self._judge_before(unit, addresses, say)
+        except Exception as problem:
+            text = str(problem) if isinstance(problem, NotClean) else repr(problem)
+            say(UnitFailed(text))
+
+    def stop(self) -> None:
+        """End the private brokers that wait for another row; twice is fine."""
+        self._pool.stop()
+
+    @contextmanager
+    def _shared(self, unit: Unit) -> Iterator[tuple[Address, ...]]:
+        """Where the shared broker of the unit is."""
+        needs_none = unit.where in (Where.OFFLINE, Where.BUILT_IN)
+        if unit.addresses or needs_none:
+            yield unit.addresses
+            return
+        with parse_target(self.spec, log_dir=self.out / "logs") as own:
+            yield tuple(own.addresses)
+
+    def _judge_before(
+        self, unit: Unit, addresses: tuple[Address, ...], say: Callable[[Said], None]
+    ) -> None:
+        items = items_of(self.session.items, unit.where, unit.watched, is_cluster=self.is_cluster)
+        say(Begun(""))
+        before = self._clean(unit, items, addresses)
+        for row in unit.rows:
+            defect = _DEFECTS[row]
+            if not _is_asked(before, defect.requirement):
+                say(RowUnseen(row))
+                continue
+            say(Begun(row))
+            say(self._found(unit, items, addresses, before, defect))
+        if len(unit.rows) > 1:
+            say(Begun(""))
+            self._clean(unit, items, addresses)
+        say(UnitDone(_proved(before)))
+
+    def _found(
+        self,
+        unit: Unit,
+        items: list[pytest.Item],
+        addresses: tuple[Address, ...],
+        before: RunSummary | None,
+        defect: Defect,
+    ) -> RowFound:
+        if before is None:
+            return RowFound(defect.name, "", f"no test judges {defect.requirement}", {})
+        try:
+            found = self._run(unit, items, addresses, defect)
+        except Exception as problem:
+            return RowFound(defect.name, "", f"the run failed: {problem!r}", {})
+        watched = unit.watched[0] if unit.watched else "*"
+        outcome = judge(defect, before, found, watched)
+        return RowFound(defect.name, outcome.reason, outcome.problem, outcome.changed)
+
+    def _clean(
+        self, unit: Unit, items: list[pytest.Item], addresses: tuple[Address, ...]
+    ) -> RunSummary | None:
+        """The run without a defect; None where there is nothing to run. Raises NotClean."""
+        if not items:
+            return None
+        found = self._run(unit, items, addresses, None)
+        bad = found.counts[Verdict.FAILED] or found.counts[Verdict.HARNESS_ERROR]
+        if bad or not found.complete or found.unproved:
+            raise NotClean("\n".join(found.sentences()))
+        return found
+
+    def _run(
+        self,
+        unit: Unit,
+        items: list[pytest.Item],
+        addresses: tuple[Address, ...],
+        defect: Defect | None,
+    ) -> RunSummary:
+        self._runs += 1
+        name = f"run-{self._runs}-{(defect.name if defect else 'clean').replace('_', '-')}"
+        limit_s = RUN_LIMIT_S + CASE_LIMIT_S * len(items)
+        faulthandler.dump_traceback_later(limit_s, exit=True, file=self.said)
+        try:
+            targets = StruckTargets(self.spec, addresses, self._pool_for_test)
+            with targets.under(unit.where, defect) as make_target:
+                # What was imported before the wrong function was put in place has the right one.
+                is_stale = unit.where is Where.OFFLINE and defect is not None
+                run = self.session.run_imported_anew if is_stale else self.session.run
+                return run(items, make_target, self.out, name)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def _pool_for_test(self) -> BrokerPool | None:
+        """None for a test that has its broker for itself."""
+        running = self.session.running
+        return self._pool if running is not None and is_lent(running) else None
+
+
+def _is_asked(before: RunSummary | None, requirement: str) -> bool:
+    """Whether the target serves what the requirement is about, and lets us ask; else no defect
+    can show."""
+    found = before.requirements.get(requirement) if before else None
+    return found is None or found.verdict not in NOT_ASKED
+
+
+def _proved(before: RunSummary | None) -> frozenset[str]:
+    every = before.requirements.items() if before else ()
+    return frozenset(
+        name for name, one in every if one.level == "MUST" and one.verdict is Verdict.PASSED
+    )

@@ -1,0 +1,175 @@
+"""All rows of a table, from a started target to outcomes."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from harness.case_selection import judged
+from harness.conformance.catalogue import load_catalogue
+from harness.targets.scratch import ScratchFolder
+from harness.targets.spec import parse_target
+from harness.targets.target import Target
+from tests.defects.chosen_rows import has_several_nodes
+from tests.defects.defect import Defect
+from tests.defects.forked_worker import ForkedWorker
+from tests.defects.outcome import Outcome
+from tests.defects.row_items import CLUSTER_SUITES
+from tests.defects.row_queue import Judged, RowQueue
+from tests.defects.row_session import RowSession
+from tests.defects.row_unit import RowFound, Unit, units_of
+from tests.defects.row_worker import RowWorker
+from tests.defects.table import Table
+
+SUITES = ("suites",)
+Hear = Callable[[Defect, Judged], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a command asked for.
+
+    Attributes:
+        spec: the target.
+        chosen: the rows.
+        complete: these are all rows of the target.
+        jobs: so many workers at a time.
+        versions: "all", or "ends" for the first and last of each range, which is much quicker.
+        scope: "area" to watch the area of a defect, "all" for every area.
+        alone: the rows, by name, under which the scope is watched, under the others their own
+            requirement; None: all.
+    """
+
+    spec: str
+    chosen: list[Defect]
+    complete: bool
+    jobs: int
+    versions: str
+    scope: str
+    alone: Set[str] | None
+
+    def watched(self, defect: Defect) -> tuple[str, ...]:
+        """The requirements that are judged under the defect, as patterns; none means all."""
+        if self.alone is not None and defect.name not in self.alone:
+            return (defect.requirement,)
+        return (f"{defect.area}-*",) if self.scope == "area" else ()
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether the target has several brokers."""
+        return has_several_nodes(self.spec)
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """Where the tests are that the target can be asked."""
+        return CLUSTER_SUITES if self.is_cluster else SUITES
+
+    @property
+    def options(self) -> list[str]:
+        """How they are asked."""
+        return ["--versions", self.versions, "--target", self.spec]
+
+
+@dataclass(slots=True)
+class SharedTarget:
+    """The broker, or cluster, that workers ask; started again when it has ended under a row."""
+
+    running: Target
+
+    def for_unit(self, unit: Unit) -> Unit:
+        """The unit with its address, unless it gets a broker of its own."""
+        if unit.is_alone:
+            return unit
+        if not self.running.is_alive():
+            self.running.stop()
+            self.running.start()
+        return replace(unit, addresses=tuple(self.running.addresses))
+
+
+@dataclass(slots=True)
+class TableRun:
+    """Runs what was asked for; ``hear`` is told of each row."""
+
+    asked: Asked
+    hear: Hear
+    _judged: dict[str, Judged] = field(default_factory=dict)
+    _proved: set[str] = field(default_factory=set)
+    _tested: set[str] = field(default_factory=set)
+
+    def table(self) -> Table:
+        """Raises TargetError, CollectionFailed, NeverClean."""
+        RowSession(self._work).collect(self.asked.suites, self.asked.options)
+        rows = {name: one for name, one in self._judged.items() if isinstance(one.found, RowFound)}
+        seen = [defect for defect in self.asked.chosen if defect.name in rows]
+        unseen = [one for one in self.asked.chosen if one.name not in rows]
+        return Table(
+            self.asked.spec,
+            [_outcome(defect, rows[defect.name]) for defect in seen],
+            self._unproved(),
+            [f"{one.requirement} {one.name}" for one in unseen],
+            self.asked.complete,
+            datetime.now(UTC).isoformat(),
+            None if self.asked.alone is None else len(self.asked.alone & rows.keys()),
+        )
+
+    def _work(self, session: RowSession) -> None:
+        units = [*units_of(self.asked.chosen, self.asked.watched), *self._units_of_others(session)]
+        gc.collect()
+        gc.freeze()  # workers are forked from here: what is collected stays shared
+        with _folder() as place, parse_target(self.asked.spec, log_dir=place / "logs") as running:
+            numbers = itertools.count(1)
+
+            def fork() -> ForkedWorker:
+                number = next(numbers)
+                out = place / f"worker-{number}"
+                return ForkedWorker(number, session, self._worker, out)
+
+            queue = RowQueue(self.asked.jobs, fork, SharedTarget(running).for_unit, self._tell)
+            self._judged = queue.run(units)
+            self._proved = queue.proved
+
+    def _worker(self, session: RowSession, out: Path, said: IO[str]) -> RowWorker:
+        return RowWorker(session, self.asked.spec, self.asked.is_cluster, out, said)
+
+    def _units_of_others(self, session: RowSession) -> list[Unit]:
+        """For a complete table: what is tested and has no row, to see whether it is judged."""
+        if not self.asked.complete:
+            return []
+        catalogue = load_catalogue()
+        tested = {name for item in session.items for name in judged(item)}
+        musts = {name for name in tested if catalogue.requirement(name).level == "MUST"}
+        others = tuple(sorted(musts - {one.requirement for one in self.asked.chosen}))
+        wheres = dict.fromkeys(defect.where for defect in self.asked.chosen)
+        return [Unit(where, others, ()) for where in wheres if others]
+
+    def _unproved(self) -> list[str]:
+        """MUST requirements that are judged and have no defect."""
+        if not self.asked.complete:
+            return []
+        return sorted(self._proved - {one.requirement for one in self.asked.chosen})
+
+    def _tell(self, judged: Judged) -> None:
+        (defect,) = [one for one in self.asked.chosen if one.name == judged.found.row]
+        self.hear(defect, judged)
+
+
+def _outcome(defect: Defect, judged: Judged) -> Outcome:
+    found = judged.found
+    assert isinstance(found, RowFound)
+    return Outcome(defect, found.reason, found.problem, found.changed, judged.first_problem)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """It goes at the end, however that comes about."""
+    scratch = ScratchFolder()
+    try:
+        yield scratch.path
+    finally:
+        scratch.remove()

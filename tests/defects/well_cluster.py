@@ -1,0 +1,39 @@
+"""Whether a cluster that a test had is as it was started: asked directly, past all proxies."""
+
+from __future__ import annotations
+
+from harness.client.broker import BrokerUnderTest
+from harness.client.cluster import Cluster
+from harness.client.errors import BrokerMisbehaved
+from harness.targets.errors import TargetError
+from harness.targets.info import probe
+from harness.targets.target import Target
+
+
+def is_well(target: Target) -> bool:
+    """All brokers run and know one another, all partitions are led and in sync.
+
+    Tests heal a cluster through the proxies of its row, whose rule may have hidden that they
+    failed.
+    """
+    if len(target.nodes) < 2:
+        return True
+    doors: list[BrokerUnderTest] = []
+    try:
+        if not all(target.node_is_alive(node) for node in target.nodes):
+            return False
+        info = probe(target)
+        at = dict(zip(target.nodes, target.addresses, strict=True))
+
+        def open_door(node: int, number: int) -> BrokerUnderTest:
+            del number
+            doors.append(BrokerUnderTest([at[node]], info.api_versions, private=True))
+            return doors[-1]
+
+        Cluster(target.nodes, open_door).heal()
+    except (BrokerMisbehaved, TargetError):
+        return False
+    finally:
+        for door in doors:
+            door.hang_up()
+    return True

@@ -1,0 +1,109 @@
+"""What the watch of the machine's pace notes, and how it makes a silence longer."""
+
+from __future__ import annotations
+
+from ctypes import PyDLL
+
+import pytest
+
+from harness import pace as pace_module
+from harness.pace import MOST_TIMES_AS_LONG, Pace, time_left, watched_pace
+
+MS = 0.001
+
+
+class Clock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def woken(*after_ms: float) -> Pace:
+    """A pace whose watch woke so long after the wake before."""
+    clock = Clock()
+    pace = Pace(clock)
+    for each_ms in after_ms:
+        clock.now_s += each_ms * MS
+        pace.note_wake()
+    return pace
+
+
+def test_wakes_in_time_are_no_pause() -> None:
+    pace = woken(*[5] * 200)
+    assert (round(pace.longest_ms), round(pace.lost_ms), round(pace.watched_ms)) == (0, 0, 1000)
+    assert not pace.is_starved(1)
+
+
+def test_a_thread_that_works_delays_every_wake_a_little() -> None:
+    """The interpreter gives a waiting thread its turn after 5 ms: that is not the machine."""
+    pace = woken(*[10] * 100)
+    assert round(pace.lost_ms) == 0
+    assert not pace.is_starved(51)
+
+
+@pytest.mark.parametrize(("bound_ms", "starved"), [(600, True), (601, False), (5_000, False)])
+def test_a_pause_starves_bounds_up_to_ten_times_as_long(bound_ms: float, starved: bool) -> None:
+    pace = woken(*[5] * 200, 65.001, *[5] * 200)
+    assert pace.is_starved(bound_ms) == starved
+
+
+@pytest.mark.parametrize(("late_ms", "starved"), [(5, False), (6, False), (8, True), (50, True)])
+def test_many_small_pauses_starve_any_bound(late_ms: float, starved: bool) -> None:
+    pace = woken(*[5 + late_ms] * 100)
+    assert pace.is_starved(100_000) == starved
+
+
+def test_a_wake_that_is_still_due_counts() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    clock.now_s += 1
+    assert (round(pace.longest_ms), round(pace.lost_ms)) == (995, 990)
+    assert pace.is_starved(9_000)
+
+
+def test_a_pause_of_the_process_is_felt() -> None:
+    with watched_pace() as pace:
+        PyDLL(None).usleep(200_000)  # PyDLL: no other thread has its turn meanwhile
+    assert pace.longest_ms >= 150
+
+
+def left_with(monkeypatch: pytest.MonkeyPatch, for_ms: float, lost_share: float) -> float:
+    """How long a time of silence lasts where so much of each millisecond is lost."""
+
+    class Losing(Pace):
+        @property
+        def lost_ms(self) -> float:
+            return self.watched_ms * lost_share
+
+    clock = Clock()
+    monkeypatch.setattr(pace_module, "Pace", lambda: Losing(clock))
+    began_s = clock.now_s
+    for left_ms in time_left(for_ms):
+        clock.now_s += min(max(left_ms, 0.01), 1) * MS  # a clock has steps
+    return (clock.now_s - began_s) / MS
+
+
+@pytest.mark.parametrize(
+    ("lost_share", "lasts_ms"), [(0, 50), (0.5, 100), (0.75, 200), (1, 50 * MOST_TIMES_AS_LONG)]
+)
+def test_a_silence_is_longer_by_what_the_machine_lost(
+    monkeypatch: pytest.MonkeyPatch, lost_share: float, lasts_ms: float
+) -> None:
+    assert left_with(monkeypatch, 50, lost_share) == pytest.approx(lasts_ms, abs=2)
+
+
+def test_there_is_always_one_look() -> None:
+    assert len(list(time_left(1e-9))) == 1
+
+
+def test_what_comes_after_the_watch_is_no_pause() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    clock.now_s += 5 * MS
+    pace.end()
+    clock.now_s += 10
+    assert (round(pace.longest_ms), round(pace.watched_ms)) == (0, 5)

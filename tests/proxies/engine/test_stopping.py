@@ -1,0 +1,231 @@
+"""Proxies stop in bounded time, whatever is left to be read, and leave nothing open."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from harness.proxies import running
+from harness.proxies.frames import FRAMES_A_TURN
+from harness.proxies.proxy import Proxy
+from harness.proxies.running import RunningProxies
+from harness.proxies.seen import SeenRequest
+from tests.proxies.ends import LIMIT_S, read, read_to_end
+from tests.proxies.engine.proxied import Asking, metadata, proxied, until
+from tests.proxies.hand_loop import HandLoop
+from tests.proxies.memory_transport import MemoryTransport
+
+BACKLOG = 10_000
+FRAME_S = 0.05  # of which the backlog would need 500 s
+Work = Callable[[HandLoop, Proxy, Any], None]
+
+
+def in_hand(work: Work, asking: Asking) -> None:
+    """One connection on a loop that is driven by hand: no pace of a machine is in it."""
+    loop = HandLoop()
+    client, broker = MemoryTransport(loop), MemoryTransport(loop)
+    broker.window = 1 << 30
+
+    async def dial() -> MemoryTransport:
+        return broker
+
+    loop.dial = dial
+    with loop.current():
+        proxy = Proxy("p", ("b", 9092), interceptor=asking, now_ms=loop.now_ms)
+        loop.create_task(proxy._begin(cast("socket.socket", client)))
+        loop.run()
+        work(loop, proxy, client)
+
+
+def test_a_connection_is_stopped_between_two_frames_of_one_read() -> None:
+    asking = Asking()
+
+    def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
+        def third(seen: SeenRequest) -> None:
+            if seen.ordinal == 2:
+                proxy.drop_unread()
+
+        asking.on_request = third
+        client.protocol.data_received(metadata(1) * BACKLOG)
+        assert len(asking.requests) == 3
+        client.protocol.data_received(metadata(2))
+        assert len(asking.requests) == 3
+        loop.create_task(proxy.stop())
+        loop.run()
+        assert proxy.connections == []
+        assert client.got_end
+
+    in_hand(work, asking)
+
+
+def test_a_stop_aborts_before_the_loop_has_another_turn() -> None:
+    def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
+        accepting = loop.create_task(asyncio.sleep(60))
+        proxy._accepting.add(accepting)
+        stop = proxy.stop()
+        stop.send(None)  # it waits for what is being accepted
+        assert client.is_closing()
+        stop.close()
+        accepting.cancel()
+        loop.run()
+
+    in_hand(work, Asking())
+
+
+def test_a_turn_of_the_loop_walks_a_bounded_number_of_frames() -> None:
+    asking = Asking(on_request=lambda seen: ())  # nothing goes on, so nothing else stops the reads
+
+    def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
+        client.protocol.data_received(metadata(1) * FRAMES_A_TURN)
+        assert len(asking.requests) == FRAMES_A_TURN
+        assert not client._is_paused
+        client.protocol.data_received(metadata(1) * (2 * FRAMES_A_TURN + 1) + metadata(2)[:5])
+        assert len(asking.requests) == 2 * FRAMES_A_TURN
+        assert client._is_paused
+        assert proxy.held_bytes >= (FRAMES_A_TURN + 1) * len(metadata(1))
+        loop.run()
+        assert len(asking.requests) == 3 * FRAMES_A_TURN + 1
+        assert not client._is_paused
+        client.protocol.data_received(metadata(2)[5:])
+        assert [seen.ordinal for seen in asking.requests] == list(range(3 * FRAMES_A_TURN + 2))
+
+    in_hand(work, asking)
+
+
+@pytest.mark.parametrize("rest", [b"", metadata(1)[:-1]])
+def test_a_client_that_is_gone_is_still_walked_to_its_end(rest: bytes) -> None:
+    asking = Asking()
+
+    def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
+        client.protocol.data_received(metadata(1) * BACKLOG + rest)
+        client.peer_resets()
+        client.abort()
+        loop.run()
+        assert len(asking.requests) == BACKLOG
+        assert proxy.counters.upstream.cut_short == bool(rest)
+        assert list(proxy.errors) == []
+
+    in_hand(work, asking)
+
+
+class Slow(Asking):
+    """Each request takes a while, which nothing shortens."""
+
+    def request(self, seen: SeenRequest) -> None:
+        super().request(seen)
+        threading.Event().wait(FRAME_S)
+
+
+@pytest.mark.parametrize("way", ["stop", "remove"])
+def test_a_stop_does_not_wait_for_a_backlog(way: str) -> None:
+    slow = Slow()
+    with proxied(interceptor=slow) as ends:
+        ends.client.sendall(metadata(1) * BACKLOG)
+        until(lambda: len(slow.requests) > 1, "the backlog is being walked")
+        if way == "remove":
+            ends.net.remove(ends.proxy)
+            assert ends.net.proxies == []
+        else:
+            ends.net.stop()
+            assert not ends.net._thread.is_alive()
+            assert ends.net._loop.is_closed()
+        assert 1 < len(slow.requests) < BACKLOG
+        assert ends.proxy.connections == []
+        _ends(ends.client)
+        _ends(ends.broker)
+
+
+def test_a_callback_that_does_not_return_is_named_and_all_ends_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running, "STOP_LIMIT_S", 0.01)
+    let_go = threading.Event()
+    asking = Asking(on_request=lambda seen: cast("Any", _stands_still(let_go)))
+    with proxied(interceptor=asking) as ends:
+        ends.client.sendall(metadata(1) * BACKLOG)
+        until(lambda: bool(asking.requests), "it stands still")
+        with pytest.raises(TimeoutError, match="in _stands_still"):
+            ends.net.stop()
+        let_go.set()
+        ends.net._thread.join(LIMIT_S)
+        assert ends.net._loop.is_closed()
+        _ends(ends.client)
+        _ends(ends.broker)
+        assert len(asking.requests) == 1
+
+
+def _stands_still(let_go: threading.Event) -> None:
+    let_go.wait()
+
+
+class Failing(Proxy):
+    """Its connections stay open."""
+
+    async def stop(self) -> None:
+        self._stop_listening()
+        raise LookupError("it does not stop")
+
+
+def test_one_that_fails_to_stop_keeps_no_other_open_and_does_not_hang() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        net = RunningProxies()
+        net.__enter__()
+        both = [kind("p", listener.getsockname()) for kind in (Failing, Proxy)]
+        clients = [socket.create_connection(net.add(one), LIMIT_S) for one in both]
+        brokers = [listener.accept()[0] for _ in both]
+        with pytest.raises(LookupError, match="it does not stop"):
+            net.stop()
+        net.stop()
+        assert not net._thread.is_alive()
+        assert net._loop.is_closed()
+        for one in (*clients, *brokers):
+            with one:
+                _ends(one)
+
+
+def test_what_is_open_and_no_proxy_of_theirs_is_named_and_closed() -> None:
+    net = RunningProxies()
+    net.__enter__()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        async def connect() -> None:
+            loop = asyncio.get_running_loop()
+            await loop.create_connection(asyncio.Protocol, *listener.getsockname())
+
+        net.wait_for(connect())
+        peer = listener.accept()[0]
+        with pytest.raises(ResourceWarning, match="unclosed resource <TCPTransport"):
+            net.stop()
+        assert not net._thread.is_alive()
+        with peer:
+            assert read_to_end(peer) == b""
+
+
+def test_who_is_never_started_can_be_stopped() -> None:
+    net = RunningProxies()
+    net.stop()
+    assert net._loop.is_closed()
+
+
+def test_a_second_stop_does_nothing() -> None:
+    with proxied() as ends:
+        ends.client.sendall(b"x")
+        assert read(ends.broker, 1) == b"x"
+        ends.net.stop()
+        ends.net.stop()
+        _ends(ends.broker)
+
+
+def _ends(sock: socket.socket) -> None:
+    """By FIN or by RST."""
+    sock.settimeout(LIMIT_S)
+    try:
+        while sock.recv(65536):
+            pass
+    except ConnectionError:
+        return

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -92,7 +93,19 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _run(executable: Path, *arguments: str) -> str:
-    """Standard error and output of a run of java; raises JavaError when it fails."""
+    """Standard error and output of a run of java; raises JavaError when it fails.
+
+    The same java is run with the same arguments once in a process.
+    """
+    try:
+        modified_ns = executable.stat().st_mtime_ns
+    except OSError as problem:
+        raise JavaError(f"cannot be run: {problem}") from problem
+    return _printed(executable, modified_ns, *arguments)
+
+
+@cache
+def _printed(executable: Path, modified_ns: int, *arguments: str) -> str:  # noqa: ARG001
     try:
         done = subprocess.run(
             [executable, *arguments],

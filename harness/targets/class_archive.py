@@ -19,7 +19,7 @@ from harness.java import JavaHome
 from harness.targets.pinned_file import exclusive
 
 AOT_SINCE = 25
-WRITE_TIMEOUT_MS = 60_000
+WRITE_TIMEOUT_MS = 300_000  # 4 s of work, on a machine that may be busy
 
 
 class ClassArchive:

@@ -72,6 +72,7 @@ def test_every_acknowledged_record_is_read_once_and_in_order(reference: Setting)
 
 @pytest.mark.slow
 @pytest.mark.kafka
+@pytest.mark.deep
 def test_so_it_is_on_a_real_kafka(tmp_path: Path) -> None:
     with parse_target("kafka:4.4.0", log_dir=tmp_path / "logs") as target:
         all_valid(Setting(target, tmp_path, limit_s=LIMIT_S), ON_KAFKA)

@@ -54,6 +54,7 @@ def test_a_killed_cluster_loses_nothing_that_all_had() -> None:
 
 @pytest.mark.slow
 @pytest.mark.kafka
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["kill", "power-flush-1"])
 def test_a_real_broker_loses_nothing_that_was_flushed_or_in_the_page_cache(name: str) -> None:
     loop = played(KAFKA, named(name))
@@ -63,6 +64,7 @@ def test_a_real_broker_loses_nothing_that_was_flushed_or_in_the_page_cache(name:
 
 @pytest.mark.slow
 @pytest.mark.kafka
+@pytest.mark.deep
 def test_what_was_not_flushed_is_lost_and_that_is_found_where_it_may_not_be() -> None:
     case = named("power")
     strict = played(KAFKA, replace(case, may_lose={}))

@@ -17,7 +17,7 @@ from tests.external.description import changes_since, describe
 from tests.sweep.brokers import advertised
 from tests.targets import kinds
 
-KINDS = ["reference", pytest.param("kafka", marks=pytest.mark.kafka)]
+KINDS = ["reference", pytest.param("kafka", marks=[pytest.mark.kafka, pytest.mark.deep])]
 
 
 class CutOff(BrokerUnderTest):

@@ -71,6 +71,7 @@ BY_HAND = {  # Kafka has no definition of these, only code
 
 
 @pytest.mark.kafka
+@pytest.mark.deep
 def test_equal_values_and_identical_bytes() -> None:
     try:
         found = dict(crosscheck([*RELEASES, *OLDER], EACH, seed=1))

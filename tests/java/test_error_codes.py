@@ -54,6 +54,7 @@ def _their_errors(release: str) -> dict[int, tuple[str, bool]]:
 
 
 @pytest.mark.kafka
+@pytest.mark.deep
 def test_names_and_retriability_are_those_of_the_newest_release() -> None:
     ours = {one.code: (one.name, one.retriable) for one in error_details().values()}
     assert ours == _their_errors(NEWEST)
@@ -66,7 +67,7 @@ def _known_in(one: ErrorDetails, release: str) -> bool:
 
 
 @pytest.mark.kafka
-@pytest.mark.sample(6)
+@pytest.mark.deep
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_release_has_the_codes_that_first_came_with_it_or_before(release: str) -> None:
     theirs = _their_errors(release)

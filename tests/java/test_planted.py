@@ -194,6 +194,7 @@ PLANTS: dict[str, Plant] = {
 
 
 @pytest.mark.kafka
+@pytest.mark.deep
 def test_what_is_planted_is_seen() -> None:
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -37,6 +37,7 @@ TESTS = """
 """
 
 
+@pytest.mark.kafka
 @pytest.mark.deep  # CI judges a Kafka with tests of the same kind
 def test_a_kafka_is_ended_and_started_again(tmp_path: Path) -> None:
     kinds.need_kafka()

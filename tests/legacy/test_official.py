@@ -49,6 +49,7 @@ def _random_texts(count: int) -> list[str]:
 
 
 @pytest.mark.kafka
+@pytest.mark.deep
 def test_hashes_and_assignments_are_theirs() -> None:
     texts = [*TEXTS, *_random_texts(500)]
     sizes = [(partitions, members) for partitions in range(1, 26) for members in range(1, 9)]

@@ -108,6 +108,8 @@ def _same(left: str, right: str) -> bool:
 
 
 @pytest.mark.kafka
+@pytest.mark.rotates(20)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("release", ["0.8.2.2", "0.9.0.1", "0.10.2.2"])
 def test_what_they_wrote_and_how_they_shared(release: str, tmp_path: Path) -> None:
     kinds.need_kafka(release, PIN)

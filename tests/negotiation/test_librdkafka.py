@@ -121,6 +121,8 @@ def test_the_library_is_the_one_of_the_file(client: ClientFile) -> None:
     assert client.name == CLIENT
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
 def test_it_sends_the_negotiated_versions_to_kafka(client: ClientFile, tmp_path: Path) -> None:
     kinds.need_kafka()
     log = Log()

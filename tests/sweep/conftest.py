@@ -15,7 +15,7 @@ from tests.sweep.brokers import LONG_MS, advertised, door
 from tests.sweep.changes import OF_EVERY_BROKER, OF_KAFKA, Change, fill
 from tests.targets import kinds
 
-KINDS = ["reference", pytest.param("kafka", marks=pytest.mark.kafka)]
+KINDS = ["reference", pytest.param("kafka", marks=[pytest.mark.kafka, pytest.mark.deep])]
 
 HARMFUL_IN_KAFKA: list[tuple[str, tuple[str, ...]]] = [
     ("UnregisterBroker", ("BROKER_ID_NOT_REGISTERED (102)",)),

@@ -8,7 +8,8 @@ from tests.targets.capability_contract import CapabilityContract
 from tests.targets.contract import ExternalContract, TargetContract
 
 
-@pytest.mark.sample(6)
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
 class TestKafka(TargetContract):
     name = "kafka"
 
@@ -18,7 +19,8 @@ class TestKafka(TargetContract):
         kinds.need_kafka()
 
 
-@pytest.mark.sample(6)
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
 class TestKafkaWithZooKeeper(TargetContract):
     name = "kafka_with_zookeeper"
 
@@ -28,7 +30,8 @@ class TestKafkaWithZooKeeper(TargetContract):
         kinds.need_kafka(kinds.KAFKA_ZK, PIN)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.kafka
+@pytest.mark.deep
 class TestKafkaCluster(TargetContract):
     """Three brokers and a controller."""
 

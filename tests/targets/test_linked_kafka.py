@@ -23,7 +23,7 @@ from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.watched_partition import WatchedPartition, watched
 
-pytestmark = pytest.mark.sample(4)
+pytestmark = [pytest.mark.kafka, pytest.mark.deep]
 
 TOPIC = "watched"
 DEPOSED_TIMEOUT_MS = 1_000

@@ -211,6 +211,7 @@ def test_ahead_of_a_run(tmp_path: Path, cache: Path, capsys: pytest.CaptureFixtu
     assert "gone.toml: cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_kfake_answers(tmp_path: Path) -> None:
     need_go()
     path = ROOT / "docker" / "kfake.toml"

@@ -58,6 +58,9 @@ def broker(running: KafkaTarget, info: TargetInfo) -> Iterator[BrokerUnderTest]:
     door.close()
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
+@pytest.mark.sample(3)
 def test_observed_is_what_the_release_is_known_to_serve(info: TargetInfo) -> None:
     """Without what 0.8.2 had of the group protocol early, in another form."""
     numbers = release_numbers(info.release)
@@ -71,6 +74,9 @@ def test_observed_is_what_the_release_is_known_to_serve(info: TargetInfo) -> Non
     assert info.api_versions == expected
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
+@pytest.mark.sample(3)
 def test_topics_by_zookeeper(broker: BrokerUnderTest) -> None:
     topic = broker.create_topic(partitions=3)
     shown = broker.metadata([topic.name]).topics[0]
@@ -84,6 +90,9 @@ def test_topics_by_zookeeper(broker: BrokerUnderTest) -> None:
         broker.create_topic(name=topic.name)
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
+@pytest.mark.sample(3)
 def test_settings_of_a_topic(broker: BrokerUnderTest, info: TargetInfo) -> None:
     """A message above the topic's own limit is refused; 0.8.0 has no settings of topics."""
     configs = {"max.message.bytes": "100"}
@@ -96,6 +105,9 @@ def test_settings_of_a_topic(broker: BrokerUnderTest, info: TargetInfo) -> None:
     assert answer.error_code == ErrorCode.MESSAGE_TOO_LARGE
 
 
+@pytest.mark.kafka
+@pytest.mark.rotates(20)
+@pytest.mark.sample(3)
 def test_a_deleted_topic_goes(broker: BrokerUnderTest, info: TargetInfo) -> None:
     """In 0.8.0 no topic can be deleted."""
     topic = broker.create_topic()

@@ -121,6 +121,8 @@ def test_a_target_that_is_not_started(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.kafka
+@pytest.mark.deep
 def test_three_brokers_of_kafka(tmp_path: Path) -> None:
     """From one bootstrap address clients find all brokers, all of them behind proxies."""
     kinds.need_kafka(kinds.KAFKA)

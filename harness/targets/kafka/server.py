@@ -168,10 +168,11 @@ class JavaServer(ABC):
             self._keep_archive(self._child.terminate(WRITE_TIMEOUT_MS))
 
     def _terminate(self, child: ChildProcess) -> None:
-        status = child.terminate(STOP_TIMEOUT_MS)
+        timeout_ms = STOP_TIMEOUT_MS + (WRITE_TIMEOUT_MS if self._leaves_archive else 0)
+        status = child.terminate(timeout_ms)
         if status is None:
             raise TargetError(
-                f"{self.called} did not end within {STOP_TIMEOUT_MS} ms after SIGTERM; "
+                f"{self.called} did not end within {timeout_ms} ms after SIGTERM; "
                 f"its log {self.log_path} ends with\n{child.tail()}"
             )
         self._keep_archive(status)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from harness.client.connection import Connection
 from harness.codec.data_framing import CLUSTER_METADATA, MetadataRecord
 from harness.codec.messages import CreateTopicsRequest, MetadataRequest, RegisterBrokerRecord
@@ -51,6 +53,8 @@ class Clusters:
         return self.net.add_now(proxy)
 
 
+@pytest.mark.kafka
+@pytest.mark.deep
 def test_registrations_and_metadata_records_pass_through_a_rewriter(tmp_path: Path) -> None:
     kinds.need_kafka(kinds.KAFKA)
     ports = free_ports(2 * NODES + 1)

@@ -40,6 +40,7 @@ def took_ms(address: str) -> float:
     return (time.monotonic() - began) * 1000
 
 
+@pytest.mark.deep
 class TestToxiproxyCli:
     @pytest.fixture
     def run(self, control: Control, program: Path) -> Run:

@@ -34,7 +34,7 @@ from tests.reference_broker.storage.varied_topics import QUICK, append, create
 from tests.targets import kinds
 from tests.targets.round_trip import eventually
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.deep]
 KAFKA = "4.4.0"
 MIXED, OPEN, NOTHING = "mixed", "open", "nothing"
 ROLLED_MS = 1_000

@@ -34,7 +34,7 @@ from tests.reference_broker.storage.varied_topics import (
 )
 from tests.targets import kinds
 
-pytestmark = [pytest.mark.kafka, pytest.mark.sample(3)]
+pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]
 OFFSETS = "__consumer_offsets"
 METADATA = "__cluster_metadata-0"
 _FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")

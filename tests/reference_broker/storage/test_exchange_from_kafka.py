@@ -39,7 +39,7 @@ from tests.reference_broker.storage.varied_topics import (
 )
 from tests.targets import kinds
 
-pytestmark = [pytest.mark.kafka, pytest.mark.sample(3)]
+pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]
 KAFKA = "4.4.0"
 METADATA = "__cluster_metadata-0"
 FETCH_VERSIONS = {"0.8.2.2": 0, "0.10.2.2": 3}

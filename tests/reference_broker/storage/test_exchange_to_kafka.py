@@ -36,7 +36,7 @@ from tests.reference_broker.storage.varied_topics import (
 )
 from tests.targets import kinds
 
-pytestmark = [pytest.mark.kafka, pytest.mark.sample(3)]
+pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]
 KAFKA = "4.4.0"
 QUORUM_STATE = "__cluster_metadata-0/quorum-state"
 

@@ -48,7 +48,7 @@ from tests.reference_broker.storage.kafka_folder import SETTINGS, TOPIC, write, 
 from tests.reference_broker.storage.planted import Plant, findings
 from tests.targets import kinds
 
-pytestmark = [pytest.mark.kafka, pytest.mark.sample(3)]
+pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]
 JUDGE = "3.9.2"  # reads the files of every release
 PARTITION = f"{TOPIC}-0"
 _FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")

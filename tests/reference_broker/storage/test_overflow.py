@@ -22,7 +22,7 @@ from tests.reference_broker.storage.test_exchange_dump import WRONG, dumped
 from tests.reference_broker.storage.varied_topics import QUICK, create
 from tests.targets import kinds
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]
 KAFKA, TOPIC = "4.4.0", "far"
 
 

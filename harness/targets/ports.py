@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import random
+import secrets
 import socket
+from itertools import chain
 
 HOST = "127.0.0.1"
 _NEVER_TAKEN_BY_CHANCE = range(15_000, 32_768)
@@ -17,11 +18,11 @@ def free_ports(count: int) -> list[int]:
 
     Raises OSError: there are not so many.
     """
-    candidates = list(_NEVER_TAKEN_BY_CHANCE)
-    random.SystemRandom().shuffle(candidates)  # other processes look for some at this moment
+    ports = _NEVER_TAKEN_BY_CHANCE
+    begin = secrets.randbelow(len(ports))  # other processes look for some at this moment
     found: list[int] = []
     with contextlib.ExitStack() as held:
-        for port in candidates:
+        for port in chain(ports[begin:], ports[:begin]):
             if len(found) == count:
                 break
             tried = held.enter_context(socket.socket())

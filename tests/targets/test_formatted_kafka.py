@@ -143,11 +143,13 @@ def test_brokers_start_from_copies(
     release: str, nodes: int, settings: dict[str, str], tmp_path: Path
 ) -> None:
     kinds.need_kafka(release)
-    target = KafkaTarget(
-        release, mode="kraft", nodes=nodes, settings=settings, log_dir=tmp_path / "logs"
-    )
+    logs = tmp_path / "logs"
+    target = KafkaTarget(release, mode="kraft", nodes=nodes, settings=settings, log_dir=logs)
     for _ in range(2):
+        before = {*logs.glob("*.log")}
         with target:
             round_trip(target)
-    config = node(release, tmp_path, (nodes, 0), settings)
-    assert archive_path(config).exists()
+    second = {*logs.glob("*.log")} - before
+    assert archive_path(node(release, tmp_path, (nodes, 0), settings)).exists()
+    assert len(second) == (nodes + 1 if nodes > 1 else 1)
+    assert not [log for log in second if "Formatting" in log.read_text()]

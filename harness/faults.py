@@ -17,7 +17,14 @@ from typing import Any, Protocol
 from harness.proxies.clock import new_clock
 from harness.proxies.event import Event
 from harness.proxies.proxy import Proxy
-from harness.proxies.rules import Rule, RuleSet, frames, requests, responses
+from harness.proxies.rules import (
+    Rule,
+    RuleDidNotFire,
+    RuleSet,
+    frames,
+    requests,
+    responses,
+)
 from harness.proxies.rules.link_rules import LinkRules
 from harness.proxies.running import RunningProxies
 from harness.proxies.toxics.latency import Latency
@@ -59,6 +66,14 @@ class FaultyPath:
     def expect_fired(self, *ids: str, at_least: int = 1) -> None:
         """Raises RuleDidNotFire when a fault did nothing, so that nothing was tested."""
         self._net.call(self._rules.expect_fired, *ids, at_least=at_least)
+
+    def has_fired(self, *ids: str) -> bool:
+        """Whether each of these faults did something yet."""
+        try:
+            self.expect_fired(*ids)
+        except RuleDidNotFire:
+            return False
+        return True
 
 
 class Faults:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import cycle
 
 from harness.client.broker import BrokerUnderTest
@@ -44,6 +45,8 @@ def send_cut(
         path.arm(rule)
         connection = broker.connect(client_id, through=path.address)
         connection.send(request, version)
-        connection.expect_closed()
+        # The time to close begins when the broker has its part, however late the proxy cuts.
+        broker.last_seen(partial(path.has_fired, rule.id), bool)
         path.expect_fired(rule.id)
+        connection.expect_closed()
         path.disarm()

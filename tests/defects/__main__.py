@@ -49,8 +49,11 @@ class Progress:
         mark = f"NOT KILLED ({problem})" if problem else "killed"
         mark += f", at first: {judged.first_problem}" if judged.first_problem else ""
         mark += f"; repeat: {self._repeat(defect)}" if problem else ""
-        line = f"{defect.requirement} {defect.name}: {mark}"
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        self.show(f"{defect.requirement} {defect.name}: {mark}")
+
+    def show(self, text: str) -> None:
+        """As it is."""
+        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def _repeat(self, defect: Defect) -> str:
         """The command that asks this row again, and all others of its requirement."""
@@ -128,7 +131,8 @@ def _run(asked: Asked, out: Path) -> int:
     """The exit code; the table is written down."""
     try:
         with signals_raise():
-            table = TableRun(asked, Progress(Console(stderr=True), asked)).table()
+            progress = Progress(Console(stderr=True), asked)
+            table = TableRun(asked, progress, progress.show).table()
     except (TargetError, CollectionFailed) as error:
         raise click.UsageError(str(error)) from error
     except NeverClean as error:

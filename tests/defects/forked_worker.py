@@ -25,6 +25,8 @@ PR_SET_PDEATHSIG = 1
 END_LIMIT_S = 60
 """So long it may take a worker to stop its brokers."""
 SHOWN_CHARACTERS = 4000
+TOO_LONG = "Timeout ("
+"""Begins the stacks that Python prints at the limit of a case."""
 _CONTEXT = multiprocessing.get_context("fork")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 MakeWorker = Callable[[RowSession, Path, IO[str]], RowWorker]
@@ -72,10 +74,16 @@ class ForkedWorker:
         self.connection.close()
 
     def how_it_ended(self) -> str:
-        """For one that has ended by itself."""
+        """In a line, for one that has ended by itself."""
         self._process.join()
-        said = self._output.read_text("utf-8", "replace")[-SHOWN_CHARACTERS:]
-        return f"its process ended with {self._process.exitcode}; it printed: {said}"
+        why = "a case took too long" if TOO_LONG in self.printed() else "it ended by itself"
+        return f"{why}: its process is gone with exit code {self._process.exitcode}"
+
+    def printed(self) -> str:
+        """The end of what it printed; from the stacks on, if there are any."""
+        everything = self._output.read_text("utf-8", "replace")
+        at = everything.rfind(TOO_LONG)
+        return everything[at:] if at >= 0 else everything[-SHOWN_CHARACTERS:]
 
 
 def _work(

@@ -76,6 +76,8 @@ class PrivateBehindRelay(Target):
 
     def start(self) -> list[Address]:
         """The relay's address."""
+        if self.addresses:
+            return self.addresses
         with ExitStack() as opening:
             self._broker = self._taken(opening)
             relay = opening.enter_context(RunningRelay(self._broker.addresses[0], self._rule))
@@ -167,6 +169,8 @@ class PrivateClusterBehindProxies(Target):
 
     def start(self) -> list[Address]:
         """The proxies' addresses."""
+        if self.addresses:
+            return self.addresses
         with ExitStack() as opening:
             # Before the cluster, which ends first: an end in good order needs the controller.
             between = opening.enter_context(RunningProxies())

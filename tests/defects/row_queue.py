@@ -49,12 +49,14 @@ class RowQueue:
         fork: makes a worker.
         prepare: completes a unit when a worker is given it.
         tell: hears of each row as soon as it is decided.
+        show: is given what a worker printed that ended by itself.
     """
 
     jobs: int
     fork: MakeForked
     prepare: Prepare
     tell: Callable[[Judged], None]
+    show: Callable[[str], None]
     proved: set[str] = field(default_factory=set)
     """The MUST requirements that passed without a defect."""
     _waiting: deque[Unit] = field(default_factory=deque)
@@ -122,8 +124,10 @@ class RowQueue:
                 self._failed(unit, problem)
             case None:
                 self._workers.remove(worker)
-                self._died(unit, worker.row, worker.how_it_ended())
+                problem = worker.how_it_ended()
                 worker.kill()
+                self.show(f"under {worker.row or 'no defect'}: {problem}\n{worker.printed()}")
+                self._died(unit, worker.row, problem)
 
     def _leave(self, worker: ForkedWorker) -> None:
         """It has no unit any more, and ends if that one was for it alone."""

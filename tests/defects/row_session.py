@@ -54,6 +54,8 @@ class RowSession:
         """What ``work`` raised; pytest would only print it."""
         self.running: pytest.Item | None = None
         """The test that runs now."""
+        self.before_each: Callable[[], None] = _nothing
+        """Called before each test."""
 
     @property
     def items(self) -> Sequence[pytest.Item]:
@@ -114,6 +116,7 @@ class RowSession:
             assert item is not None
             item._initrequest()  # type: ignore[attr-defined]  # a test that ran keeps its fixtures
             self.running = item
+            self.before_each()
             try:
                 config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             finally:
@@ -153,6 +156,7 @@ class RowSession:
 
         def work(anew: RowSession) -> None:
             again = [item for item in anew.items if item.nodeid in names]
+            anew.before_each = self.before_each
             found.append(anew.run(again, make_target, out, name))
 
         for module in [one for one in sys.modules if one.split(".")[0] == SUITES]:
@@ -172,6 +176,10 @@ class RowSession:
             raise self.failure
         if self._session is None:
             raise CollectionFailed("\n".join(self._problems) or f"pytest ended with {code!r}")
+
+
+def _nothing() -> None:
+    """There is nothing to do."""
 
 
 def _room(plugin: object) -> str:

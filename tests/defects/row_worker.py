@@ -2,7 +2,7 @@
 
 Of each unit the tests run without a defect first, then under each of its defects, and once more
 without where there were several: what one row leaves behind would show. A run has its own proxies,
-with a new rule, before brokers that stay. A run that takes too long ends the process, which prints
+with a new rule, before brokers that stay. A case that takes too long ends the process, which prints
 where each of its threads stands.
 """
 
@@ -38,9 +38,8 @@ from tests.defects.row_unit import (
 )
 from tests.defects.struck_target import StruckTargets
 
-RUN_LIMIT_S = 300
-CASE_LIMIT_S = 5
-"""More for each case of the run."""
+CASE_LIMIT_S = 600
+"""Also of the start of a target, and of what ends it: far more than any takes on a busy machine."""
 NOT_ASKED = (Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE)
 _DEFECTS = {defect.name: defect for defect in ALL_DEFECTS}
 
@@ -58,7 +57,7 @@ class RowWorker:
         spec: the target, as it was named.
         is_cluster: whether it has several brokers.
         out: a folder for the runs.
-        said: where the stacks of a run that takes too long are printed.
+        said: where the stacks of a case that takes too long are printed.
     """
 
     session: RowSession
@@ -149,8 +148,8 @@ class RowWorker:
     ) -> RunSummary:
         self._runs += 1
         name = f"run-{self._runs}-{(defect.name if defect else 'clean').replace('_', '-')}"
-        limit_s = RUN_LIMIT_S + CASE_LIMIT_S * len(items)
-        faulthandler.dump_traceback_later(limit_s, exit=True, file=self.said)
+        self.session.before_each = self._begin_limit
+        self._begin_limit()
         try:
             targets = StruckTargets(self.spec, addresses, self._pool_for_test)
             with targets.under(unit.where, defect) as make_target:
@@ -160,6 +159,9 @@ class RowWorker:
                 return run(items, make_target, self.out, name)
         finally:
             faulthandler.cancel_dump_traceback_later()
+
+    def _begin_limit(self) -> None:
+        faulthandler.dump_traceback_later(CASE_LIMIT_S, exit=True, file=self.said)
 
     def _pool_for_test(self) -> BrokerPool | None:
         """None for a test that has its broker for itself."""

@@ -29,6 +29,7 @@ from tests.defects.table import Table
 
 SUITES = ("suites",)
 Hear = Callable[[Defect, Judged], None]
+Show = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,16 @@ class SharedTarget:
 
 @dataclass(slots=True)
 class TableRun:
-    """Runs what was asked for; ``hear`` is told of each row."""
+    """Runs what was asked for.
+
+    ``hear`` is told of each row, ``show`` is given what a worker printed that ended by itself.
+    """
 
     asked: Asked
     hear: Hear
+    show: Show
     _judged: dict[str, Judged] = field(default_factory=dict)
     _proved: set[str] = field(default_factory=set)
-    _tested: set[str] = field(default_factory=set)
 
     def table(self) -> Table:
         """Raises TargetError, CollectionFailed, NeverClean."""
@@ -130,7 +134,8 @@ class TableRun:
                 out = place / f"worker-{number}"
                 return ForkedWorker(number, session, self._worker, out)
 
-            queue = RowQueue(self.asked.jobs, fork, SharedTarget(running).for_unit, self._tell)
+            shared = SharedTarget(running)
+            queue = RowQueue(self.asked.jobs, fork, shared.for_unit, self._tell, self.show)
             self._judged = queue.run(units)
             self._proved = queue.proved
 

@@ -1,7 +1,8 @@
 """How the commands start pytest: nothing around it, below it or installed beside it counts.
 
 Its configuration file, root folder and plugins are all named; conftest files above the suites,
-plugins of other packages and pytest's own environment variables stay out.
+plugins of other packages and pytest's own environment variables stay out. It makes no temporary
+folders, which a run that is killed would leave.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def suite_options() -> list[str]:
     """Options for pytest, before the paths of the tests."""
     root = str(shipped_root())
     options = ["-c", str(SUITES_CONFIG), "--rootdir", root, "--confcutdir", root]
-    plugins = ("no:cacheprovider", "xdist", "harness.pytest_plugin")
+    plugins = ("no:cacheprovider", "no:tmpdir", "xdist", "harness.pytest_plugin")
     return [*options, *(word for plugin in plugins for word in ("-p", plugin))]
 
 

@@ -22,7 +22,7 @@ from tests.defects.struck_target import StruckTargets
 def main() -> None:
     folder, requirement, *names = sys.argv[1:]
     defects = {defect.name: defect for defect in ALL_DEFECTS}
-    told: list[dict[str, Any]] = []
+    runs: list[dict[str, Any]] = []
 
     def work(session: RowSession) -> None:
         items = items_of(session.items, Where.SHARED, (requirement,), is_cluster=False)
@@ -32,7 +32,7 @@ def main() -> None:
                 with targets.under(Where.SHARED, defects.get(name)) as make_target:
                     found = session.run(items, make_target, Path(folder), f"run-{number}")
                 plugins = len(items[0].config.pluginmanager.get_plugins())
-                told.append(
+                runs.append(
                     {
                         "verdict": found.requirements[requirement].verdict.value,
                         "checks": len(found.requirements[requirement].checks),
@@ -42,7 +42,7 @@ def main() -> None:
                 )
 
     RowSession(work).collect(["suites/protocol"], ["--versions", "ends"])
-    print(json.dumps(told))
+    print(json.dumps(runs))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tests.defects.well_cluster import is_well
 
 
 class StandIn(Target):
-    """Runs until it is stopped, or dies when it is told to."""
+    """Runs until it is stopped, or until a test ends it."""
 
     spec, implementation, release, capabilities = "stand-in", "stand-in", "1", frozenset[str]()
 
@@ -58,7 +58,7 @@ def test_a_broker_goes_to_the_next_that_wants_its_settings(pool: BrokerPool) -> 
     taken = pool.take("a")
     assert taken is not None
     assert taken.target is one
-    assert pool.take("a") is None, "nobody else gets it meanwhile"
+    assert pool.take("a") is None, "it is in use"
 
 
 def test_one_that_has_ended_is_not_given_out(pool: BrokerPool) -> None:

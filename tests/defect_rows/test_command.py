@@ -61,8 +61,8 @@ def test_what_cannot_be_asked_is_a_usage_error(words: tuple[str, ...], tmp_path:
     assert words[0] in done.stderr or "NONE-1" in done.stderr
 
 
-@pytest.mark.parametrize(("alone", "said"), [(None, False), ({"another"}, True)])
-def test_a_failure_names_the_command_that_repeats_it(alone: set[str] | None, said: bool) -> None:
+@pytest.mark.parametrize(("alone", "named"), [(None, False), ({"another"}, True)])
+def test_a_failure_names_the_command_that_repeats_it(alone: set[str] | None, named: bool) -> None:
     defect = ALL_DEFECTS[0]
     asked = Asked("reference", [defect], False, 2, "ends", "area", alone)
     printed = io.StringIO()
@@ -70,7 +70,7 @@ def test_a_failure_names_the_command_that_repeats_it(alone: set[str] | None, sai
     progress(defect, Judged(RowFound(defect.name, "", "not noticed", {})))
     (line,) = printed.getvalue().splitlines()
     assert f"python -m tests.defects --target reference --requirement {defect.requirement}" in line
-    assert ("--alone 0" in line) == said
+    assert ("--alone 0" in line) == named
 
 
 # -- how it ends ----------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_nothing_is_left_of_a_table_that_is_ended(
         table.send_signal(number)
         assert table.wait(LIMIT_S) == code
     deadline = time.monotonic() + LIMIT_S
-    while (left := marked(mark)) or list(folder.iterdir()):
-        assert time.monotonic() < deadline, (left, list(folder.iterdir()))
+    while left := [*map(str, marked(mark)), *(str(path) for path in folder.iterdir())]:
+        assert time.monotonic() < deadline, left
         time.sleep(0.05)
     assert not [port for port in ports if is_open(port)]

@@ -11,7 +11,7 @@ import pytest
 from harness.conformance.summary import RunSummary
 from tests.defects import row_worker
 from tests.defects.defect import Where
-from tests.defects.forked_worker import ForkedWorker, said_by
+from tests.defects.forked_worker import ForkedWorker, next_message
 from tests.defects.row_session import RowSession
 from tests.defects.row_unit import Begun, Unit
 from tests.defects.row_worker import RowWorker
@@ -41,15 +41,15 @@ class HangingSession:
 def test_its_stacks_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_worker, "CASE_LIMIT_S", 0.1)
 
-    def make(session: RowSession, out: Path, said: IO[str]) -> RowWorker:
-        return RowWorker(session, "reference", is_cluster=False, out=out, said=said)
+    def make(session: RowSession, out: Path, output: IO[str]) -> RowWorker:
+        return RowWorker(session, "reference", is_cluster=False, out=out, output=output)
 
     session = cast("RowSession", HangingSession())
     worker = ForkedWorker(1, session, make, tmp_path / "worker")
     worker.give(Unit(Where.BUILT_IN, ("APIV-001",), ("one_api_is_listed_twice",)))
     try:
-        assert said_by(worker) == Begun("")
-        assert said_by(worker) is None
+        assert next_message(worker) == Begun("")
+        assert next_message(worker) is None
         assert worker.how_it_ended().startswith("a case took too long")
         printed = worker.printed()
     finally:

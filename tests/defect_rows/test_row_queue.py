@@ -17,38 +17,38 @@ from tests.defects.defect import Where
 from tests.defects.forked_worker import ForkedWorker
 from tests.defects.row_queue import Judged, NeverClean, RowQueue
 from tests.defects.row_session import RowSession
-from tests.defects.row_unit import Begun, RowFound, RowUnseen, Said, Unit, UnitDone, UnitFailed
+from tests.defects.row_unit import Begun, Message, RowFound, RowUnseen, Unit, UnitDone, UnitFailed
 from tests.defects.row_worker import RowWorker
 
-Say = Callable[[Said], None]
+Send = Callable[[Message], None]
 
 
 @dataclass
 class Scripted:
-    """In place of a worker: a row's name says what becomes of it at the first look."""
+    """In place of a worker: a row's name decides what becomes of it at the first look."""
 
     places: Path
 
-    def judge(self, unit: Unit, say: Say) -> None:
-        say(Begun(""))
+    def judge(self, unit: Unit, send: Send) -> None:
+        send(Begun(""))
         for row in unit.rows:
-            say(Begun(row))
+            send(Begun(row))
             with (self.places / row).open("a") as file:
                 file.write(f"{os.getpid()}\n")
-            self._do(row, unit, say)
-        say(UnitDone(frozenset({"A-001"})))
+            self._do(row, unit, send)
+        send(UnitDone(frozenset({"A-001"})))
 
-    def _do(self, row: str, unit: Unit, say: Say) -> None:
+    def _do(self, row: str, unit: Unit, send: Send) -> None:
         does = row.split("-", maxsplit=1)[0]
         if does == "dies" and not unit.is_alone:
             os.kill(os.getpid(), signal.SIGKILL)
         if (does == "unclean" and not unit.is_alone) or does == "never":
-            say(UnitFailed("a test fails"))
+            send(UnitFailed("a test fails"))
             signal.pause()
         problem = (
             "not noticed" if (does == "later" and not unit.is_alone) or does == "missed" else ""
         )
-        say(RowUnseen(row) if does == "unseen" else RowFound(row, "why", problem, {}))
+        send(RowUnseen(row) if does == "unseen" else RowFound(row, "why", problem, {}))
 
     def stop(self) -> None:
         """Nothing runs."""
@@ -60,7 +60,7 @@ class Asked:
     def __init__(self, folder: Path, jobs: int = 2) -> None:
         self.places = folder / "places"
         self.places.mkdir()
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.shown: list[str] = []
         self.forked: list[ForkedWorker] = []
         numbers = itertools.count()
@@ -70,13 +70,13 @@ class Asked:
             self.forked.append(ForkedWorker(0, cast("RowSession", None), self._make, out))
             return self.forked[-1]
 
-        self.queue = RowQueue(jobs, fork, lambda unit: unit, self._tell, self.shown.append)
+        self.queue = RowQueue(jobs, fork, lambda unit: unit, self._report, self.shown.append)
 
-    def _make(self, session: RowSession, out: Path, said: IO[str]) -> RowWorker:
+    def _make(self, session: RowSession, out: Path, output: IO[str]) -> RowWorker:
         return cast("RowWorker", Scripted(self.places))
 
-    def _tell(self, judged: Judged) -> None:
-        self.told.append(judged.found.row)
+    def _report(self, judged: Judged) -> None:
+        self.reported.append(judged.found.row)
 
     def run(self, *units: Unit) -> dict[str, Judged]:
         return self.queue.run(units)
@@ -94,9 +94,9 @@ def _asked(tmp_path: Path) -> Asked:
     return Asked(tmp_path)
 
 
-def test_every_row_is_judged_once_and_told(asked: Asked) -> None:
+def test_every_row_is_judged_and_reported_once(asked: Asked) -> None:
     judged = asked.run(unit("a", "b"), unit("c"), unit("unseen-d"))
-    assert sorted(judged) == sorted(asked.told) == ["a", "b", "c", "unseen-d"]
+    assert sorted(judged) == sorted(asked.reported) == ["a", "b", "c", "unseen-d"]
     assert isinstance(judged["unseen-d"].found, RowUnseen)
     assert {one.first_problem for one in judged.values()} == {""}
     assert asked.queue.proved == {"A-001"}

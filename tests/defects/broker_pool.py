@@ -19,13 +19,13 @@ IDLE_LIMIT = 4
 
 @dataclass(slots=True)
 class PooledBroker:
-    """A running broker or cluster; what is done to its links is heard by whoever has it."""
+    """A running broker or cluster; what is done to its links goes to its present listener."""
 
     target: Target
     key: Hashable
     listener: Listener | None = None
 
-    def hear(self, event: Event) -> None:
+    def forward(self, event: Event) -> None:
         """For the links, which have one listener for all their life."""
         if self.listener is not None:
             self.listener(event)

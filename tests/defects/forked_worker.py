@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from tests.defects.row_session import RowSession
-from tests.defects.row_unit import Said, Unit
+from tests.defects.row_unit import Message, Unit
 from tests.defects.row_worker import RowWorker
 
 PR_SET_PDEATHSIG = 1
@@ -91,11 +91,11 @@ def _work(
 ) -> None:
     """The life of the process."""
     _end_with(parent)
-    with output.open("w") as said:
+    with output.open("w") as file:
         for stream in (sys.stdout, sys.stderr):
-            os.dup2(said.fileno(), stream.fileno())
-        faulthandler.enable(said)
-        worker = make(session, out, said)
+            os.dup2(file.fileno(), stream.fileno())
+        faulthandler.enable(file)
+        worker = make(session, out, file)
         try:
             while (unit := units.recv()) is not None:
                 worker.judge(unit, units.send)
@@ -104,7 +104,7 @@ def _work(
 
 
 def _end_with(parent: int) -> None:
-    """From now on a signal that ends the parent ends us; the parent speaks for both."""
+    """The end of the parent ends this process; signals are the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -112,10 +112,10 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
 
-def said_by(worker: ForkedWorker) -> Said | None:
-    """What it says next; None when it has ended."""
+def next_message(worker: ForkedWorker) -> Message | None:
+    """What it sends next; None when it has ended."""
     try:
-        said: Said = worker.connection.recv()
+        message: Message = worker.connection.recv()
     except (EOFError, ConnectionResetError):
         return None
-    return said
+    return message

@@ -1,4 +1,4 @@
-"""One row of the defect table, judged: what the tests said with the defect and without.
+"""One row of the defect table, judged: the verdicts with the defect and without.
 
 A defect is killed when exactly its requirement fails, for the stated reason, and every other
 requirement that is watched has the verdict that it has without the defect.

@@ -158,7 +158,7 @@ class PrivateClusterBehindProxies(Target):
         self.spec, self.release = like.spec, like.release
         self.implementation, self.capabilities = like.implementation, like.capabilities
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
-        self._with_links, self._tell, self._pool = links, tell, pool
+        self._with_links, self._report, self._pool = links, tell, pool
         self._cluster: Target | None = None
         self._behind: ProxiedTarget | None = None
         self._open = ExitStack()
@@ -195,26 +195,26 @@ class PrivateClusterBehindProxies(Target):
         pooled = None if pool is None else pool.take(key)
         if pooled is None:
             pooled = self._started(key)
-        pooled.listener = self._tell
+        pooled.listener = self._report
         _return_to(pool, pooled, opening)
         return pooled.target
 
     def _started(self, key: tuple[Any, ...]) -> PooledBroker:
-        heard: list[PooledBroker] = []
+        made: list[PooledBroker] = []
 
-        def hear(event: Event) -> None:
-            for one in heard:
-                one.hear(event)
+        def forward(event: Event) -> None:
+            for one in made:
+                one.forward(event)
 
         cluster = self._like.start_another(
             self._settings,
             nodes=self._count,
             node_folders=self.node_folders,
             links=self._with_links,
-            tell=hear if self._with_links else None,
+            tell=forward if self._with_links else None,
         )
-        heard.append(PooledBroker(cluster, key))
-        return heard[0]
+        made.append(PooledBroker(cluster, key))
+        return made[0]
 
     def is_alive(self) -> bool:
         return self._cluster is not None and self._cluster.is_alive()

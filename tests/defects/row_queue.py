@@ -1,9 +1,9 @@
 """Hands units to workers and collects what they find.
 
-One thread does it all, so that forking is safe: it waits until a worker says something or ends. A
+One thread does it all, so that forking is safe: it waits until a worker sends something or ends. A
 worker that ends leaves its row for another look, and the rest of its unit in the queue. What was
 not killed at the first look gets another one in a process, and before brokers, of its own, so that
-what rows leave to each other decides nothing.
+what one row leaves to the next decides nothing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import wait
 
-from tests.defects.forked_worker import ForkedWorker, said_by
+from tests.defects.forked_worker import ForkedWorker, next_message
 from tests.defects.row_unit import (
     Begun,
+    Message,
     RowFound,
     RowUnseen,
-    Said,
     Unit,
     UnitDone,
     UnitFailed,
@@ -48,14 +48,14 @@ class RowQueue:
         jobs: so many workers at a time.
         fork: makes a worker.
         prepare: completes a unit when a worker is given it.
-        tell: hears of each row as soon as it is decided.
-        show: is given what a worker printed that ended by itself.
+        report: called with each row as soon as it is decided.
+        show: called with what a worker printed that ended by itself.
     """
 
     jobs: int
     fork: MakeForked
     prepare: Prepare
-    tell: Callable[[Judged], None]
+    report: Callable[[Judged], None]
     show: Callable[[str], None]
     proved: set[str] = field(default_factory=set)
     """The MUST requirements that passed without a defect."""
@@ -74,7 +74,7 @@ class RowQueue:
             while self._hand_out():
                 for ready in wait([worker.connection for worker in self._workers]):
                     (worker,) = [one for one in self._workers if one.connection is ready]
-                    self._hear(worker, said_by(worker))
+                    self._take(worker, next_message(worker))
             for worker in self._workers:
                 worker.end()
         finally:
@@ -83,7 +83,7 @@ class RowQueue:
         return self._judged
 
     def _hand_out(self) -> bool:
-        """Whether somebody is at work then."""
+        """Whether a worker has a unit then."""
         for worker in [one for one in self._workers if one.unit is None]:
             if not self._suits(worker):
                 self._workers.remove(worker)
@@ -105,16 +105,19 @@ class RowQueue:
         self._workers.append(made)
         return made
 
-    # -- what workers say ------------------------------------------------------------------------
+    # -- messages of workers ---------------------------------------------------------------------
 
-    def _hear(self, worker: ForkedWorker, said: Said | None) -> None:
+    def _take(self, worker: ForkedWorker, message: Message | None) -> None:
         unit = worker.unit
-        assert unit is not None
-        match said:
+        if unit is None:  # it had none to lose
+            self._workers.remove(worker)
+            worker.kill()
+            return
+        match message:
             case Begun(row):
                 worker.row = row
             case RowFound(row) | RowUnseen(row):
-                self._found[row] = said
+                self._found[row] = message
             case UnitDone(proved):
                 self.proved |= proved
                 self._leave(worker)
@@ -139,11 +142,11 @@ class RowQueue:
     def _decide(self, unit: Unit) -> None:
         for row in unit.rows:
             found = self._found.pop(row)
-            problem = "" if isinstance(found, RowUnseen) else found.problem
-            if not problem or row in self._looked:
-                self._is_judged(row, found)
-            else:
+            problem = found.problem if isinstance(found, RowFound) else ""
+            if problem and row not in self._looked:
                 self._look_again(unit, row, problem)
+            else:
+                self._is_judged(row, found)
 
     def _failed(self, unit: Unit, problem: str) -> None:
         """Without a defect it does not pass: nothing that was found of it counts."""
@@ -177,4 +180,4 @@ class RowQueue:
 
     def _is_judged(self, row: str, found: RowFound | RowUnseen) -> None:
         self._judged[row] = Judged(found, self._looked.get(row, ""))
-        self.tell(self._judged[row])
+        self.report(self._judged[row])

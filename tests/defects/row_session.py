@@ -135,7 +135,7 @@ class RowSession:
 
     @contextmanager
     def _plugins_of_a_run(self, config: pytest.Config) -> Iterator[None]:
-        """What a run registers to hear of its tests must not hear of those of the next."""
+        """A run registers plugins for the reports of its tests; they do not outlive it."""
         before = {id(one) for one in config.pluginmanager.get_plugins()}
         try:
             yield

@@ -84,7 +84,7 @@ class UnitFailed:
     problem: str
 
 
-Said = Begun | RowFound | RowUnseen | UnitDone | UnitFailed
+Message = Begun | RowFound | RowUnseen | UnitDone | UnitFailed
 
 
 def units_of(rows: Iterable[Defect], watched: Callable[[Defect], tuple[str, ...]]) -> list[Unit]:

@@ -29,9 +29,9 @@ from tests.defects.row_items import is_lent, items_of
 from tests.defects.row_session import RowSession
 from tests.defects.row_unit import (
     Begun,
+    Message,
     RowFound,
     RowUnseen,
-    Said,
     Unit,
     UnitDone,
     UnitFailed,
@@ -57,25 +57,25 @@ class RowWorker:
         spec: the target, as it was named.
         is_cluster: whether it has several brokers.
         out: a folder for the runs.
-        said: where the stacks of a case that takes too long are printed.
+        output: where the stacks of a case that takes too long are printed.
     """
 
     session: RowSession
     spec: str
     is_cluster: bool
     out: Path
-    said: IO[str]
+    output: IO[str]
     _pool: BrokerPool = field(default_factory=BrokerPool)
     _runs: int = 0
 
-    def judge(self, unit: Unit, say: Callable[[Said], None]) -> None:
-        """Say what was found of each row, and how the unit ended."""
+    def judge(self, unit: Unit, send: Callable[[Message], None]) -> None:
+        """Send what was found of each row, and how the unit ended."""
         try:
             with self._shared(unit) as addresses:
-                self._judge_before(unit, addresses, say)
+                self._judge_before(unit, addresses, send)
         except Exception as problem:
             text = str(problem) if isinstance(problem, NotClean) else repr(problem)
-            say(UnitFailed(text))
+            send(UnitFailed(text))
 
     def stop(self) -> None:
         """End the private brokers that wait for another row; twice is fine."""
@@ -92,22 +92,22 @@ class RowWorker:
             yield tuple(own.addresses)
 
     def _judge_before(
-        self, unit: Unit, addresses: tuple[Address, ...], say: Callable[[Said], None]
+        self, unit: Unit, addresses: tuple[Address, ...], send: Callable[[Message], None]
     ) -> None:
         items = items_of(self.session.items, unit.where, unit.watched, is_cluster=self.is_cluster)
-        say(Begun(""))
+        send(Begun(""))
         before = self._clean(unit, items, addresses)
         for row in unit.rows:
             defect = _DEFECTS[row]
             if not _is_asked(before, defect.requirement):
-                say(RowUnseen(row))
+                send(RowUnseen(row))
                 continue
-            say(Begun(row))
-            say(self._found(unit, items, addresses, before, defect))
+            send(Begun(row))
+            send(self._found(unit, items, addresses, before, defect))
         if len(unit.rows) > 1:
-            say(Begun(""))
+            send(Begun(""))
             self._clean(unit, items, addresses)
-        say(UnitDone(_proved(before)))
+        send(UnitDone(_proved(before)))
 
     def _found(
         self,
@@ -161,7 +161,7 @@ class RowWorker:
             faulthandler.cancel_dump_traceback_later()
 
     def _begin_limit(self) -> None:
-        faulthandler.dump_traceback_later(CASE_LIMIT_S, exit=True, file=self.said)
+        faulthandler.dump_traceback_later(CASE_LIMIT_S, exit=True, file=self.output)
 
     def _pool_for_test(self) -> BrokerPool | None:
         """None for a test that has its broker for itself."""

@@ -57,7 +57,7 @@ class Table:
         if self.blind:
             lines.append(f"**To be seen on this target, and not seen**: {', '.join(self.blind)}.")
         for row in self.outcomes:
-            if not row.killed:  # said again: the end of a long log may be all that is kept of it
+            if not row.killed:  # again: the end of a long log may be all that is kept of it
                 lines.append(
                     f"**Not killed**: {row.defect.requirement} {row.defect.name}: {row.problem}"
                 )

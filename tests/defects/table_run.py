@@ -28,7 +28,7 @@ from tests.defects.row_worker import RowWorker
 from tests.defects.table import Table
 
 SUITES = ("suites",)
-Hear = Callable[[Defect, Judged], None]
+OnRow = Callable[[Defect, Judged], None]
 Show = Callable[[str], None]
 
 
@@ -97,11 +97,11 @@ class SharedTarget:
 class TableRun:
     """Runs what was asked for.
 
-    ``hear`` is told of each row, ``show`` is given what a worker printed that ended by itself.
+    ``on_row`` is called with each row, ``show`` with what a worker printed that ended by itself.
     """
 
     asked: Asked
-    hear: Hear
+    on_row: OnRow
     show: Show
     _judged: dict[str, Judged] = field(default_factory=dict)
     _proved: set[str] = field(default_factory=set)
@@ -135,12 +135,12 @@ class TableRun:
                 return ForkedWorker(number, session, self._worker, out)
 
             shared = SharedTarget(running)
-            queue = RowQueue(self.asked.jobs, fork, shared.for_unit, self._tell, self.show)
+            queue = RowQueue(self.asked.jobs, fork, shared.for_unit, self._report, self.show)
             self._judged = queue.run(units)
             self._proved = queue.proved
 
-    def _worker(self, session: RowSession, out: Path, said: IO[str]) -> RowWorker:
-        return RowWorker(session, self.asked.spec, self.asked.is_cluster, out, said)
+    def _worker(self, session: RowSession, out: Path, output: IO[str]) -> RowWorker:
+        return RowWorker(session, self.asked.spec, self.asked.is_cluster, out, output)
 
     def _units_of_others(self, session: RowSession) -> list[Unit]:
         """For a complete table: what is tested and has no row, to see whether it is judged."""
@@ -159,9 +159,9 @@ class TableRun:
             return []
         return sorted(self._proved - {one.requirement for one in self.asked.chosen})
 
-    def _tell(self, judged: Judged) -> None:
+    def _report(self, judged: Judged) -> None:
         (defect,) = [one for one in self.asked.chosen if one.name == judged.found.row]
-        self.hear(defect, judged)
+        self.on_row(defect, judged)
 
 
 def _outcome(defect: Defect, judged: Judged) -> Outcome:

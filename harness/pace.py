@@ -1,6 +1,7 @@
 """The pace of the machine beside a wait: a thread wakes every 5 ms and notes how late it was.
 
 A failure of a time says nothing where the machine stood still meanwhile; a silence proves less.
+What this process worked itself in such a pause is taken off: the machine let it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ STEP_S = 0.005
 """Between two wakes."""
 
 TOLERANCE_S = 0.005
-"""Of lateness: a thread of Python that works gives another one its turn after this time."""
+"""Of a pause, where all of them are added up: timers are a little late on an idle machine too."""
 
 STARVED_SHARE = 0.1
 """A single pause of more than this share of a bound, or pauses of more than this share of the time
@@ -30,9 +31,15 @@ MOST_TIMES_AS_LONG = 10
 class Pace:
     """How late the wakes came so far, the one that is due now included."""
 
-    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
-        self._now_s = now_s
+    def __init__(
+        self,
+        now_s: Callable[[], float] = time.monotonic,
+        worked_s: Callable[[], float] = time.process_time,
+    ) -> None:
+        """``worked_s``: the time of the processor that this process has had."""
+        self._now_s, self._worked_s = now_s, worked_s
         self._began_s = self._woke_s = now_s()
+        self._worked_before_s = worked_s()
         self._longest_s = self._lost_s = 0.0
 
     def note_wake(self) -> None:
@@ -40,7 +47,7 @@ class Pace:
         late_s = self._late_s()
         self._longest_s = max(self._longest_s, late_s)
         self._lost_s += max(late_s - TOLERANCE_S, 0.0)
-        self._woke_s = self._now_s()
+        self._woke_s, self._worked_before_s = self._now_s(), self._worked_s()
 
     def end(self) -> None:
         """The watch has ended: what comes later is no pause."""
@@ -49,7 +56,8 @@ class Pace:
         self._now_s = lambda: ended_s
 
     def _late_s(self) -> float:
-        return max(self._now_s() - self._woke_s - STEP_S, 0.0)
+        worked_s = self._worked_s() - self._worked_before_s
+        return max(self._now_s() - self._woke_s - STEP_S - worked_s, 0.0)
 
     @property
     def watched_ms(self) -> float:

@@ -13,6 +13,7 @@ import pytest
 
 from harness.conformance.journal import JOURNAL_NAME, Journal, read_journal
 from harness.targets.reference import ReferenceBroker
+from tests.hang_limit import HANGS_AFTER_S
 
 PREAMBLE = """
 import pytest
@@ -72,7 +73,7 @@ class SmallSuite:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANGS_AFTER_S,
             check=False,
         )
         return Ended(ended.returncode, ended.stdout + ended.stderr, self.run_dir)

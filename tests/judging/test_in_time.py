@@ -20,12 +20,12 @@ BOUND_MS = 600
 @contextmanager
 def stood_still() -> Iterator[Pace]:
     times_s = iter([0.0, 0.0])  # of the watch's begin; then a whole second has gone
-    yield Pace(lambda: next(times_s, 1.0))
+    yield Pace(lambda: next(times_s, 1.0), lambda: 0.0)
 
 
 @contextmanager
 def kept_its_pace() -> Iterator[Pace]:
-    yield Pace(lambda: 0.0)
+    yield Pace(lambda: 0.0, lambda: 0.0)
 
 
 @pytest.mark.parametrize("error", [AssertionError("too late"), ResponseTimeout("too late")])
@@ -68,7 +68,7 @@ from harness.pace import Pace
 @contextmanager
 def pace():
     times = iter([0.0] * 2)
-    yield Pace(lambda: next(times, {now_s}))
+    yield Pace(lambda: next(times, {now_s}), lambda: 0.0)
 
 module.watched_pace = pace
 seen = []

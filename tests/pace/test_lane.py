@@ -46,7 +46,7 @@ def pytest_configure(config):
         watches.append(None)
         now_s = 1.0 if len(watches) <= config.getoption("starved") else 0.0
         times_s = iter([0.0, 0.0])
-        yield Pace(lambda: next(times_s, now_s))
+        yield Pace(lambda: next(times_s, now_s), lambda: 0.0)
 
     lane.watched_pace = watch
 """

@@ -22,12 +22,13 @@ class Clock:
         return self.now_s
 
 
-def woken(*after_ms: float) -> Pace:
-    """A pace whose watch woke so long after the wake before."""
-    clock = Clock()
-    pace = Pace(clock)
+def woken(*after_ms: float, work_share: float = 0) -> Pace:
+    """A pace whose watch woke so long after the wake before; the process worked in that time."""
+    clock, worked = Clock(), Clock()
+    pace = Pace(clock, worked)
     for each_ms in after_ms:
         clock.now_s += each_ms * MS
+        worked.now_s += each_ms * MS * work_share
         pace.note_wake()
     return pace
 
@@ -38,8 +39,15 @@ def test_wakes_in_time_are_no_pause() -> None:
     assert not pace.is_starved(1)
 
 
-def test_a_thread_that_works_delays_every_wake_a_little() -> None:
-    """The interpreter gives a waiting thread its turn after 5 ms: that is not the machine."""
+@pytest.mark.parametrize(("work_share", "lost_ms"), [(0, 1000), (0.5, 500), (1, 0), (2, 0)])
+def test_what_the_process_works_itself_is_no_pause(work_share: float, lost_ms: float) -> None:
+    """One of its threads keeps the watch from its turn; on two processors it works twice."""
+    pace = woken(5, 1010, work_share=work_share)
+    assert pace.lost_ms == pytest.approx(lost_ms, abs=10)
+    assert pace.is_starved(100) == (lost_ms > 0)
+
+
+def test_small_pauses_are_tolerated() -> None:
     pace = woken(*[10] * 100)
     assert round(pace.lost_ms) == 0
     assert not pace.is_starved(51)
@@ -59,7 +67,7 @@ def test_many_small_pauses_starve_any_bound(late_ms: float, starved: bool) -> No
 
 def test_a_wake_that_is_still_due_counts() -> None:
     clock = Clock()
-    pace = Pace(clock)
+    pace = Pace(clock, lambda: 0.0)
     clock.now_s += 1
     assert (round(pace.longest_ms), round(pace.lost_ms)) == (995, 990)
     assert pace.is_starved(9_000)
@@ -80,7 +88,7 @@ def left_with(monkeypatch: pytest.MonkeyPatch, for_ms: float, lost_share: float)
             return self.watched_ms * lost_share
 
     clock = Clock()
-    monkeypatch.setattr(pace_module, "Pace", lambda: Losing(clock))
+    monkeypatch.setattr(pace_module, "Pace", lambda: Losing(clock, lambda: 0.0))
     began_s = clock.now_s
     for left_ms in time_left(for_ms):
         clock.now_s += min(max(left_ms, 0.01), 1) * MS  # a clock has steps
@@ -102,7 +110,7 @@ def test_there_is_always_one_look() -> None:
 
 def test_what_comes_after_the_watch_is_no_pause() -> None:
     clock = Clock()
-    pace = Pace(clock)
+    pace = Pace(clock, lambda: 0.0)
     clock.now_s += 5 * MS
     pace.end()
     clock.now_s += 10

@@ -90,6 +90,8 @@ def _partitions(folders: list[Path]) -> list[Path]:
     return [path for folder in folders for path in folder.rglob("meta.properties")]
 
 
+@pytest.mark.kafka
+@pytest.mark.deep  # a run that is killed leaves more, and some of those are run
 def test_a_run_with_a_zookeeper_leaves_nothing(place: Place) -> None:
     kinds.need_kafka(kinds.KAFKA_ZK, PIN)
     ended = _run(place, f"kafka:{kinds.KAFKA_ZK},mode=zk", "META-017")
@@ -100,6 +102,7 @@ def test_a_run_with_a_zookeeper_leaves_nothing(place: Place) -> None:
     assert "are kept in" not in ended.stdout
 
 
+@pytest.mark.kafka
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("--keep",)], ids=["", "keep"])
 def test_a_killed_run_with_a_zookeeper(place: Place, options: tuple[str, ...]) -> None:

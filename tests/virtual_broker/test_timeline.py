@@ -21,6 +21,8 @@ def run(*words: str) -> tuple[int, str]:
     return ended.exit_code, ended.output
 
 
+@pytest.mark.kafka
+@pytest.mark.deep  # CI plays the table on two releases
 def test_a_real_broker_shows_the_table(tmp_path: Path) -> None:
     kinds.need_kafka(RELEASE)
     page = tmp_path / "page.md"

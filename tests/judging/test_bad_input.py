@@ -215,6 +215,7 @@ def _judge(spec: str, folder: Path, *options: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("peer", "said"),
     [

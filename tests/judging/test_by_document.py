@@ -35,6 +35,7 @@ def by_document(tmp_path: Path) -> SmallSuite:
     return SmallSuite(tmp_path, "by-document").write(SUITE)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_only_what_asks_no_broker_runs(by_document: SmallSuite, options: tuple[str, ...]) -> None:
     ended = by_document.run(*options)

@@ -70,6 +70,7 @@ OLD = {"TXN-014": "not_supported", "META-031": "not_supported", "FETCH-014": "fa
 NEW = {**AS_TODAY, "FETCH-014": "not_supported"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("implementation", "release", "wanted"),
     [

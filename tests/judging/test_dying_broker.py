@@ -42,6 +42,7 @@ def fragile(folder: Path, capabilities: list[str]) -> SmallSuite:
     return SmallSuite(folder, f"command:{path}").write(SUITE)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_another_broker_stands_in(tmp_path: Path, options: tuple[str, ...]) -> None:
     ended = fragile(tmp_path, ["own_broker", "create_topics"]).run(*options)

@@ -28,6 +28,7 @@ def test_has_no_faults(broker):
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_every_event_is_told_once(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(SUITE).run(*options)

@@ -96,6 +96,7 @@ def _by_test(verdicts: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]
     return {(test.split("[")[0], name): verdict for (test, name), verdict in verdicts.items()}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_every_verdict_reaches_the_journal(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(EVERY_VERDICT).run(*options)

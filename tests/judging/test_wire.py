@@ -26,6 +26,7 @@ def test_asks_nothing(broker):
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "two workers"])
 def test_all_is_counted_once(suite: SmallSuite, options: tuple[str, ...]) -> None:
     ended = suite.write(SUITE).run(*options)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
 
+import reports.build
 from harness.java import spark_java_home
 from reports.build import ReportPaths, build_report
 from reports.given import Wording
 
 from .browser import _browser, _pages  # noqa: F401  fixtures
 from .made_results import Row, drawn_rows, write_beside, write_results
+from .shared_spark import SharedSpark
 
 STATEMENTS = {
     "PROD-004": "acks=all waits <for> \"every\" | in-sync 'replica' \\ & *no* less",
@@ -25,12 +27,11 @@ WORDING = Wording(STATEMENTS, {0: "Produce"}, frozenset({"PROD-004"}))
 
 @dataclass(frozen=True)
 class DrawnReport:
-    """A report, the rows and the folder that it was made from, and the JVMs that it left."""
+    """A report, and the rows and the folder that it was made from."""
 
     rows: list[Row]
     results: Path
     paths: ReportPaths
-    left_behind: list[str]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,14 +40,30 @@ def _java() -> None:
     os.environ["JAVA_HOME"] = str(spark_java_home().home)
 
 
-@pytest.fixture(scope="session")
-def drawn_report(tmp_path_factory: pytest.TempPathFactory) -> DrawnReport:
+@pytest.fixture(scope="package")
+def shared_spark() -> Iterator[SharedSpark]:
+    """Ends with this package: other tests look for processes that are left behind."""
+    shared = SharedSpark()
+    yield shared
+    shared.end()
+
+
+@pytest.fixture
+def without_spark(shared_spark: SharedSpark) -> None:
+    """No session runs: a report starts one of its own."""
+    shared_spark.end()
+
+
+@pytest.fixture(scope="package")
+def drawn_report(
+    tmp_path_factory: pytest.TempPathFactory, shared_spark: SharedSpark
+) -> DrawnReport:
     # The folder's name holds signs that mean something in Spark's globs and in URIs.
     folder = tmp_path_factory.mktemp("drawn") / "a [x] ü*{b}%20"
     rows = drawn_rows()
     write_results(folder, rows)
     write_beside(folder)
-    before = set(psutil.Process().children(recursive=True))
-    paths = build_report([folder], folder / "report", wording=WORDING)
-    left = set(psutil.Process().children(recursive=True)) - before
-    return DrawnReport(rows, folder, paths, [str(process) for process in left])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reports.build, "spark_session", shared_spark.session)
+        paths = build_report([folder], folder / "report", wording=WORDING)
+    return DrawnReport(rows, folder, paths)

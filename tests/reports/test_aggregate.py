@@ -20,14 +20,15 @@ from reports.session import spark_session
 from reports.wording import incomplete_warnings
 
 from .made_results import Row, row, write_part, write_results
+from .shared_spark import SharedSpark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module", name="spark")
-def _spark() -> Iterator[SparkSession]:
-    with spark_session("local[1]") as spark:
+def _spark(shared_spark: SharedSpark) -> Iterator[SparkSession]:
+    with shared_spark.session() as spark:
         yield spark
 
 

@@ -17,6 +17,7 @@ from harness.conformance.dated import why_not_promised
 from harness.conformance.observed import read_observed
 from harness.conformance.record import CheckRecord, RunHeader
 from harness.conformance.verdict import Verdict
+from reports.archaeology import build
 from reports.archaeology.as_markdown import archaeology_markdown
 from reports.archaeology.as_parquet import (
     CHANGES,
@@ -29,6 +30,7 @@ from reports.arrow import pq
 from tests.conformance.made import check, header, write_run
 
 from .made_history import history_of, promise
+from .shared_spark import SharedSpark
 
 V = Verdict
 # A promise since 4.2 and one since 3.7 that is a SHOULD; FETCH-014 was promised until 3.x.
@@ -90,13 +92,15 @@ class Dug:
 
 
 @pytest.fixture(scope="module")
-def dug(tmp_path_factory: pytest.TempPathFactory) -> Dug:
+def dug(tmp_path_factory: pytest.TempPathFactory, shared_spark: SharedSpark) -> Dug:
     results = tmp_path_factory.mktemp("dug")
     for number, (target, seen) in enumerate(RESULTS.items()):
         write_run(results, checks(target, seen, 9), about=about(target, f"r{number}", 9))
     old = about("kafka:4.4.0", "old")
     write_run(results, checks("kafka:4.4.0", {"CONN-001": "F"}), about=old, footer=False)
-    return Dug(results, results / "archaeology", run(results, "--json"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "spark_session", shared_spark.session)
+        return Dug(results, results / "archaeology", run(results, "--json"))
 
 
 def test_the_newest_run_of_each_release_counts(dug: Dug) -> None:

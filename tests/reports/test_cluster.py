@@ -106,7 +106,7 @@ def standalone_cluster(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def test_standalone_cluster_gives_the_same_report(
-    drawn_report: DrawnReport, tmp_path: Path
+    drawn_report: DrawnReport, without_spark: None, tmp_path: Path
 ) -> None:
     with standalone_cluster(tmp_path) as (master, web_port):
         there = build_report([drawn_report.results], tmp_path / "report", master, wording=WORDING)

@@ -15,7 +15,7 @@ from reports.as_html import matrix_html
 from reports.as_json import SCHEMA_FILE, matrix_json
 from reports.as_junit import matrix_junit
 from reports.as_markdown import matrix_markdown
-from reports.build import build_report
+from reports.build import RENDERINGS, build_report
 from reports.dataset import find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
@@ -23,7 +23,7 @@ from reports.histories import histories
 from reports.matrix import Matrix, read_matrix, read_table
 from reports.verdicts import WORST_FIRST
 
-from .conftest import STATEMENTS, DrawnReport
+from .conftest import STATEMENTS, WORDING, DrawnReport
 from .made_results import wire_rows
 from .second_opinion import api_opinion, second_opinion
 
@@ -121,12 +121,23 @@ def test_rendering_again_gives_the_same_bytes(drawn_report: DrawnReport, matrix:
     assert matrix_html(matrix) == paths.html.read_text(encoding="utf-8")
 
 
-def test_no_jvm_and_no_half_written_folder_is_left(drawn_report: DrawnReport) -> None:
-    assert drawn_report.left_behind == []
+def test_no_half_written_folder_is_left(drawn_report: DrawnReport) -> None:
     left = sorted(entry.name for entry in drawn_report.results.iterdir())
     assert left == ["defects", "faults", "histories", "report", "results", "runs", "wire"]
 
 
+@pytest.mark.deep
+def test_a_report_with_a_session_of_its_own_is_the_same_and_leaves_no_jvm(
+    drawn_report: DrawnReport, without_spark: None, tmp_path: Path
+) -> None:
+    before = set(psutil.Process().children(recursive=True))
+    paths = build_report([drawn_report.results], tmp_path / "report", wording=WORDING)
+    assert set(psutil.Process().children(recursive=True)) <= before
+    for name in RENDERINGS:
+        assert (paths.folder / name).read_bytes() == (drawn_report.paths.folder / name).read_bytes()
+
+
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("master", "why"),
     [
@@ -135,7 +146,7 @@ def test_no_jvm_and_no_half_written_folder_is_left(drawn_report: DrawnReport) ->
     ],
 )
 def test_start_that_fails_says_why_and_leaves_no_jvm(
-    drawn_report: DrawnReport, tmp_path: Path, master: str, why: str
+    drawn_report: DrawnReport, without_spark: None, tmp_path: Path, master: str, why: str
 ) -> None:
     from pyspark import SparkContext
 

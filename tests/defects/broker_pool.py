@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from harness.proxies.event import Event, Listener
 from harness.targets.target import Target
 
-IDLE_LIMIT = 4
+IDLE_LIMIT = 2
 """So many wait at most: an idle cluster has heartbeats too."""
 
 

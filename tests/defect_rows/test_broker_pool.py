@@ -133,3 +133,14 @@ def test_a_cluster_is_used_again_only_when_it_is_whole(pool: BrokerPool, tmp_pat
     with cluster() as third:
         assert third._running is not running
     assert not running.is_alive()
+
+
+def test_a_cluster_whose_files_a_test_reached_is_not_used_again(
+    pool: BrokerPool, tmp_path: Path
+) -> None:
+    like = parse_target("reference,nodes=3", log_dir=tmp_path)
+    with PrivateClusterBehindProxies(like, {}, 3, FrameRule(), pool=pool) as cluster:
+        running = cluster._running
+        assert cluster.log_directories(1)
+        assert is_well(running)
+    assert not running.is_alive()

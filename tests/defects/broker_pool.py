@@ -24,6 +24,8 @@ class PooledBroker:
     target: Target
     key: Hashable
     listener: Listener | None = None
+    is_spoiled: bool = False
+    """Something may have been done to it that cannot be seen from outside."""
 
     def forward(self, event: Event) -> None:
         """For the links, which have one listener for all their life."""
@@ -50,7 +52,7 @@ class BrokerPool:
     def give_back(self, one: PooledBroker, is_well: Callable[[Target], bool]) -> None:
         """It waits from now on, or ends here when it has come to harm."""
         one.listener = None
-        if not (one.target.is_alive() and is_well(one.target)):
+        if one.is_spoiled or not (one.target.is_alive() and is_well(one.target)):
             one.target.stop()
             return
         self._idle[id(one)] = one

@@ -158,8 +158,9 @@ class PrivateClusterBehindProxies(Target):
         self.spec, self.release = like.spec, like.release
         self.implementation, self.capabilities = like.implementation, like.capabilities
         self._like, self._settings, self._count, self._rule = like, settings, nodes, rule
-        self._with_links, self._report, self._pool = links, tell, pool
+        self._with_links, self._listener, self._pool = links, tell, pool
         self._cluster: Target | None = None
+        self._pooled: PooledBroker | None = None
         self._behind: ProxiedTarget | None = None
         self._open = ExitStack()
 
@@ -195,7 +196,7 @@ class PrivateClusterBehindProxies(Target):
         pooled = None if pool is None else pool.take(key)
         if pooled is None:
             pooled = self._started(key)
-        pooled.listener = self._report
+        pooled.listener, self._pooled = self._listener, pooled
         _return_to(pool, pooled, opening)
         return pooled.target
 
@@ -234,6 +235,9 @@ class PrivateClusterBehindProxies(Target):
         return self._running.links
 
     def log_directories(self, node: int) -> list[Path]:
+        """What a test changes there is not healed, so no other test gets the cluster."""
+        if self._pooled is not None:
+            self._pooled.is_spoiled = True
         return self._running.log_directories(node)
 
     def _close_proxy(self, node: int) -> None:

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.row_queue import Judged
 from tests.defects.row_unit import RowFound
 from tests.defects.table_run import Asked
+from tests.judging.awaiting import await_right
 
 COMMAND = [sys.executable, "-m", "tests.defects"]
 MARK = "KAFKA_CONFORMANCE_TEST_OF_THE_TABLE"
@@ -131,8 +131,9 @@ def test_nothing_is_left_of_a_table_that_is_ended(
         assert len(ports) >= 2, "the broker's, and that of a proxy"
         table.send_signal(number)
         assert table.wait(LIMIT_S) == code
-    deadline = time.monotonic() + LIMIT_S
-    while left := [*map(str, marked(mark)), *(str(path) for path in folder.iterdir())]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.05)
+    await_right(
+        lambda: [*map(str, marked(mark)), *(str(path) for path in folder.iterdir())],
+        lambda left: left == [],
+        "no process and no folder is left",
+    )
     assert not [port for port in ports if is_open(port)]

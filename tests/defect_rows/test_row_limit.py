@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import threading
 from pathlib import Path
 from typing import IO, cast
@@ -44,6 +45,8 @@ def test_its_stacks_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def make(session: RowSession, out: Path, output: IO[str]) -> RowWorker:
         return RowWorker(session, "reference", is_cluster=False, out=out, output=output)
 
+    # A forked process would wait for ever for the timer thread of the limit of this test.
+    faulthandler.cancel_dump_traceback_later()
     session = cast("RowSession", HangingSession())
     worker = ForkedWorker(1, session, make, tmp_path / "worker")
     worker.give(Unit(Where.BUILT_IN, ("APIV-001",), ("one_api_is_listed_twice",)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from tests.defects.row_queue import Judged, NeverClean, RowQueue
 from tests.defects.row_session import RowSession
 from tests.defects.row_unit import Begun, Message, RowFound, RowUnseen, Unit, UnitDone, UnitFailed
 from tests.defects.row_worker import RowWorker
+from tests.judging.awaiting import await_that
 
 Send = Callable[[Message], None]
 
@@ -160,7 +160,6 @@ def test_what_wants_a_process_of_its_own_gets_one(asked: Asked) -> None:
 
 
 def await_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + 30
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        assert time.monotonic() < deadline, f"of {pids} some live on"
-        time.sleep(0.01)
+    await_that(
+        lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), f"of {pids} none lives on"
+    )

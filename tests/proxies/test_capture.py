@@ -37,9 +37,9 @@ from tests.targets.kinds import not_run
 ADVERTISED = ("broker-1.invalid", 9999)  # RFC 6761: no such name is ever resolved
 REQUEST_BYTES = frame(encode_request(MetadataRequest(), 1, 1))
 TOPIC = "captured"
-UNREAD = (
-    1  # a client that closes may leave an answer on its way, which the proxy does not take then
-)
+UNREAD = 1
+"""A client that closes may leave an answer on its way: the proxy does not take it, or does not pass
+it on."""
 Bytes = tuple[bytes, bytes]
 
 
@@ -102,7 +102,8 @@ def test_our_reader_finds_all_that_the_broker_saw(conversation: Conversation) ->
         unread += captured[port][1] != answers
     assert unread <= UNREAD
     assert {"Produce", "Fetch", "Metadata"} <= {e.api.name for e in upstream if e.api}
-    assert len(found) == 2 * len(upstream), "as many on the client's side"
+    on_the_other_side = len(found) - len(upstream)
+    assert len(upstream) - UNREAD <= on_the_other_side <= len(upstream)
     totals = follower.totals
     assert (totals.lost_bytes, totals.skipped_bytes, totals.undecodable) == (0, 0, 0)
     assert totals.connections == 2 * len(conversation.broker_saw)

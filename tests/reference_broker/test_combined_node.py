@@ -27,19 +27,21 @@ from tests.judging.awaiting import await_that
 
 BROKER = [sys.executable, "-m", "harness.cli", "broker", "--port", "0", "--cluster-id", "one-node"]
 IN_TIME_MS = 60_000  # of a machine that does much else; no test waits for its end
-TIMES = [
-    word
-    for pair in (f"broker.session.timeout.ms={IN_TIME_MS}", "broker.heartbeat.interval.ms=300")
-    for word in ("--setting", pair)
-]
+HEARTBEATS = ("--setting", "broker.heartbeat.interval.ms=300")
 
 
 @contextmanager
-def node(folder: Path, number: int, *words: str) -> Iterator[tuple[ChildProcess, int, int]]:
-    """A process; where clients come to, and its controller if it has one."""
+def node(
+    folder: Path, number: int, *words: str, session_ms: int = IN_TIME_MS
+) -> Iterator[tuple[ChildProcess, int, int]]:
+    """A process; where clients come to, and its controller if it has one.
+
+    ``session_ms``: so long its controller waits for a broker that was killed.
+    """
     log = folder / f"{number}.log"
     log.write_text("")
-    command = [*BROKER, "--setting", f"node.id={number}", *TIMES, *words]
+    session = ("--setting", f"broker.session.timeout.ms={session_ms}")
+    command = [*BROKER, "--setting", f"node.id={number}", *session, *HEARTBEATS, *words]
     child = ChildProcess([*command, "--data-dir", str(folder / f"{number}")], log)
     try:
         client = _announced(child, r"^listening on \S+:(\d+)$")

@@ -27,6 +27,8 @@ from tests.reference_broker.test_combined_node import (
 BROKER, SET, DELETE = 4, 0, 1
 BIG = b"x" * 500_000
 TWO = ("--setting", "log.dirs=one,two")
+SESSION_MS = 3_000
+"""A killed broker may register again when its session is over."""
 
 
 def move(port: int, *wishes: tuple[str, str, int]) -> dict[tuple[str, int], int]:
@@ -92,7 +94,7 @@ def test_a_move_that_is_held_back_goes_on_after_a_restart(tmp_path: Path) -> Non
         await_that(lambda: places(port) == {begun: (False, False), other: (True, True)})
         before = bytes_of(port)
         child.kill()
-    with node(tmp_path, 1, "--controller-port", "0", *TWO) as (_, port, _):
+    with node(tmp_path, 1, "--controller-port", "0", *TWO, session_ms=SESSION_MS) as (_, port, _):
         assert places(port) == {begun: (False, False), other: (True, True)}
         limit(port, None)
         await_that(lambda: places(port) == {other: (False, False)})

@@ -60,3 +60,8 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
     }
 )
 """By target: whether it has to show a defect."""
+
+
+def shown_by_any(defect: Defect) -> bool:
+    """Whether one of the targets in SHOWN has to show it."""
+    return any(shows(defect) for shows in SHOWN.values())

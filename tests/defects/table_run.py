@@ -16,6 +16,7 @@ from harness.conformance.catalogue import load_catalogue
 from harness.targets.scratch import ScratchFolder
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
+from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.chosen_rows import has_several_nodes
 from tests.defects.defect import Defect
 from tests.defects.forked_worker import ForkedWorker
@@ -25,6 +26,7 @@ from tests.defects.row_queue import Judged, RowQueue
 from tests.defects.row_session import RowSession
 from tests.defects.row_unit import RowFound, Unit, units_of
 from tests.defects.row_worker import RowWorker
+from tests.defects.seen_on import shown_by_any
 from tests.defects.table import Table
 
 SUITES = ("suites",)
@@ -154,10 +156,11 @@ class TableRun:
         return [Unit(where, others, ()) for where in wheres if others]
 
     def _unproved(self) -> list[str]:
-        """MUST requirements that are judged and have no defect."""
+        """MUST requirements that are judged and have no defect on this or another target."""
         if not self.asked.complete:
             return []
-        return sorted(self._proved - {one.requirement for one in self.asked.chosen})
+        elsewhere = {one.requirement for one in ALL_DEFECTS if shown_by_any(one)}
+        return sorted(self._proved - {one.requirement for one in self.asked.chosen} - elsewhere)
 
     def _report(self, judged: Judged) -> None:
         (defect,) = [one for one in self.asked.chosen if one.name == judged.found.row]

@@ -19,7 +19,8 @@ from harness.codec.frame import LENGTH_BYTES
 Claim = TypeVar("Claim")
 Pieces = Sequence[bytes]
 LONGEST = 0x7FFF_FFFF
-FRAMES_A_TURN = 512  # a loop has other connections, timers and a stop to see to
+FRAMES_A_TURN = 8192  # a loop has other connections, timers and a stop to see to
+FOUND_A_TURN = 1024  # of these, because each costs about ten times what one costs that passes
 SMALL_BYTES = 4096  # pieces below are put together, for each costs more than its bytes
 _LENGTH = struct.Struct(">i")
 
@@ -195,9 +196,11 @@ class FrameFinder(Generic[Claim]):
 
     def _walk(self, data: bytes, start: int, at: int) -> None:
         """A frame begins at ``data[at]``; what is before ``data[start]`` went on already."""
-        size, begins, left = len(data), self._watch.begins, FRAMES_A_TURN
+        size, begins, to_find = len(data), self._watch.begins, FOUND_A_TURN
         self.is_behind = False
-        while size - at >= LENGTH_BYTES and left and not self.is_stopped:
+        for _ in range(FRAMES_A_TURN):
+            if size - at < LENGTH_BYTES or self.is_stopped:
+                break
             if self.interrupt:
                 self._pass(data, start, at)
                 start = at
@@ -213,7 +216,6 @@ class FrameFinder(Generic[Claim]):
             if size - payload < self._head_bytes and size < stop:
                 break
             claim = begins(data, payload, length)
-            left -= 1
             if claim is None:
                 at = stop
                 continue
@@ -224,10 +226,20 @@ class FrameFinder(Generic[Claim]):
                 return
             self._watch.found(claim, data[payload:stop], (data[at:stop],))
             at = start = stop
+            to_find -= 1
+            if not to_find:
+                self.is_behind = at < size
+                break
+        else:
+            self.is_behind = at < size
+        self._leave(data, start, at)
+
+    def _leave(self, data: bytes, start: int, at: int) -> None:
+        """What is behind ``data[at]`` was not walked."""
+        size = len(data)
         if at < size:
             self._head = data[at:]
             self._left = 0
-            self.is_behind = not left
             self._pass(data, start, at)
         else:
             self._left = at - size

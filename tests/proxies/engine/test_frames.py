@@ -83,14 +83,21 @@ def split(stream: bytes) -> list[bytes]:
     wanted=st.sets(st.integers(0, 8)),
     a_turn=st.integers(1, 3),
     turns=st.integers(0, 2),
+    limit=st.sampled_from(["FRAMES_A_TURN", "FOUND_A_TURN"]),
     interrupt=st.booleans(),
 )
 @example(
     stream=struct.pack(">i4xi", 4, 9) + b"head", cuts=[], wanted=set(), a_turn=1, turns=1,
-    interrupt=False,
+    limit="FRAMES_A_TURN", interrupt=False,
 )  # fmt: skip
 def test_what_is_walked_in_several_turns_is_the_same(
-    stream: bytes, cuts: list[float], wanted: set[int], a_turn: int, turns: int, interrupt: bool
+    stream: bytes,
+    cuts: list[float],
+    wanted: set[int],
+    a_turn: int,
+    turns: int,
+    limit: str,
+    interrupt: bool,
 ) -> None:
     """``turns`` of the loop between two reads: the last ones may find the finder still behind."""
     at_once, by_turns = Noting(wanted), Noting(wanted)
@@ -99,7 +106,7 @@ def test_what_is_walked_in_several_turns_is_the_same(
     for piece in pieces(stream, cuts):
         at_once.finder.feed(piece)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frames, "FRAMES_A_TURN", a_turn)
+        patch.setattr(frames, limit, a_turn)
         for piece in pieces(stream, cuts):
             by_turns.finder.feed(piece)
             for _ in range(turns):

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from harness.proxies import running
-from harness.proxies.frames import FRAMES_A_TURN
+from harness.proxies.frames import FOUND_A_TURN, FRAMES_A_TURN
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.proxies.seen import SeenRequest
@@ -81,20 +81,33 @@ def test_a_turn_of_the_loop_walks_a_bounded_number_of_frames() -> None:
     asking = Asking(on_request=lambda seen: ())  # nothing goes on, so nothing else stops the reads
 
     def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
-        client.protocol.data_received(metadata(1) * FRAMES_A_TURN)
-        assert len(asking.requests) == FRAMES_A_TURN
+        client.protocol.data_received(metadata(1) * FOUND_A_TURN)
+        assert len(asking.requests) == FOUND_A_TURN
         assert not client._is_paused
-        client.protocol.data_received(metadata(1) * (2 * FRAMES_A_TURN + 1) + metadata(2)[:5])
-        assert len(asking.requests) == 2 * FRAMES_A_TURN
+        client.protocol.data_received(metadata(1) * (2 * FOUND_A_TURN + 1) + metadata(2)[:5])
+        assert len(asking.requests) == 2 * FOUND_A_TURN
         assert client._is_paused
-        assert proxy.held_bytes >= (FRAMES_A_TURN + 1) * len(metadata(1))
+        assert proxy.held_bytes >= (FOUND_A_TURN + 1) * len(metadata(1))
         loop.run()
-        assert len(asking.requests) == 3 * FRAMES_A_TURN + 1
+        assert len(asking.requests) == 3 * FOUND_A_TURN + 1
         assert not client._is_paused
         client.protocol.data_received(metadata(2)[5:])
-        assert [seen.ordinal for seen in asking.requests] == list(range(3 * FRAMES_A_TURN + 2))
+        assert [seen.ordinal for seen in asking.requests] == list(range(3 * FOUND_A_TURN + 2))
 
     in_hand(work, asking)
+
+
+def test_a_turn_of_the_loop_counts_a_bounded_number_of_frames_that_pass() -> None:
+    def work(loop: HandLoop, proxy: Proxy, client: Any) -> None:
+        (counted,) = (cast("Any", one.requests) for one in proxy.connections)
+        client.protocol.data_received(metadata(1) * (FRAMES_A_TURN + 1))
+        assert counted.ordinal == FRAMES_A_TURN
+        assert client._is_paused
+        loop.run()
+        assert counted.ordinal == FRAMES_A_TURN + 1
+        assert proxy.counters.upstream.sent_bytes == len(metadata(1)) * (FRAMES_A_TURN + 1)
+
+    in_hand(work, Asking(directions=()))
 
 
 @pytest.mark.parametrize("rest", [b"", metadata(1)[:-1]])

@@ -17,9 +17,11 @@ STEP_S = 0.005
 TOLERANCE_S = 0.005
 """Of a pause, where all of them are added up: timers are a little late on an idle machine too."""
 
-STARVED_SHARE = 0.1
-"""A single pause of more than this share of a bound, or pauses of more than this share of the time
-watched, each without what is tolerated: the machine starves."""
+PAUSE_SHARE = 0.1
+"""Of a bound: a single pause that is longer may be why it was missed."""
+
+LOST_SHARE = 0.5
+"""Of the time watched: the machine did not even keep half of its pace where more was lost."""
 
 FACTORS = (1, 6, 6, 6)
 """What all times are multiplied by, an attempt after another, while the machine starves."""
@@ -76,8 +78,8 @@ class Pace:
 
     def is_starved(self, bound_ms: float) -> bool:
         """Whether a failure to keep this bound may come from the machine."""
-        paused = self.longest_ms > STARVED_SHARE * bound_ms
-        return paused or self.lost_ms > STARVED_SHARE * self.watched_ms
+        paused = self.longest_ms > PAUSE_SHARE * bound_ms
+        return paused or self.lost_ms > LOST_SHARE * self.watched_ms
 
     def __str__(self) -> str:
         return (

@@ -112,7 +112,8 @@ def pytest_terminal_summary(
         report.nodeid
         for outcome in ("failed", "error")
         for report in terminalreporter.getreports(outcome)
-        if any(mark in report.keywords for mark in MARKS)
+        if isinstance(report, pytest.TestReport)  # not of a file that could not be collected
+        and any(mark in report.keywords for mark in MARKS)
     ]
     if failed and not config.getoption("deep"):
         terminalreporter.section(f"drawn cases that failed ({_draw_option(config)})")

@@ -19,6 +19,6 @@ def test_only_what_no_target_proves_is_named(complete: bool, named: list[str]) -
     chosen = [one for one in ALL_DEFECTS if one.requirement == HERE]
     assert chosen
     asked = Asked(CLUSTER_SEEN_ON, chosen, complete, 1, "ends", "area", None)
-    run = TableRun(asked, lambda defect, judged: None)
+    run = TableRun(asked, lambda defect, judged: None, lambda text: None)
     run._proved = {HERE, ELSEWHERE, NOWHERE}
     assert run._unproved() == named

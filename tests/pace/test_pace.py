@@ -61,7 +61,7 @@ def test_a_pause_starves_bounds_up_to_ten_times_as_long(bound_ms: float, starved
 
 @pytest.mark.parametrize(("late_ms", "starved"), [(5, False), (14, False), (16, True), (50, True)])
 def test_many_small_pauses_starve_any_bound(late_ms: float, starved: bool) -> None:
-    """Where they are as long as the rest together: half of the pace is lost."""
+    """Where half of the pace is lost by them."""
     pace = woken(*[5 + late_ms] * 100)
     assert pace.is_starved(100_000) == starved
 

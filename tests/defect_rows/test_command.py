@@ -127,8 +127,11 @@ def test_nothing_is_left_of_a_table_that_is_ended(
     ) as table:
         assert table.stderr is not None
         assert "killed" in table.stderr.readline(), "a row is judged, more are to come"
-        ports = ports_of(marked(mark))
-        assert len(ports) >= 2, "the broker's, and that of a proxy"
+        ports = await_right(
+            lambda: ports_of(marked(mark)),
+            lambda found: len(found) >= 2,
+            "the broker's port, and that of a proxy",
+        )
         table.send_signal(number)
         assert table.wait(LIMIT_S) == code
     await_right(

@@ -38,8 +38,7 @@ ADVERTISED = ("broker-1.invalid", 9999)  # RFC 6761: no such name is ever resolv
 REQUEST_BYTES = frame(encode_request(MetadataRequest(), 1, 1))
 TOPIC = "captured"
 UNREAD = 1
-"""A client that closes may leave a request or an answer on its way, which the proxy does not take or
-pass on then."""
+"""A client that closes may leave a request or an answer on its way, which does not pass then."""
 Bytes = tuple[bytes, bytes]
 
 

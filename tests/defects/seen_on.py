@@ -34,12 +34,6 @@ JOINED_SEEN_ON = "reference,nodes=1"
 ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
 CLUSTER_SEEN_ON = "reference,nodes=3"
 QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
-CLUSTER_SAMPLE = (
-    *("COORD-001", "IDEM-001", "OFFS-013", "PROD-004", "PROD-006", "PROD-007"),
-    *("CONN-028", "OFFS-015", "SHUT-002"),
-)
-"""What CI runs of the cluster's table: some of areas with few tests, before a cluster that is only
-asked, and before one whose nodes are harmed."""
 
 
 def _by_one_broker(defect: Defect) -> bool:

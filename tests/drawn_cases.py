@@ -7,13 +7,12 @@ commit runs other cases, and every worker and who repeats a run the same ones.
 from __future__ import annotations
 
 import shlex
-import subprocess
 from collections.abc import Iterable
-from hashlib import blake2b
 
 import pytest
 
-NO_COMMIT = "no commit"
+from tests.ci.draw import head, number_of
+
 MARKS = ("sample", "rotates")
 
 
@@ -28,20 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.draw is None:  # pytest-xdist gives the option to its workers
-        config.option.draw = head_commit(config)
-
-
-def head_commit(config: pytest.Config) -> str:
-    """Of the repository around the root folder."""
-    done = subprocess.run(
-        ["git", "rev-parse", "HEAD"],
-        cwd=config.rootpath,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or NO_COMMIT
+        config.option.draw = head(config.rootpath)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -73,11 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def left_out(names: Iterable[str], share: int, draw: str) -> set[str]:
     """All but one in ``share`` of them."""
-
-    def place(name: str) -> bytes:
-        return blake2b(f"{draw}\n{name}".encode()).digest()
-
-    drawn = sorted(set(names), key=place)
+    drawn = sorted(set(names), key=lambda name: number_of(f"{draw}\n{name}"))
     return set(drawn[-(-len(drawn) // share) :])
 
 

@@ -46,7 +46,7 @@ _SHARES: tuple[tuple[type[Target], Share], ...] = (
 brokers that are large. An external cluster is somebody's: nothing is asked there at the same time
 unless its owner says so."""
 _OTHERS = Share(per_core=1, memory_mib=500)
-"""Of brokers of which nothing is known."""
+"""For every other kind of target."""
 
 
 def share_of(target: Target) -> Share:

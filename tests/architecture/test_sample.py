@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.drawn_cases import NO_COMMIT, left_out
+from tests.ci.draw import NO_COMMIT
+from tests.drawn_cases import left_out
 
 pytest_plugins = ("pytester",)
 CASES = [f"tests/x.py::test_y[{number}]" for number in range(7)]

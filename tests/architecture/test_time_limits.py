@@ -35,7 +35,7 @@ import pytest
 
 @pytest.mark.timeout(0.5)
 def test_that_hangs_in_c():
-    sum(itertools.repeat(0))  # heeds no signal, and gives the interpreter's lock to nobody
+    sum(itertools.repeat(0))  # handles no signal and never releases the interpreter's lock
 
 def test_after_it():
     pass

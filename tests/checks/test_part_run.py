@@ -14,6 +14,7 @@ from tests.ci import part_run
 from tests.ci.draw import Draw
 from tests.ci.part import Command, Part, Slice
 from tests.ci.part_run import Place, Result, Row, counts_in, run_slice
+from tests.judging.awaiting import await_that
 
 DRAW = Draw("w")
 PYTHON = Path(sys.executable).name
@@ -108,18 +109,14 @@ def test_a_run_that_is_stopped_ends_its_command_and_what_that_started(tmp_path: 
         )
     )
     thread.start()
-    pause = threading.Event()
-    while not (log.exists() and "\npids " in log.read_text("utf-8")):
-        assert thread.is_alive()
-        pause.wait(0.05)
+    await_that(lambda: log.exists() and "\npids " in log.read_text("utf-8"), "it has a child")
     stop.set()
     thread.join(LIMIT_S)
     assert rows[0].result is Result.INTERRUPTED
     printed = log.read_text("utf-8")
     assert "in good order" in printed
     child = int(printed.split("\npids ")[1].split()[0])
-    while is_running(child):
-        pause.wait(0.05)
+    await_that(lambda: not is_running(child), "the child has ended")
 
 
 def test_the_counts_of_all_summary_lines_are_added() -> None:

@@ -19,8 +19,7 @@ SEEDED = Part(
 )
 SLICED = Part("sliced", sliced=((command("first"),), (command("second", "{draw}"),)))
 PLAIN = Part("plain", (command("x", "{release}"),))
-BY_HAND = Part("by_hand", (command("x"),), by_hand=True)
-PARTS = (SEEDED, SLICED, PLAIN, BY_HAND)
+PARTS = (SEEDED, SLICED, PLAIN)
 
 
 def words(one: Slice) -> list[tuple[str, ...]]:
@@ -52,7 +51,6 @@ def test_another_word_draws_another_seed_and_release() -> None:
         ((), ["seeded:1/3", "seeded:2/3", "seeded:3/3", "sliced:1/2", "sliced:2/2", "plain"]),
         (("seeded:2/3",), ["seeded:2/3"]),
         (("plain", "sliced"), ["sliced:1/2", "sliced:2/2", "plain"]),
-        (("by_hand",), ["by_hand"]),
     ],
 )
 def test_what_a_command_line_names(names: tuple[str, ...], found: list[str]) -> None:
@@ -62,7 +60,7 @@ def test_what_a_command_line_names(names: tuple[str, ...], found: list[str]) -> 
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("fuss", "no part 'fuss'; there are: seeded, sliced, plain, by_hand"),
+        ("fuss", "no part 'fuss'; there are: seeded, sliced, plain"),
         ("seeded:4/3", "no slice 'seeded:4/3'; there are seeded:1/3 and so on"),
         ("seeded:1/8", "no slice 'seeded:1/8'; there are seeded:1/3 and so on"),
         ("plain:1/1", "no slice 'plain:1/1': the part plain has no slices"),

@@ -6,6 +6,7 @@ a test that measures time; 130: interrupted.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -70,7 +71,7 @@ def main(names: tuple[str, ...], deep: bool, word: str, only_list: bool) -> None
 def repeat_command(deep: bool, names: Sequence[str], draw: Draw) -> str:
     """The command that runs the same parts with the same samples."""
     depth = ["--deep"] if deep else []
-    return " ".join(["scripts/test", *depth, *names, "--draw", draw.word])
+    return shlex.join(["scripts/test", *depth, *names, "--draw", draw.word])
 
 
 def exit_code(rows: Sequence[Row]) -> int:

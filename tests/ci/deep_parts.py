@@ -73,6 +73,18 @@ def other(name: str) -> Part:
     )
 
 
+def agree(name: str, *words: str) -> Part:
+    """A slice for each release that the built-in broker can be like: both are judged alike."""
+    out = f"{{out}}/{name.replace('_', '-')}"
+    run = ("kafka-conformance", "agree", out, *words, "--jobs", "2")
+    return Part(
+        name,
+        sliced=tuple((command(*run, "--release", release),) for release in LIKE),
+        lane=WAITS,
+        rooms=("suites", "harness"),
+    )
+
+
 def stable_slices() -> tuple[tuple[Command, ...], ...]:
     """All suites some times with each number of test processes: the same verdicts each time."""
     return tuple(
@@ -166,35 +178,8 @@ DEEP = (
         after=("releases",),
         rooms=("suites", "harness", "reports"),
     ),
-    Part(
-        "agree",
-        sliced=tuple(
-            (
-                command(
-                    *("kafka-conformance", "agree", "{out}/agree", "--release", release),
-                    *("--jobs", "2"),
-                ),
-            )
-            for release in LIKE
-        ),
-        lane=WAITS,
-        rooms=("suites", "harness"),
-    ),
-    Part(
-        "agree_clusters",
-        sliced=tuple(
-            (
-                command(
-                    *("kafka-conformance", "agree", "{out}/agree-clusters", "--nodes", "3"),
-                    *("--release", release, "--versions", "ends", "--suite", "replication"),
-                    *("--jobs", "2"),
-                ),
-            )
-            for release in LIKE
-        ),
-        lane=WAITS,
-        rooms=("suites", "harness"),
-    ),
+    agree("agree"),
+    agree("agree_clusters", "--nodes", "3", "--versions", "ends", "--suite", "replication"),
     Part(
         "defects_alone",
         (

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_COMMIT = "no-commit"
+NO_COMMIT = "no commit"
 NUMBERS = 1_000_000
 """Drawn seeds are below this."""
 
@@ -46,9 +46,9 @@ class Draw:
         return {"draw": self.word, "number": str(self.number), "release": self.release}
 
 
-def head() -> str:
-    """The commit that is checked out, NO_COMMIT outside a repository."""
-    return _git("rev-parse", "HEAD") or NO_COMMIT
+def head(folder: Path = ROOT) -> str:
+    """The commit that is checked out there, NO_COMMIT outside a repository."""
+    return _git("rev-parse", "HEAD", folder=folder) or NO_COMMIT
 
 
 def changed_since(commit: str) -> list[str] | None:
@@ -62,10 +62,10 @@ def is_clean(*besides: str) -> bool:
     return _git("status", "--porcelain", "--", ".", *(f":!{path}" for path in besides)) == ""
 
 
-def _git(*words: str) -> str | None:
+def _git(*words: str, folder: Path = ROOT) -> str | None:
     try:
         done = subprocess.run(
-            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=False
         )
     except FileNotFoundError:
         return None

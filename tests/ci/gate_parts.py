@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.ci.part import Command, Lane, Part, command
 from tests.defects.seen_on import CLUSTER_SEEN_ON, ENDED, ENDED_SEEN_ON, JOINED_SEEN_ON
+from tests.pace.lane import TOO_SLOW
 
 WAITS, ALONE = Lane.WAITS, Lane.ALONE
 PYTEST = ("pytest", "-p", "no:cacheprovider")
@@ -17,8 +18,6 @@ CLUSTER_SAMPLE = "30"
 """So many of the 124 rows of clusters are drawn: each costs five seconds of processor."""
 PRIVATE_SHARE = ("-p", "tests.ci.private_share", "--private-share", "8", "--private-draw", "{draw}")
 """On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
-STARVED = 9
-"""The exit code of the tests that measure time, on a machine that is too slow for them."""
 ON_KAFKA = (*PYTEST, *PRIVATE_SHARE, "--versions", "ends", *WORKERS, "2")
 
 GATE = (
@@ -151,7 +150,7 @@ GATE = (
     ),
     Part(
         "clock",
-        (Command((*PYTEST, "tests", "-m", "clock"), starved_with=STARVED),),
+        (Command((*PYTEST, "tests", "-m", "clock"), starved_with=TOO_SLOW),),
         lane=ALONE,
     ),
 )

@@ -12,7 +12,7 @@ class UnknownPart(ValueError):
 
 
 def named_slices(parts: Sequence[Part], names: Sequence[str]) -> list[Slice]:
-    """In the order of the table; all but those ``by_hand`` when nothing is named.
+    """In the order of the table; all when nothing is named.
 
     Raises UnknownPart.
     """
@@ -21,7 +21,7 @@ def named_slices(parts: Sequence[Part], names: Sequence[str]) -> list[Slice]:
         if name not in {part.name for part in parts} | {one.name for one in every}:
             raise UnknownPart(_problem(parts, name))
     if not names:
-        return [one for one in every if not one.part.by_hand]
+        return every
     return [one for one in every if one.part.name in names or one.name in names]
 
 

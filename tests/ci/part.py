@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from tests.ci.draw import Draw
@@ -46,7 +46,6 @@ class Part:
         after: names of parts whose results this one reads.
         needs: a program on PATH, without which the part is not run (in CI that is red).
         rooms: paths whose change calls for the part; empty for all.
-        by_hand: runs only where it is named.
     """
 
     name: str
@@ -57,8 +56,7 @@ class Part:
     lane: Lane = Lane.WORKS
     after: tuple[str, ...] = ()
     needs: str = ""
-    rooms: tuple[str, ...] = field(default=())
-    by_hand: bool = False
+    rooms: tuple[str, ...] = ()
 
     @property
     def slices(self) -> int:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.turns import group_of
 from tests.ci.draw import number_of
-
-PRIVATE = (
-    *("own_broker", "tuned_broker", "discarded_broker", "joined_broker", "kept_broker"),
-    "private_cluster",
-)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,14 +17,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """All cases of a test function stay, or none: the brokers are what costs."""
     share, draw = config.getoption("private_share"), config.getoption("private_draw")
-    left_out = [item for item in items if is_private(item) and not is_drawn(item, share, draw)]
+    left_out = [item for item in items if group_of(item) and not is_drawn(item, share, draw)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
-
-
-def is_private(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in PRIVATE)
 
 
 def is_drawn(item: pytest.Item, share: int, draw: str) -> bool:

@@ -52,7 +52,7 @@ class WrongFunction:
         setattr(holder, name, self.instead(getattr(holder, name)))
 
     def put_everywhere(self) -> None:
-        """The same, and whoever has imported the name already gets the wrong one too."""
+        """Replace the name in its module and in every module that has imported it already."""
         holder = importlib.import_module(self.module)
         right = getattr(holder, self.name, None)
         self.put_in_place()

@@ -126,7 +126,7 @@ def _kept(path: Path) -> Files:
 
 
 def _keep(path: Path, files: Files) -> Files:
-    """Write the archive, in one step for those who read it meanwhile."""
+    """Write the archive, and replace the old one in one step: other processes may read it."""
     made = path.with_name(f"{path.name}.new")
     with zipfile.ZipFile(made, "w") as archive:
         for name, data in files.items():

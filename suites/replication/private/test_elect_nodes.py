@@ -21,7 +21,7 @@ from suites.replication.served import checked, served
 
 SESSION_CONFIG = "broker.session.timeout.ms"
 SHORT_DELAY_MS = 10_000
-LOOK_MS = 2_000  # how long nobody must be elected
+LOOK_MS = 2_000  # no election may happen for so long
 
 
 @judges("ELECT-001")

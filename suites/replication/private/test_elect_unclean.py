@@ -27,7 +27,7 @@ from suites.replication.reassigning import PREFERRED, elect
 from suites.replication.reassigning import UNCLEAN as BY_FORCE
 from suites.replication.served import checked, served
 
-LOOK_MS = 2_000  # how long nobody must be elected
+LOOK_MS = 2_000  # no election may happen for so long
 AFTER = b"after it"
 AT_LEADERS_ONLY = "0-10"
 """The versions of Fetch at which no follower gives consumers anything (KIP-392)."""

@@ -187,6 +187,8 @@ DEEP = (
                     "--jobs", "4"),
             command(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined", "--slice", "{slice}",
                     "--jobs", "4"),
+            command("python", "-m", "tests.defects", "--target", "reference", "--built-in",
+                    "--out", "{out}/built-in", "--slice", "{slice}", "--jobs", "4"),
         ),
         count=4,
         rooms=("suites", "harness", "tests/defects"),

@@ -14,6 +14,8 @@ WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "tests.defects", "--out", "{out}/defects", "--seed", "{number}")
 ALONE_SHARE = "8"
 """So many rows are judged with all tests of their area: only their own check may notice them."""
+BUILT_IN_ALONE = "5"
+"""The same of the wrong functions: their areas are those of the disk, whose tests take longest."""
 CLUSTER_SAMPLE = "30"
 """So many of the 124 rows of clusters are drawn: each costs five seconds of processor."""
 PRIVATE_SHARE = ("-p", "tests.ci.private_share", "--private-share", "8", "--private-draw", "{draw}")
@@ -63,6 +65,7 @@ GATE = (
             ),
             command(
                 *("python", "-m", "tests.defects", "--target", "reference", "--built-in"),
+                *("--seed", "{number}", "--alone", BUILT_IN_ALONE),
                 *("--out", "{out}/built-in", "--jobs", "4"),
             ),
             command(

@@ -38,7 +38,7 @@ from harness.shared_broker import SharedBroker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
-from harness.turns import group_of, turn_of
+from harness.turns import groups_of, turn_of
 
 SUITES = "suites"
 pytest_plugins = (
@@ -272,7 +272,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         for item in session.items
     ]
     if _is_worker(config):
-        groups = {item.nodeid: group for item in session.items if (group := group_of(item))}
+        target = _new_target(config, context.info.spec, context.run_dir)
+        groups = groups_of(session.items, clusters_are_light=target.is_light)
         worker = config.workerinput["workerid"]  # type: ignore[attr-defined]
         write_plan(context, worker, cases, groups)
     else:

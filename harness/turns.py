@@ -6,6 +6,8 @@ Tests with private brokers wait longest, so they begin first, beside tests that 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -20,6 +22,9 @@ _RANKS = (
 """Marks, in the order in which their tests begin; tests without any of them begin last."""
 _LENT = frozenset({"joined_broker", "discarded_broker", "tuned_broker"})
 """Their tests share one broker with equal settings."""
+TESTS_A_CLUSTER = 4
+"""So many tests in turn use a private cluster before another process may take over, where several
+clusters fit: few enough that no process is long behind the others."""
 
 
 def _mark_of(item: pytest.Item) -> tuple[int, pytest.Mark | None]:
@@ -40,8 +45,8 @@ def group_of(item: pytest.Item) -> str:
     """Tests of one group run in one process, one after the other; "" for any process.
 
     All tests with private clusters are one group, so that there is never more than one such
-    cluster; so are those that share a private broker. Any other test with a private broker is a
-    group of its own.
+    cluster unless clusters are light (:func:`groups_of`). Tests that share a private broker are
+    one group too. Any other test with a private broker is a group of its own.
     """
     _, mark = _mark_of(item)
     if mark is None:
@@ -52,3 +57,22 @@ def group_of(item: pytest.Item) -> str:
     if mark.name in _LENT and not own_settings:
         return f"{mark.name} {json.dumps(mark.args, sort_keys=True)}"
     return item.nodeid
+
+
+def groups_of(items: Sequence[pytest.Item], *, clusters_are_light: bool) -> Mapping[str, str]:
+    """Node id -> group of the tests that have one.
+
+    Where clusters are light, the tests with private ones are many groups, of equal settings each:
+    processes run as many clusters side by side as there are processes.
+    """
+    groups: dict[str, str] = {}
+    seen = Counter[str]()
+    for item in items:
+        group = group_of(item)
+        if group == "private_cluster" and clusters_are_light:
+            kind = f"{group} {turn_of(item)[1]}"
+            group = f"{kind} {seen[kind] // TESTS_A_CLUSTER}"
+            seen[kind] += 1
+        if group:
+            groups[item.nodeid] = group
+    return groups

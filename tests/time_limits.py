@@ -25,6 +25,8 @@ LONG_MARKS = ("kafka", "slow", "deep")
 LONG_ONES = {  # files and folders below tests/ whose tests start clusters, JVMs, Spark or builds
     "clients": LONG_S,
     "clients_under_faults": LONG_S,
+    "codec/test_agreement.py": LONG_S,
+    "codec/test_allocation.py": LONG_S,
     "codec/test_drift_jars.py": LONG_S,
     "crash_loops": 2 * LONG_S,
     "installed": LONG_S,

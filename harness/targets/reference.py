@@ -60,6 +60,7 @@ class ReferenceBroker(ProcessTarget):
     named = "reference"
     """How its spec begins."""
     implementation = "kafka-conformance reference broker"
+    is_light = True
     # No RESTART_NODE: what it stores is in its memory, and ends with it.
     capabilities = frozenset(
         {CREATE_TOPICS, OWN_BROKER, BROKER_CONFIG, STOP_NODE, KILL_NODE, PAUSE_NODE, LOGS, UPGRADE}

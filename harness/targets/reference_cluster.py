@@ -72,6 +72,7 @@ class ReferenceCluster(Target):
     """
 
     implementation = "kafka-conformance reference broker"
+    is_light = True
     capabilities = frozenset(
         {
             CREATE_TOPICS,

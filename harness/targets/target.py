@@ -95,6 +95,8 @@ class Target(ABC):
     """Which requests may be sent to it, of :data:`SAFETY_CLASSES`."""
     like: str = ""
     """The release of Apache Kafka whose promises it is held to, where it is made to be like one."""
+    is_light: bool = False
+    """Its brokers take so little memory that several private clusters of it run side by side."""
     name_prefix: str = DEFAULT_PREFIX
     """Begins the name of everything that is made on it."""
 

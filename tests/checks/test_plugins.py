@@ -11,6 +11,8 @@ import pytest
 from tests.ci.case_slice import slice_of
 from tests.ci.draw import ROOT
 
+pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
+
 FILES = 12
 MARKED = """
 import pytest

@@ -10,6 +10,9 @@ WAITS, ALONE = Lane.WAITS, Lane.ALONE
 PYTEST = ("pytest", "-p", "no:cacheprovider")
 CONTAINERS, CLIENTS = "tests/targets/containers", "tests/clients"
 """Folders that run at depth, as parts of their own."""
+REPORTS = "tests/reports"
+"""A part of its own: one process, so that all of its tests share one Spark session."""
+APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
 WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "tests.defects", "--out", "{out}/defects", "--seed", "{number}")
 ALONE_SHARE = "8"
@@ -37,16 +40,17 @@ GATE = (
         "tests",
         (
             command(
-                *(*PYTEST, "tests", f"--ignore={CONTAINERS}", f"--ignore={CLIENTS}"),
-                *("--draw", "{draw}", *WORKERS, "2"),
+                *(*PYTEST, "tests", *APART),
+                *("--draw", "{draw}", *WORKERS, "3"),
             ),
         ),
     ),
+    Part("reports", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
     Part(
         "suites",
         (
             command(
-                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "4"),
+                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "6"),
                 *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
             ),
         ),
@@ -57,16 +61,16 @@ GATE = (
         (
             command(
                 *(*DEFECTS, "--target", "reference", "--on-the-wire"),
-                *("--alone", ALONE_SHARE, "--jobs", "4"),
+                *("--alone", ALONE_SHARE, "--jobs", "5"),
             ),
             command(
                 *(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined"),
-                *("--alone", ALONE_SHARE, "--jobs", "4"),
+                *("--alone", ALONE_SHARE, "--jobs", "5"),
             ),
             command(
                 *("python", "-m", "tests.defects", "--target", "reference", "--built-in"),
                 *("--seed", "{number}", "--alone", BUILT_IN_ALONE),
-                *("--out", "{out}/built-in", "--jobs", "4"),
+                *("--out", "{out}/built-in", "--jobs", "6"),
             ),
             command(
                 *(*DEFECTS, "--target", ENDED_SEEN_ON),
@@ -80,7 +84,7 @@ GATE = (
         (
             command(
                 *(*PYTEST, "suites/replication", "suites/durability/private"),
-                *("--target", "reference,nodes=3", "-n", "2", "--out", "{out}/cluster"),
+                *("--target", "reference,nodes=3", "-n", "6", "--out", "{out}/cluster"),
             ),
             command(
                 *(*PYTEST, "suites/protocol", "--target", "reference,nodes=3", "-n", "4"),
@@ -96,7 +100,7 @@ GATE = (
         (
             command(
                 *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--sample", CLUSTER_SAMPLE),
-                *("--alone", "0", "--jobs", "2"),
+                *("--alone", "0", "--jobs", "3"),
             ),
         ),
         lane=WAITS,

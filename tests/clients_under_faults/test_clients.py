@@ -66,6 +66,7 @@ def all_valid(setting: Setting, seeds: tuple[int, ...]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.rotates(20)
 def test_every_acknowledged_record_is_read_once_and_in_order(reference: Setting) -> None:
     all_valid(reference, SEEDS)
 
@@ -79,6 +80,7 @@ def test_so_it_is_on_a_real_kafka(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.rotates(20)
 @pytest.mark.parametrize("client", DRIVERS)
 def test_lost_answers_make_duplicates_of_a_producer_without_idempotence(
     reference: Setting, client: str
@@ -118,6 +120,7 @@ def shows(known: Known, setting: Setting) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.deep  # whether a client shows it depends on the pace of the machine
 def test_what_was_found_is_still_so(reference: Setting) -> None:
     """Where it is not, a client has got better: docs/findings/clients.md wants to know."""
     hurried = Setting(reference.target, reference.folder, limit_s=15.0)

@@ -22,17 +22,14 @@ KAFKA = "kafka:4.4.0"
 LITTLE = 30  # what the load awaits before and behind a crash
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _kafka_is_there() -> None:
-    need_kafka()
-
-
 def told(loop: Loop) -> str:
     """What is to be read when a test fails."""
     return markdown("a sample", [loop])
 
 
 def played(spec: str, case: Case, rounds: int = 1) -> Loop:
+    if spec == KAFKA:
+        need_kafka()
     if case.fault is Fault.POWER and not is_possible():
         not_run("no disk can lose power here")
     return run(spec, case, rounds, seed=7)
@@ -46,6 +43,7 @@ def is_worth_it(loop: Loop) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.rotates(20)
 def test_a_killed_cluster_loses_nothing_that_all_had() -> None:
     loop = played("reference,nodes=3", named("kill-all"), rounds=2)
     assert loop.good, told(loop)

@@ -17,6 +17,7 @@ from tests.installed.conftest import ROOT, Installed
 FOREIGN = Path(__file__).parent / "foreign"
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.rotates(5),
     pytest.mark.sample(3),
 ]  # environments are made, many processes started
 

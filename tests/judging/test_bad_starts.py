@@ -98,10 +98,10 @@ def test_a_java_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ("mode", "said", "excerpt"),
     [
         ("exit", "stand-in ended before it answered, with status 3; its log", "has enough"),
-        ("silent", "does not answer as a Kafka broker within 20000 ms: no answer", "stand-in"),
+        ("silent", "does not answer as a Kafka broker within 8000 ms: no answer", "stand-in"),
         (
             "garbage",
-            "does not answer as a Kafka broker within 20000 ms: what listens there does not answer",
+            "does not answer as a Kafka broker within 8000 ms: what listens there does not answer",
             "stand-in",
         ),
     ],
@@ -110,7 +110,7 @@ def test_a_broker_of_ours_that_does_not_start(
     tmp_path: Path, mode: str, said: str, excerpt: str
 ) -> None:
     words = ["{python}", "-m", "tests.targets.stand_in", "port={port}", f"mode={mode}"]
-    limits = {"start_timeout_ms": 60_000 if mode == "exit" else 20_000}
+    limits = {"start_timeout_ms": 60_000 if mode == "exit" else 8_000}
     file = kinds.write_command_file(tmp_path, command=words, limits=limits)
     command = [sys.executable, "-P", "-m", "harness.cli", "run", "--target", f"command:{file}"]
     ended = subprocess.run(

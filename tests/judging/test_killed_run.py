@@ -94,6 +94,7 @@ def test_an_interrupted_run_says_so_and_leaves_no_process(tmp_path: Path) -> Non
         "from harness.cli import main; main()"
     )
     command = [sys.executable, "-c", code, "run", "--out", str(tmp_path / "out")]
+    command += ["--requirement", "GRP-*", "--jobs", "2"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     await_that(
         lambda: any(

@@ -10,7 +10,7 @@ import pytest
 
 from harness import marks
 from harness.scheduling import TOGETHER, units_of
-from harness.turns import group_of, turn_of
+from harness.turns import TESTS_A_CLUSTER, group_of, groups_of, turn_of
 from tests.judging.conftest import SmallSuite
 
 
@@ -68,6 +68,19 @@ def test_tests_that_share_a_broker_are_one_group(
     assert all(groups)
     assert (groups[0] == groups[1]) == together
     assert group_of(marked("third")) == ""
+
+
+def test_private_clusters_run_side_by_side_only_where_they_are_light() -> None:
+    plain, linked = marks.private_cluster(), marks.private_cluster(links=True)
+    items = [marked(f"plain {number}", plain) for number in range(TESTS_A_CLUSTER + 1)]
+    items += [marked("linked", linked), marked("broker", marks.own_broker()), marked("none")]
+    heavy = groups_of(items, clusters_are_light=False)
+    assert list(heavy) == [item.nodeid for item in items[:-1]]
+    assert len(set(heavy.values())) == 2
+    light = groups_of(items, clusters_are_light=True)
+    assert light.keys() == heavy.keys()
+    together = [list(light.values()).count(group) for group in dict.fromkeys(light.values())]
+    assert together == [TESTS_A_CLUSTER, 1, 1, 1]
 
 
 def test_tests_without_a_group_are_assigned_some_of_a_file_at_a_time() -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from tests.pace.lane import TOO_SLOW
 
+pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
+
 ROOT = Path(__file__).resolve().parents[2]
 BOUND_MS = 100
 CASES = f"""

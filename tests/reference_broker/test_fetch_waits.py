@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.client.connection import Connection
 from harness.codec.messages import DeleteTopicsRequest, FetchRequest
 from tests.reference_broker.running import Address, create_topic
+from tests.reference_broker.test_server import produce
 
 LONG_MS = 30_000
 
@@ -17,9 +18,10 @@ def _fetch(names: list[str], max_wait_ms: int) -> FetchRequest:
 
 def test_a_missing_partition_does_not_end_the_wait_for_others(address: Address) -> None:
     create_topic(address, "idle")
-    with Connection(address) as connection:
-        connection.send(_fetch(["idle", "nowhere"], 300), 12)
+    with Connection(address, timeout_ms=LONG_MS / 2) as connection, Connection(address) as writer:
+        connection.send(_fetch(["idle", "nowhere"], LONG_MS), 12)
         connection.expect_silence(for_ms=250)
+        writer.ask(produce("idle"), 7)
         answer = connection.receive()
         codes = [t.partitions[0].error_code for t in answer.responses]  # type: ignore[attr-defined]
     assert codes == [0, 3]

@@ -15,9 +15,9 @@ REPORTS = "tests/reports"
 APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
 WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "tests.defects", "--out", "{out}/defects", "--seed", "{number}")
-ALONE_SHARE = "8"
+ALONE_SHARE = "4"
 """So many rows are judged with all tests of their area: only their own check may notice them."""
-BUILT_IN_ALONE = "5"
+BUILT_IN_ALONE = "2"
 """The same of the wrong functions: their areas are those of the disk, whose tests take longest."""
 CLUSTER_SAMPLE = "30"
 """So many of the 124 rows of clusters are drawn: each costs five seconds of processor."""

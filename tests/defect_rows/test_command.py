@@ -25,6 +25,8 @@ from tests.defects.row_unit import RowFound
 from tests.defects.table_run import Asked
 from tests.judging.awaiting import await_right
 
+pytestmark = pytest.mark.rotates(3)  # each of them is a table of its own
+
 COMMAND = [sys.executable, "-m", "tests.defects"]
 MARK = "KAFKA_CONFORMANCE_TEST_OF_THE_TABLE"
 LIMIT_S = 300

@@ -24,6 +24,11 @@ from harness.marks import at_every_version, at_versions, discarded_broker, judge
 from harness.marks import offline, own_broker
 """
 
+WITHOUT = tuple(
+    word for name in ("cacheprovider", "hypothesispytest", "anyio") for word in ("-p", f"no:{name}")
+)
+"""Plugins that no small suite needs: two of them take half of the time in which pytest starts."""
+
 
 @dataclass
 class Ended:
@@ -60,7 +65,7 @@ class SmallSuite:
         return self
 
     def command(self, *options: str) -> list[str]:
-        words = [sys.executable, "-m", "pytest", "suites", "-q", "-p", "no:cacheprovider"]
+        words = [sys.executable, "-m", "pytest", "suites", "-q", *WITHOUT]
         return [*words, "--target", self.target, "--out", "out", "--run-id", "run-1", *options]
 
     @property

@@ -32,6 +32,8 @@ from tests.conformance.made import check, write_run
 from tests.judging.awaiting import await_that
 from tests.judging.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
 
+pytestmark = pytest.mark.sample(2)  # each case is a run of its own
+
 RUN = ("run", "--out", "x")
 NO_JAVA = "no Java 17 or newer was found"
 INSTALL_JAVA = "pip install 'kafka-conformance[java]'"

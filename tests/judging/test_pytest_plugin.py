@@ -7,6 +7,8 @@ import pytest
 from harness.conformance.summary import summarize
 from tests.judging.conftest import SmallSuite
 
+pytestmark = pytest.mark.sample(2)  # each case is a run of its own
+
 EVERY_VERDICT = """
 @judges("CONN-001")
 def test_passes(broker):

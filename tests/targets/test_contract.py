@@ -7,6 +7,8 @@ from tests.targets import kinds
 from tests.targets.capability_contract import CapabilityContract
 from tests.targets.contract import ExternalContract, TargetContract
 
+pytestmark = pytest.mark.sample(2)  # each case starts brokers
+
 
 @pytest.mark.kafka
 @pytest.mark.rotates(20)

@@ -45,7 +45,7 @@ GATE = (
             ),
         ),
     ),
-    Part("reports", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
+    Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
     Part(
         "suites",
         (

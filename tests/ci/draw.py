@@ -41,9 +41,19 @@ class Draw:
         return ROTATING[self.number % len(ROTATING)]
 
     @property
+    def half(self) -> str:
+        """The first or the second half of something, as ``1/2`` or ``2/2``."""
+        return f"{number_of(f'half of {self.word}') % 2 + 1}/2"
+
+    @property
     def places(self) -> dict[str, str]:
-        """The values of ``{draw}``, ``{number}`` and ``{release}`` in a command line."""
-        return {"draw": self.word, "number": str(self.number), "release": self.release}
+        """The values of ``{draw}``, ``{number}``, ``{release}``, ``{half}`` in a command line."""
+        return {
+            "draw": self.word,
+            "number": str(self.number),
+            "release": self.release,
+            "half": self.half,
+        }
 
 
 def head(folder: Path = ROOT) -> str:

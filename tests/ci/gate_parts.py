@@ -87,8 +87,9 @@ GATE = (
                 *("--target", "reference,nodes=3", "-n", "6", "--out", "{out}/cluster"),
             ),
             command(
-                *(*PYTEST, "suites/protocol", "--target", "reference,nodes=3", "-n", "4"),
-                *("--versions", "ends", "--out", "{out}/cluster-protocol"),
+                *(*PYTEST, "-p", "tests.ci.case_slice", "--slice", "{half}", "-n", "4"),
+                *("suites/protocol", "--target", "reference,nodes=3", "--versions", "ends"),
+                *("--out", "{out}/cluster-protocol"),
             ),
             command("kafka-conformance", "gate", "{out}/cluster"),
             command("kafka-conformance", "gate", "{out}/cluster-protocol"),

@@ -8,11 +8,13 @@ from random import Random
 import pytest
 
 from tests.power_model.lossy_files import Disk, FlushFile, FlushNames, Link, Rename, Write
-from tests.power_model.recorded_calls import Forgets
-from tests.power_model.rounds import Counts, play
+from tests.power_model.recorded_calls import Forgets, Recording
+from tests.power_model.recovered import expect_recovered, write_out
+from tests.power_model.rounds import STEPS, Counts, play
+from tests.power_model.workload import Workload
 
 ROUNDS, ROUNDS_AT_DEPTH = 2, 6
-SEEN_WITHIN = 12
+SEEN_WITHIN, DRAWN = 12, 10
 ROOT, FILE = 0, 1
 A, B = Path("a"), Path("b")
 
@@ -25,6 +27,21 @@ def test_what_was_promised_is_there(journal: bool, pytestconfig: pytest.Config) 
     assert broken == []
     assert counts.disks == rounds * 48
     assert counts.acknowledged > 17 * rounds
+
+
+def test_an_end_in_good_order_keeps_what_is_known_of_producers(tmp_path: Path) -> None:
+    """Behind its marker no log is read: the names of each folder reach the disk by themselves."""
+    root, after = tmp_path / "disk", tmp_path / "after"
+    root.mkdir()
+    recording = Recording(root, lambda _: False)
+    workload = Workload(recording, Random(0))
+    workload.run(STEPS, ends_in_order=True)
+    disk = Disk(journal=False)
+    for call in recording.calls:
+        disk.take(call)
+    for seed in range(DRAWN):
+        write_out(disk.left(Random(seed)), after)
+        expect_recovered(after, workload.histories, len(recording.calls))
 
 
 LOST = "flushed is all below"

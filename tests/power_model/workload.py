@@ -48,7 +48,7 @@ TOPICS: dict[str, dict[str, str]] = {
     "compacted": {**SMALL, **COMPACTED, "flush.messages": "1"},
 }
 KEYS = 4
-PRODUCER = 9
+PRODUCER, EPOCH = 9, 7
 
 
 class HeldFlusher:
@@ -131,8 +131,8 @@ class Workload:
             (2, self._be_killed),
         ]
 
-    def run(self, steps: int) -> None:
-        """So many steps, watched. Whatever is left open is closed without a word."""
+    def run(self, steps: int, *, ends_in_order: bool = False) -> None:
+        """So many steps and the end, watched; without ``ends_in_order`` it is that of a kill."""
         weights = [weight for weight, _ in self._steps]
         with ExitStack() as stack:
             stack.enter_context(mock.patch.object(log_directory, "ThreadPoolExecutor", HeldFlusher))
@@ -142,8 +142,11 @@ class Workload:
                 self._now = TimeMs(self._now + self._random.choice((1, 100, 1500)))
                 step()
                 self._note()
-            HeldFlusher.held.clear()
-            self._running.close(broker_epoch=None)
+            if ends_in_order:
+                self._running.close(broker_epoch=EPOCH)
+            else:
+                HeldFlusher.held.clear()
+                self._running.close(broker_epoch=None)
         self._recording.expect_whole()
 
     @property
@@ -227,7 +230,7 @@ class Workload:
                 pass
 
     def _end_in_order(self) -> None:
-        self._running.close(broker_epoch=7)
+        self._running.close(broker_epoch=EPOCH)
         self._note()
         self._open()
 

@@ -38,11 +38,14 @@ class ProducerFiles:
         found = (_NAME.fullmatch(path.name) for path in self._folder.iterdir())
         return sorted(Offset(int(match[1])) for match in found if match is not None)
 
-    def write(self, offset: Offset, producers: ProducerStates) -> None:
-        """What is remembered when the log ends at `offset`. Raises OSError."""
+    def write(self, offset: Offset, producers: ProducerStates, *, durably: bool = False) -> None:
+        """What is remembered when the log ends at `offset`. Raises OSError.
+
+        With `durably` it is on the disk when the call returns (takeSnapshot with sync).
+        """
         entries = [_entry(one) for one in producers.kept()]
         data = producer_snapshot_bytes(ProducerSnapshot(producer_entries=entries))
-        replace_file(self._at(offset), data, durably=False)
+        replace_file(self._at(offset), data, durably=durably)
 
     def remove(self, offsets: Iterable[Offset]) -> None:
         """They may not be there."""

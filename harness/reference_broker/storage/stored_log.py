@@ -278,9 +278,9 @@ class StoredLog:
         read = self._first_at(offset)
         return self.end_offset if read is None else Offset(read[1].base_offset)
 
-    def note_producers(self) -> None:
+    def note_producers(self, *, durably: bool = False) -> None:
         """What is remembered now is known without reading all that is behind the last segment."""
-        self._snapshots.write(self.end_offset, self._producers)
+        self._snapshots.write(self.end_offset, self._producers, durably=durably)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -378,7 +378,8 @@ class StoredLog:
         """In good order: all of it is on the disk, the next start need not look. Raises OSError."""
         self.segments.active.seal()
         self.flush()
-        self.note_producers()
+        # Behind the marker of a clean end a log without a snapshot is one that knows no producer.
+        self.note_producers(durably=True)
 
 
 def _aborted_in(

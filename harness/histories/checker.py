@@ -14,6 +14,7 @@ from harness.histories.judgement import Anomaly, Finding, Judgement, Verdict
 
 Place = tuple[int, int]
 """Partition and offset."""
+NOTHING_ACKNOWLEDGED = "nothing was acknowledged"
 
 
 class _Findings:
@@ -100,7 +101,7 @@ def check(history: Iterable[Operation]) -> Judgement:
     if found := findings.all():
         return Judgement(Verdict.INVALID, found)
     if not told.acknowledged:
-        return Judgement(Verdict.UNKNOWN, why="nothing was acknowledged")
+        return Judgement(Verdict.UNKNOWN, why=NOTHING_ACKNOWLEDGED)
     return Judgement(Verdict.VALID)
 
 

@@ -1,6 +1,7 @@
 """``python -m tests.clients_under_faults --target SPEC --seeds 0..199``: run and write it down.
 
-Exit 0: every run is valid; 1: an anomaly was found, or a run could not be judged; 2: usage.
+Exit 0: every run is valid, or shows a known finding of its client; 1: an anomaly was found, or a
+run could not be judged; 2: usage.
 """
 
 from __future__ import annotations

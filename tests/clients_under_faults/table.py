@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.histories.history import Outcome
 from harness.histories.judgement import Verdict
+from tests.clients_under_faults.known_runs import known
 from tests.clients_under_faults.one_client import release_of
 from tests.clients_under_faults.run import Run
 
@@ -31,7 +32,11 @@ class Table:
 
     @property
     def good(self) -> bool:
-        return all(run.judgement.verdict is Verdict.VALID for run in self.runs)
+        """Every run is valid, or shows what is known of an idempotent producer of that client."""
+        return all(run.judgement.verdict is Verdict.VALID or self._known(run) for run in self.runs)
+
+    def _known(self, run: Run) -> str | None:
+        return known(run) if self.idempotent else None
 
     def _of(self, client: str) -> list[Run]:
         return [run for run in self.runs if run.client == client]
@@ -54,7 +59,9 @@ class Table:
         for run in sorted(self.runs, key=lambda one: (one.client, one.schedule.seed)):
             if run.judgement.verdict is not Verdict.VALID:
                 found = "; ".join(map(str, run.judgement.findings)) or run.judgement.why
-                lines.append(f"- {run.client}, seed {run.schedule.seed}: {found[:500]}")
+                name = self._known(run)
+                told = f" (known: {name})" if name else ""
+                lines.append(f"- {run.client}, seed {run.schedule.seed}{told}: {found[:500]}")
         lines += self._reasons()
         lines += ["", f"{len(self.runs)} runs in {self.seconds:.0f} s."]
         return "\n".join(lines) + "\n"

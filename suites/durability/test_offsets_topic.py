@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from harness.client.broker import BrokerUnderTest
+from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.data_framing import OFFSETS
@@ -186,5 +186,7 @@ def _fetch_ms(broker: BrokerUnderTest, group: str, topic: Topic, offset: int) ->
         start = time.perf_counter()
         found = fetch_offsets(broker, group, {topic: list(range(PARTITIONS))})
         taken.append((time.perf_counter() - start) * 1000)
-        found.expect(topic, offset, partition=PARTITIONS - 1)
+        last = found.partitions.get((topic.name, PARTITIONS - 1))
+        if last is None or last.committed_offset != offset:
+            raise PreparationFailed(f"{group}: the offset {offset} was committed, found is {last}")
     return statistics.median(taken)

@@ -90,7 +90,7 @@ class Log(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """Of all batches that readers may get."""
+        """Of all segments, also of what is below the start of the log."""
         ...
 
     def append(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:

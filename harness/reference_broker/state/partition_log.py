@@ -62,8 +62,8 @@ class PartitionLog:
 
     @property
     def size_bytes(self) -> int:
-        """The size of all batches together."""
-        return self._end_positions[-1] - self._start_position(0) if self._batches else 0
+        """Of all segments: what was deleted by offset counts until its segment goes (Log.size)."""
+        return self.segments.size_bytes
 
     def delete_below(self, offset: Offset) -> None:
         """Let the log start at `offset`, which lies between its start and its end.

@@ -368,3 +368,19 @@ def test_a_session_never_reads_a_recreated_topic(address: Address, topic_name: s
     assert gone.responses[0].partitions[0].error_code == 3
     assert another.responses[0].partitions[0].error_code == 103
     assert another.responses[0].partitions[0].records == b""
+
+
+@pytest.mark.parametrize(("like", "error"), [("4.4.0", 49), ("3.9.2", 49), ("2.8.2", 21)])
+def test_a_transactional_batch_is_verified_first_since_there_is_a_verification(
+    topic_name: str, like: str, error: int
+) -> None:
+    """Acks of 2, and a transactional id that nobody has: KIP-890, part 1, in 3.6."""
+    record, time = Record(b"v", b"k"), 1_700_000_000_000
+    batch = RecordBatch([record], base_timestamp=time, attributes=TRANSACTIONAL, producer_id=7)
+    request = produce(topic_name, records=encode_batch(batch), acks=2)
+    request.transactional_id = "unknown"
+    with running_broker(like=like) as address:
+        create_topic(address, topic_name)
+        with Connection(address) as connection:
+            response = connection.ask(request, 9)
+    assert response.responses[0].partition_responses[0].error_code == error

@@ -55,6 +55,8 @@ _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_LEADER = 10
 _ALL = -1
 _LEGAL_ACKS = (_ALL, 0, 1)
+_VERIFIES_SINCE = (3, 6)
+"""From then on a transactional batch is verified first (ReplicaManager.handleProduceAppend)."""
 _SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
 _ERRORS_BEFORE = {
     ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
@@ -174,6 +176,8 @@ def _produce(
         return _failed(data.index, found)
     try:
         batch = _records_of(data, context.api_version)
+        if context.state.like.since(*_VERIFIES_SINCE):
+            _check_transaction(batch, request.transactional_id, context)
         if request.acks not in _LEGAL_ACKS:
             raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
         if found.topic.is_internal and context.client_id != _ADMIN_CLIENT:

@@ -272,8 +272,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         for item in session.items
     ]
     if _is_worker(config):
-        target = _new_target(config, context.info.spec, context.run_dir)
-        groups = groups_of(session.items, clusters_are_light=target.is_light)
+        groups = groups_of(session.items, clusters_are_light=context.clusters_are_light)
         worker = config.workerinput["workerid"]  # type: ignore[attr-defined]
         write_plan(context, worker, cases, groups)
     else:

@@ -52,11 +52,12 @@ class WorkerContext:
     seed: int
     nonce: str  # makes names that no other run on the same broker has, whatever its id
     greases: bool = False
+    clusters_are_light: bool = False  # Target.is_light of the run's target
 
     def to_json(self) -> str:
         """For the worker input."""
         run = [self.run_id, str(self.run_dir), self.seed, self.nonce, self.greases]
-        return json.dumps([self.info.to_json(), *run])
+        return json.dumps([self.info.to_json(), *run, self.clusters_are_light])
 
     @classmethod
     def from_json(cls, text: str) -> WorkerContext:
@@ -113,9 +114,8 @@ class RunSession:
         )
         self._begun = BegunWriter(self.run_dir)
         self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
-        self.context = WorkerContext(
-            info, self.run_id, self.run_dir, self.seed, new_nonce(), self.greases
-        )
+        own = (self.run_id, self.run_dir, self.seed, new_nonce(), self.greases)
+        self.context = WorkerContext(info, *own, self.target.is_light)
         return self.context
 
     def plan(self, cases: Sequence[PlannedCase]) -> None:

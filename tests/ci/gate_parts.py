@@ -19,13 +19,14 @@ DEFECTS = ("python", "-m", "tests.defects", "--out", "{out}/defects", "--seed", 
 ALONE_SHARE = "4"
 """So many rows are judged with all tests of their area: only their own check may notice them."""
 BUILT_IN_ALONE = "2"
-"""The same of the wrong functions: their areas are those of the disk, whose tests take longest."""
+"""The same for wrong functions: they belong to the areas of the disk, whose tests take longest."""
 CLUSTER_SAMPLE = "30"
 """So many of the 124 rows of clusters are drawn: each costs five seconds of processor."""
 PRIVATE_SHARE = ("-p", "tests.ci.private_share", "--private-share", "8", "--private-draw", "{draw}")
 """On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
 OF_A_SAMPLE = (GateExit.OK, GateExit.KNOWN_FAILURE_PASSED, GateExit.VANISHED)
-"""Where the tests are a sample, what fails may not be among them; failures decide before that."""
+"""Exit codes of a gate over a sample: it may lack the case that a profile knows to fail. Failures
+and incomplete runs take precedence over these codes."""
 ON_KAFKA = (*PYTEST, *PRIVATE_SHARE, "--versions", "ends", *WORKERS, "2")
 
 GATE = (
@@ -41,12 +42,7 @@ GATE = (
     Part("types", (command("mypy", "harness", "reports", "suites", "tests", "bench"),)),
     Part(
         "tests",
-        (
-            command(
-                *(*PYTEST, "tests", *APART),
-                *("--draw", "{draw}", *WORKERS, "3"),
-            ),
-        ),
+        (command(*PYTEST, "tests", *APART, "--draw", "{draw}", *WORKERS, "3"),),
     ),
     Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
     Part(

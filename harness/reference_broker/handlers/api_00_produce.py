@@ -55,8 +55,9 @@ _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_LEADER = 10
 _ALL = -1
 _LEGAL_ACKS = (_ALL, 0, 1)
-_VERIFIES_SINCE = (3, 6)
-"""From then on a transactional batch is verified first (ReplicaManager.handleProduceAppend)."""
+_VERIFIES_FIRST_SINCE = (3, 6)
+"""Since this release a broker verifies a transactional batch before it looks at the acks (KIP-890,
+ReplicaManager.handleProduceAppend)."""
 _SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
 _ERRORS_BEFORE = {
     ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
@@ -176,7 +177,8 @@ def _produce(
         return _failed(data.index, found)
     try:
         batch = _records_of(data, context.api_version)
-        if context.state.like.since(*_VERIFIES_SINCE):
+        verifies_first = context.state.like.since(*_VERIFIES_FIRST_SINCE)
+        if verifies_first:
             _check_transaction(batch, request.transactional_id, context)
         if request.acks not in _LEGAL_ACKS:
             raise AppendRefused(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -185,7 +187,8 @@ def _produce(
         _check_leader(found.partition, request.acks)
         if not batch:
             return _nothing_appended(data.index, found.partition)
-        _check_transaction(batch, request.transactional_id, context)
+        if not verifies_first:
+            _check_transaction(batch, request.transactional_id, context)
         appended = found.partition.append(batch, context.now())
     except AppendRefused as refusal:
         refused = _refused(data.index, refusal, found.partition)

@@ -23,8 +23,8 @@ _RANKS = (
 _LENT = frozenset({"joined_broker", "discarded_broker", "tuned_broker"})
 """Their tests share one broker with equal settings."""
 TESTS_A_CLUSTER = 4
-"""So many tests in turn use a private cluster before another process may take over, where several
-clusters fit: few enough that no process is long behind the others."""
+"""The size of a group of tests with light private clusters: small, so that all processes end at
+about the same time."""
 
 
 def _mark_of(item: pytest.Item) -> tuple[int, pytest.Mark | None]:
@@ -62,8 +62,8 @@ def group_of(item: pytest.Item) -> str:
 def groups_of(items: Sequence[pytest.Item], *, clusters_are_light: bool) -> Mapping[str, str]:
     """Node id -> group of the tests that have one.
 
-    Where clusters are light, the tests with private ones are many groups, of equal settings each:
-    processes run as many clusters side by side as there are processes.
+    Where clusters are light, tests with private clusters form many groups, each with equal
+    settings, so that every process can run a cluster of its own.
     """
     groups: dict[str, str] = {}
     seen = Counter[str]()

@@ -59,8 +59,8 @@ QUICK_NOTICE = {
     "broker.session.timeout.ms": "1500",
     "replica.lag.time.max.ms": "2000",
 }
-"""Of private clusters, as those of `kafka:` have them: what is slow or gone is noticed within
-seconds."""
+"""For private clusters, with the values of `kafka:`: the cluster notices within seconds that a
+broker is slow or gone."""
 _LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
 
 

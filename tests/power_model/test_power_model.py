@@ -30,7 +30,7 @@ def test_what_was_promised_is_there(journal: bool, pytestconfig: pytest.Config) 
 
 
 def test_an_end_in_good_order_keeps_what_is_known_of_producers(tmp_path: Path) -> None:
-    """Behind its marker no log is read: the names of each folder reach the disk by themselves."""
+    """A start after a clean end reads no log. Each folder's names reach the disk independently."""
     root, after = tmp_path / "disk", tmp_path / "after"
     root.mkdir()
     recording = Recording(root, lambda _: False)

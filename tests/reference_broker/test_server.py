@@ -371,10 +371,10 @@ def test_a_session_never_reads_a_recreated_topic(address: Address, topic_name: s
 
 
 @pytest.mark.parametrize(("like", "error"), [("4.4.0", 49), ("3.9.2", 49), ("2.8.2", 21)])
-def test_a_transactional_batch_is_verified_first_since_there_is_a_verification(
+def test_a_transactional_batch_is_verified_before_the_acks_since_3_6(
     topic_name: str, like: str, error: int
 ) -> None:
-    """Acks of 2, and a transactional id that nobody has: KIP-890, part 1, in 3.6."""
+    """The request has acks=2, which is illegal, and an unknown transactional id (KIP-890)."""
     record, time = Record(b"v", b"k"), 1_700_000_000_000
     batch = RecordBatch([record], base_timestamp=time, attributes=TRANSACTIONAL, producer_id=7)
     request = produce(topic_name, records=encode_batch(batch), acks=2)

@@ -378,7 +378,7 @@ class StoredLog:
         """In good order: all of it is on the disk, the next start need not look. Raises OSError."""
         self.segments.active.seal()
         self.flush()
-        # Behind the marker of a clean end a log without a snapshot is one that knows no producer.
+        # After a clean end, a start takes a log without a snapshot as a log without producers.
         self.note_producers(durably=True)
 
 

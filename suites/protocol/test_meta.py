@@ -192,7 +192,7 @@ def _await_auto_created(broker: BrokerUnderTest, name: str) -> None:
 
 
 @judges("META-010")
-@at_versions("Metadata")
+@at_versions("Metadata", "0-3", "4+")
 def test_illegal_names_are_called_so(broker: BrokerUnderTest, api_version: int) -> None:
     """Empty, one dot, two dots, a slash, 250 characters."""
     own = broker.unique_topic()

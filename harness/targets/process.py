@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO, Protocol
 
 from harness.targets import warden
 from harness.targets.errors import TargetError, TargetStartError
@@ -35,6 +36,22 @@ def warden_command() -> list[str]:
     whatever PYTHONPATH says, this warden runs.
     """
     return [sys.executable, "-I", "-S", str(Path(warden.__file__).resolve())]
+
+
+class Warden(Protocol):
+    """A warden's process as its parent sees it; the end of ``stdin`` ends it."""
+
+    pid: int
+    stdin: IO[bytes] | None
+
+    def poll(self) -> int | None:
+        """Its exit status, None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status; ``timeout`` in seconds. Raises subprocess.TimeoutExpired."""
+
+    def kill(self) -> None:
+        """SIGKILL."""
 
 
 class ChildProcess:
@@ -83,7 +100,8 @@ class ChildProcess:
         held: tuple[int, ...],
         environment: Mapping[str, str] | None,
         directory: Path | None,
-    ) -> subprocess.Popen[bytes]:
+    ) -> Warden:
+        """``report_fd`` is for one line of the warden."""
         words = [*warden_command(), "--report-fd", str(report_fd), *options]
         with self.log_path.open("ab") as log:
             return subprocess.Popen(

@@ -12,10 +12,11 @@ from pathlib import Path
 from harness.reference_broker.likeness import releases
 from harness.reference_broker.settings import BrokerSettings, SettingError
 from harness.targets.errors import TargetError
+from harness.targets.forking import start_process
 from harness.targets.kind import Making, TargetKind, choose, refuse_words, settings_among
 from harness.targets.older import older_than
 from harness.targets.options import split_options
-from harness.targets.process import ChildProcess, Deadline, reserve_log
+from harness.targets.process import Deadline, reserve_log
 from harness.targets.process_target import ProcessTarget
 from harness.targets.ready import wait_until_ready
 from harness.targets.target import (
@@ -34,7 +35,8 @@ from harness.targets.target import (
 # -P: a folder named "harness" in the working directory must not stand in for the package.
 COMMAND = (sys.executable, "-P", "-m", "harness.cli", "broker", "--port", "0")
 LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULTILINE)
-START_TIMEOUT_MS = 30_000
+START_TIMEOUT_MS = 120_000
+"""A bound for what hangs; a start takes less than a second of processor."""
 TAKEN = "the port is taken"
 """What ours says that ends for that."""
 _OF_ZOOKEEPER = "zookeeper."
@@ -100,7 +102,7 @@ class ReferenceBroker(ProcessTarget):
         words = [word for pair in pairs for word in ("--setting", pair)]
         words += ["--like", self.like] if self.like else []
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        child = self._child = ChildProcess(
+        child = self._child = start_process(
             [*self._command, *options, *words],
             self._log_path,
             environment=environment,

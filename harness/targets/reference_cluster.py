@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.forking import start_process
 from harness.targets.ports import free_ports
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
@@ -220,7 +221,7 @@ class ReferenceCluster(Target):
         command += ["--like", self.like] if self.like else []
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         hold_fd = self._scratch.hold_fd
-        child = ChildProcess(command, log_path, environment=environment, hold_fd=hold_fd)
+        child = start_process(command, log_path, environment=environment, hold_fd=hold_fd)
         self._launched = [*(each for each in self._launched if each.is_alive()), child]
         return child, log_path
 

@@ -79,10 +79,10 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write(f"warden: bad command line ({problem})\n{USAGE}\n")
         return EXIT_USAGE
     parent = os.getppid()
-    wake = _signals_as_bytes()
+    wake = signals_as_bytes()
     if arguments.command:
         child = _start(arguments)
-        status = EXIT_NOT_STARTED if child is None else _guard(child, parent, wake)
+        status = EXIT_NOT_STARTED if child is None else guard(child, parent, wake)
     else:
         status = _keep(parent, wake)
     if arguments.remove is not None:
@@ -90,7 +90,7 @@ def main(argv: Sequence[str]) -> int:
     return status
 
 
-def _signals_as_bytes() -> int:
+def signals_as_bytes() -> int:
     """Make signals readable: returns a descriptor that carries each signal's number as a byte."""
     readable, writable = os.pipe()
     os.set_blocking(readable, False)
@@ -104,7 +104,7 @@ def _signals_as_bytes() -> int:
 def _start(arguments: Arguments) -> int | None:
     """Fork and exec the command; returns its pid, or None when it could not be started."""
     failure_r, failure_w = os.pipe()  # closed by a successful exec, else carries the errno
-    death_signal = _parent_death_signal()
+    death_signal = parent_death_signal()
     warden = os.getpid()
     child = os.fork()
     if child == 0:
@@ -124,16 +124,7 @@ def _start(arguments: Arguments) -> int | None:
 def _become(arguments: Arguments, failure_fd: int, death_signal: object, warden: int) -> NoReturn:
     """In the forked child: leave the warden's session and turn into the command."""
     try:
-        os.setsid()
-        signal.set_wakeup_fd(-1)
-        for number in (*ENDING_SIGNALS, signal.SIGCHLD, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_DFL)
-        if callable(death_signal):
-            death_signal(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != warden:  # it died before the death signal was armed
-            os._exit(EXIT_NOT_STARTED)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
+        leave(death_signal, warden)
         os.execvp(arguments.command[0], arguments.command)  # noqa: S606
     except OSError as problem:
         os.write(failure_fd, str(problem.errno or errno.EIO).encode())
@@ -141,7 +132,25 @@ def _become(arguments: Arguments, failure_fd: int, death_signal: object, warden:
         os._exit(EXIT_NOT_STARTED)
 
 
-def _parent_death_signal() -> object:
+def leave(death_signal: object, warden: int) -> None:
+    """In a process that the warden ``warden`` has forked: a session, signals and input of its own.
+
+    The process ends if the warden has ended meanwhile. Raises OSError.
+    """
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    for number in (*ENDING_SIGNALS, signal.SIGCHLD, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    if callable(death_signal):
+        death_signal(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != warden:  # it died before the death signal was armed
+        os._exit(EXIT_NOT_STARTED)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+
+def parent_death_signal() -> object:
     """prctl of the C library on Linux (loaded before the fork), else None."""
     if not sys.platform.startswith("linux"):
         return None
@@ -165,8 +174,11 @@ def _report(arguments: Arguments, line: str) -> None:
         pass
 
 
-def _guard(child: int, parent: int, wake: int) -> int:
-    """Wait for an end (see the module's text), then end the group; the exit status."""
+def guard(child: int, parent: int, wake: int) -> int:
+    """Wait for an end (see the module's text), then end the group; the exit status.
+
+    ``wake`` is that of `signals_as_bytes`.
+    """
     watched = [0, wake]
     while True:
         status = _ended(child)

@@ -20,8 +20,6 @@ ALONE_SHARE = "4"
 """So many rows are judged with all tests of their area: only their own check may notice them."""
 BUILT_IN_ALONE = "2"
 """The same for wrong functions: they belong to the areas of the disk, whose tests take longest."""
-CLUSTER_SAMPLE = "30"
-"""So many of the 124 rows of clusters are drawn: each costs five seconds of processor."""
 PRIVATE_SHARE = ("-p", "tests.ci.private_share", "--private-share", "8", "--private-draw", "{draw}")
 """On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
 OF_A_SAMPLE = (GateExit.OK, GateExit.KNOWN_FAILURE_PASSED, GateExit.VANISHED)
@@ -98,10 +96,7 @@ GATE = (
     Part(
         "cluster_defects",
         (
-            command(
-                *(*DEFECTS, "--target", CLUSTER_SEEN_ON, "--sample", CLUSTER_SAMPLE),
-                *("--alone", "0", "--jobs", "3"),
-            ),
+            command(*DEFECTS, "--target", CLUSTER_SEEN_ON, *("--alone", "0", "--jobs", "4")),
         ),
         lane=WAITS,
     ),

@@ -276,9 +276,7 @@ def test_a_target_that_dies_in_the_middle(tmp_path: Path) -> None:
 
     def broker(running: psutil.Process) -> int:
         (broker,) = [
-            process
-            for process in running.children(recursive=True)
-            if process.cmdline()[1:6] == ["-P", "-m", "harness.cli", "broker", "--port"]
+            process for process in running.children(recursive=True) if process.name() == "broker"
         ]
         return int(broker.pid)
 

@@ -95,7 +95,7 @@ GATE = (
     ),
     Part(
         "cluster_defects",
-        (command(*DEFECTS, "--target", CLUSTER_SEEN_ON, *("--alone", "0", "--jobs", "4")),),
+        (command(*DEFECTS, "--target", CLUSTER_SEEN_ON, *("--alone", "0", "--jobs", "6")),),
         lane=WAITS,
     ),
     Part(

@@ -40,9 +40,7 @@ def test_prose_is_counted_and_code_is_not(name: str, text: str, expected: Counts
 
 
 def test_users_read_documents_messages_and_docstrings_of_public_names() -> None:
-    text = (
-        '"""A module."""\ndef _f():\n    """Inner."""\n    # A comment.\n    f("a long one")\n'
-    )
+    text = '"""A module."""\ndef _f():\n    """Inner."""\n    # A comment.\n    f("a long one")\n'
     assert [(piece.kind, piece.words) for piece in texts("a.py", text)] == [
         (Kind.PUBLIC, "A module."),
         (Kind.INNER, "Inner."),

@@ -16,7 +16,14 @@ from harness.targets.forking import start_process
 from harness.targets.ports import free_ports
 from harness.targets.process import ChildProcess, Deadline, reserve_log
 from harness.targets.ready import wait_until_ready
-from harness.targets.reference import COMMAND, QUICK, START_TIMEOUT_MS, TAKEN, without_zookeeper
+from harness.targets.reference import (
+    COMMAND,
+    QUICK,
+    QUICK_RETURN,
+    START_TIMEOUT_MS,
+    TAKEN,
+    without_zookeeper,
+)
 from harness.targets.scratch import ScratchFolder
 from harness.targets.start_again import StartAgain, until_started
 from harness.targets.target import (
@@ -336,13 +343,19 @@ class ReferenceCluster(Target):
 
     def _another(self, settings: dict[str, str]) -> ReferenceCluster:
         """One broker, with a controller of its own: tests that ask for it need no more."""
-        return self._another_cluster(settings, 1)
+        return self._private(settings, 1)
+
+    def _another_kept(self, settings: dict[str, str]) -> ReferenceCluster:
+        return self._private({**QUICK_RETURN, **settings}, 1)
 
     def _another_cluster(self, settings: dict[str, str], nodes: int) -> ReferenceCluster:
+        return self._private({**QUICK_NOTICE, **self.settings, **settings}, nodes)
+
+    def _private(self, settings: dict[str, str], nodes: int) -> ReferenceCluster:
         return ReferenceCluster(
             nodes,
             log_dir=self._log_folder(),
-            settings={**QUICK_NOTICE, **self.settings, **settings},
+            settings={**self.settings, **settings},
             like=self.like,
             command=self._command,
             start_timeout_ms=self._start_timeout_ms,

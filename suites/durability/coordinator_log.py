@@ -28,10 +28,14 @@ def key_of(message: Message) -> Key:
 def records_of_coordinators(
     broker: BrokerUnderTest, log: CoordinatorLog
 ) -> Iterator[CoordinatorRecord]:
-    """All that are in the topic of these coordinators, in their order."""
+    """All that this broker wrote as a coordinator, by partition and offset.
+
+    Other brokers of a cluster lead the other partitions and coordinate other groups.
+    """
     topic = internal_topic(broker, log.topic)
     shown = only(broker.metadata([topic.name]).topics, "topic")
-    for partition in sorted(each.partition_index for each in shown.partitions):
+    led = [each for each in shown.partitions if broker.node in (None, each.leader_id)]
+    for partition in sorted(each.partition_index for each in led):
         yield from _records_of(broker, log, topic, partition)
 
 

@@ -6,7 +6,9 @@ from uuid import UUID
 import pytest
 
 from harness.codec import messages
+from harness.codec.records import encode_rows
 from harness.codec.records.any_format import read_records
+from harness.codec.records.batch import RecordBatch
 from harness.codec.records.control_batch import control_records
 from harness.codec.structs import Message
 from harness.ids import BrokerId, LeaderEpoch, Offset
@@ -116,6 +118,15 @@ def test_a_dynamic_quorum_is_told_in_no_snapshot_of_ours() -> None:
     reading = MetadataReading()
     voters = control_batch(messages.VotersRecord(), Offset(0), LeaderEpoch(1), NOW)
     assert [*reading.records(voters)] == [(1, [])]
+    assert not reading.is_whole
+
+
+def test_a_record_of_an_unknown_type_prevents_snapshots() -> None:
+    """A newer release may have written it; a snapshot without it would lose it."""
+    frame_version, api_key, version = b"\x01", b"\xe7\x07", b"\x00"  # 999
+    reading = MetadataReading()
+    unknown = encode_rows([(NOW, None, frame_version + api_key + version)], RecordBatch())
+    assert [*reading.records(unknown)] == [(1, [])]
     assert not reading.is_whole
 
 

@@ -113,10 +113,11 @@ class MetadataReading:
                 self.saw_footer |= _FOOTER in names
                 yield end, []
                 continue
-            rows = (
+            rows = [
                 CLUSTER_METADATA.read(value) for _, _, _, value in batch.records.rows() if value
-            )
+            ]
             known = [row.message for row in rows if not isinstance(row, UnknownRecord)]
+            self.is_whole &= len(known) == len(rows)
             yield end, list(self._told(known))
 
     def _told(self, records: Sequence[Message]) -> Iterator[Message]:

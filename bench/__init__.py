@@ -1,9 +1,9 @@
-"""How our codec compares with other people's, as ratios: ``python -m bench [NAME ...]``.
+"""Our codec and our runs against those of peers, as ratios: ``python -m bench [NAME ...]``.
 
 Each case does the same work twice, by us and by a peer, in turns in the same process, and prints
 our time divided by the peer's: below 1.0 we are quicker. Absolute times say more about the
-machine than about the code, so only ``suites`` prints some. Nothing here is a test: what a ratio
-ought to be is for a reader to judge.
+machine than about the code, so only ``suites`` prints some. Nothing here is a test: the reader
+judges the ratios.
 
 The cases (names may be given to run only some):
 

@@ -32,9 +32,9 @@ def ratio(case: Case) -> float:
 
 
 def median_ratio(ours: Callable[[], float], theirs: Callable[[], float], rounds: int) -> float:
-    """Of what the two give, ours by theirs: the median over the rounds.
+    """Return the median over the rounds of our value divided by theirs.
 
-    Who goes first changes from round to round; one round before them warms up.
+    The order changes from round to round; one warm-up round comes first.
     """
     found = []
     for number in range(rounds + 1):

@@ -1,8 +1,8 @@
-"""How long a judgement takes: the suites on the built-in broker and on Apache Kafka, in one run.
+"""The duration of a whole run on the built-in broker and on Apache Kafka.
 
-Each is one ``kafka-conformance run`` with its defaults, from its start to its end. Seconds belong
-to the machine, so the goals, which are for two idle cores, stand beside them with the load that
-there was; the ratio belongs to the suites.
+Each is one ``kafka-conformance run`` with its defaults, from its start to its end. The times depend
+on the machine. The report therefore shows the goals, which are for two idle cores, next to the
+times and the load of the machine; the ratio depends on the suites.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a command took; ``cpu_s`` with all processes that it started and awaited."""
+    """Wall and processor time of a command; ``cpu_s`` includes the processes that it awaited."""
 
     wall_s: float
     cpu_s: float

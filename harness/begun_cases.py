@@ -1,6 +1,7 @@
-"""Which cases of a run have begun, for a program that watches the run: a file beside the journal.
+"""The file beside the journal that lists the cases of a run that have begun.
 
-The journal has a case when it has ended; a case that begins is a line here.
+It is for programs that watch a run. The journal contains a case when it has ended; this file
+contains a line for each case that has begun.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ class BegunWriter:
         self._file = self._path.open("w", encoding="utf-8", buffering=1)
 
     def add(self, case: str) -> None:
-        """This case begins now."""
+        """Append a line for a case that begins now."""
         self._file.write(json.dumps(BegunCase(case, time.time())) + "\n")
 
     def close(self) -> None:
-        """The run has ended: the file goes. Twice is fine."""
+        """Remove the file at the end of the run. Twice is fine."""
         self._file.close()
         self._path.unlink(missing_ok=True)
 
 
 def read_begun(line: bytes) -> BegunCase:
-    """One line of the file."""
+    """Read one line of the file."""
     return BegunCase(*json.loads(line))

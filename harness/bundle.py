@@ -18,7 +18,7 @@ SUITES_CONFIG = _PACKAGE / "suites.ini"
 
 
 def is_bundled() -> bool:
-    """Whether this is an installed wheel, not a source tree (an editable install is one)."""
+    """True in an installed wheel, False in a source tree (an editable install is one)."""
     return _BUNDLE.is_dir()
 
 

@@ -1,4 +1,4 @@
-"""Which cases the marks of a test make, and which API and version each is about."""
+"""The cases that the marks of a test make, and the API and version of each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _chosen(config: pytest.Config, api: Api, *ranges: VersionRange) -> list[int]
 
 
 def api_of(item: pytest.Item) -> tuple[Api | None, int | None]:
-    """Which API and version the case is about: by ``at_versions``, or a parameter ``api_name``."""
+    """Return the API and version of a case, by ``at_versions`` or the parameter ``api_name``."""
     params = item.callspec.params if hasattr(item, "callspec") else {}
     version = params.get("api_version")
     mark = item.get_closest_marker("at_versions")

@@ -1,4 +1,4 @@
-"""Which of the collected cases run: those asked for that the target can be asked."""
+"""Selection of the collected cases: those that the options request and the target can be asked."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def judged(item: pytest.Item) -> tuple[str, ...]:
 
 
 def is_offline(item: pytest.Item) -> bool:
-    """Whether a test asks no broker."""
+    """True if a test sends nothing to a broker."""
     return item.get_closest_marker("offline") is not None
 
 
 def problems_of(items: Sequence[pytest.Item]) -> list[str]:
-    """What is wrong with the marks of these tests, a sentence each."""
+    """Return a sentence for each error in the marks of these tests."""
     known = load_catalogue().requirements
     problems = []
     for item in items:

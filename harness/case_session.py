@@ -54,13 +54,13 @@ _QUIET = frozenset({Verdict.PASSED, Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABL
 
 @dataclass(slots=True)
 class WireTelling:
-    """What the tests of this process saw on the wire, told now and then and not after each."""
+    """The wire coverage of this process's tests, reported every few seconds at most."""
 
     coverage: WireCoverage = field(default_factory=WireCoverage)
     told_at: float = field(default_factory=time.monotonic)
 
     def due(self, *, last: bool) -> list[WireCount]:
-        """What is to be told after this test: all at the last one, mostly nothing before."""
+        """Return the counts to report after this test: all at the last one, else seldom any."""
         now = time.monotonic()
         if not last and now - self.told_at < _TELL_EVERY_S:
             return []
@@ -185,14 +185,14 @@ class CaseSession:
         return self._door(running.addresses, running.zookeeper)
 
     def shared_cluster(self) -> Cluster:
-        """The run's cluster, to whose nodes nothing may be done."""
+        """The run's cluster; tests must not act on its nodes."""
         nodes = self.broker.nodes
         return self._cluster(nodes, self.broker.addresses, self.broker.zookeeper, own=False)
 
     def lent_cluster(self, running: Target, *, links: bool = False) -> Cluster:
-        """A cluster that no other test asks meanwhile; its nodes can be harmed, and healed.
+        """A cluster that no other test uses meanwhile; the test may harm and heal its nodes.
 
-        ``links``: they can be cut too.
+        ``links``: the test can cut them too.
         """
         self.lent = running
         made = self._cluster(running.nodes, running.addresses, running.zookeeper)
@@ -237,7 +237,7 @@ class CaseSession:
         return self.faults
 
     def fault_events(self) -> list[dict[str, Any]]:
-        """What was done on the way, as lines of the run's fault journal."""
+        """The events of this case's faults, as lines of the run's fault journal."""
         return [{**self._about, **event} for event in self._journal()]
 
     def _journal(self) -> list[dict[str, Any]]:
@@ -246,7 +246,7 @@ class CaseSession:
 
     @property
     def history(self) -> list[Operation]:
-        """What the workloads of this test saw, and what was done to the cluster meanwhile."""
+        """The operations of this test's workloads, and the faults of the cluster meanwhile."""
         return self.notes.history()
 
     def history_lines(self) -> list[dict[str, Any]]:
@@ -266,9 +266,11 @@ class CaseSession:
         number: int = 0,
         node: int | None = None,
     ) -> BrokerUnderTest:
-        """``own``: a broker that was started for tests, so that nothing of others can be there.
+        """Return a BrokerUnderTest for these addresses.
 
-        ``number``: of several doors of a test, whose names must differ. ``node``: as there.
+        ``own``: a broker that was started for tests, so that it contains nothing of other users.
+        ``number``: distinguishes several of one test, as their name prefixes must differ. ``node``:
+        as in BrokerUnderTest.
         """
         info = self.context.info
         prefix = case_prefix(info.name_prefix, self.context.nonce, self._named_after)
@@ -290,13 +292,15 @@ class CaseSession:
 
     @property
     def _named_after(self) -> str:
-        """What was made when this was asked before may not be gone yet."""
+        """The name of this attempt: the objects of an earlier attempt may still exist."""
         return self.node_id if self.asked == 1 else f"{self.node_id}#{self.asked}"
 
     @property
     def must_be_asked_again(self) -> bool:
-        """The machine was too slow, and the times can be longer; or the broker died while another
-        process asked it too: nobody knows whose test it was.
+        """True if another attempt may give a verdict.
+
+        Either the machine was too slow, and longer timeouts are left; or the broker died while
+        other processes used it too, so that the test that killed it is unknown.
         """
         if self.too_slow and self.slow + 1 < len(FACTORS):
             return True
@@ -324,7 +328,7 @@ class CaseSession:
     def _by_date(
         self, records: Sequence[CheckRecord], error: BaseException | None
     ) -> list[CheckRecord]:
-        """Nobody is judged by what their release does not promise; the evidence is kept."""
+        """Judge only by what the target's release promises; the evidence is kept."""
         info = self.context.info
         return by_date(
             records,
@@ -387,7 +391,7 @@ class CaseSession:
 
 
 def _with_death(record: CheckRecord) -> CheckRecord:
-    """A check that failed with the broker's death says so."""
+    """Add the broker's death to the reason of a check that failed with it."""
     if record.verdict is not Verdict.FAILED:
         return record
     return replace(record, reason=f"{record.reason}; the broker no longer answers at all")

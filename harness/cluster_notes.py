@@ -1,4 +1,4 @@
-"""What was done to the cluster of a test, and what its workloads saw, on one clock."""
+"""The faults of a test's cluster and the operations of its workloads, on one clock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEMESIS = "nemesis"
 """The process of a history that does harm."""
 OPERATIONS_KEPT = 50_000
 _OF_LINKS = ("cut", "healed", "toxic_added", "toxic_removed")
-"""What of the events of links is worth a line in a history."""
+"""The events of links that a history contains."""
 
 
 class ClusterNotes:
@@ -30,18 +30,18 @@ class ClusterNotes:
         self._has_workload = False
 
     def did(self, what: str, node: int) -> None:
-        """Something was done to a node."""
+        """Note an action on a node."""
         self._note(Event(self.now_ms(), what, detail={"node": node}))
         self._harmed(f"{what} {node}")
 
     def hear(self, event: Event) -> None:
-        """A link tells what was done; its own clock is older."""
+        """Note an event of a link, with the time of this clock: the link's clock is older."""
         self._note(replace(event, at_ms=self.now_ms()))
         if event.what in _OF_LINKS:
             self._harmed(f"{event.what} {event.link}")
 
     def saw(self, operation: Operation) -> None:
-        """A workload tells of an operation, with a time of this clock."""
+        """Note an operation of a workload; its time is of this clock."""
         self._has_workload = True
         self._seen.append(operation)
 
@@ -54,7 +54,10 @@ class ClusterNotes:
         self._seen.append(fault)
 
     def journal(self) -> list[dict[str, Any]]:
-        """What was done, in order, as JSON can hold it; of very much the last, which is said."""
+        """Return the events in order, as JSON values.
+
+        Of very many events the last ones are returned, after the number of those that were lost.
+        """
         events = sorted(self._events, key=lambda event: event.at_ms)
         return plain(events, self._told - len(events))
 

@@ -36,13 +36,13 @@ PROMISES: Final = {
     Broken.ISR_OF_STRANGERS: "META-013",
     Broken.WATERMARK_FELL: "FETCH-003",
 }
-"""By which requirement each is promised."""
+"""The requirement that each finding violates."""
 NOT_WITH_ZOOKEEPER: Final = frozenset({Broken.ISR_OF_STRANGERS})
 """True there for a moment when a reassignment ends: replicas and ISR are written one by one."""
 
 
 class ClusterWatch:
-    """The observations of one test, of very many the last."""
+    """The observations of one test; of very many, the last ones."""
 
     def __init__(self) -> None:
         self._seen: deque[Observation] = deque(maxlen=KEPT_OBSERVATIONS)
@@ -50,7 +50,7 @@ class ClusterWatch:
         self._deleted: set[str] = set()
 
     def at(self, node: int, door: str) -> Observer:
-        """For one door to this node: it is to be told of each message, in their order."""
+        """Return the observer of one door to this node; it needs each message, in order."""
         return _WatchedDoor(node, door, self._see, self._deleted)
 
     def _see(self, node: int, door: str, partition: str, **told: Any) -> None:
@@ -61,7 +61,7 @@ class ClusterWatch:
         )
 
     def broken(self, *, with_zookeeper: bool = False) -> dict[str, str]:
-        """By requirement, the first sentence of how it was broken."""
+        """Return the first finding of each violated requirement, by requirement."""
         passed_over = NOT_WITH_ZOOKEEPER if with_zookeeper else frozenset()
         found: dict[str, Finding] = {}
         for finding in check_cluster(list(self._seen)):
@@ -71,10 +71,10 @@ class ClusterWatch:
 
 
 class _WatchedDoor:
-    """One door: what it asked last is what the next answer is about.
+    """The observer of one door: its last request gives the meaning of the next response.
 
-    Topics are told apart by their ids; where there are none, by names, and a name that was deleted
-    may be another topic afterwards: nothing is seen of it any more.
+    Topics are distinguished by their ids, or by name where there are none. A deleted name may be
+    another topic afterwards, so it is not observed any more.
     """
 
     def __init__(self, node: int, door: str, see: Callable[..., None], deleted: set[str]) -> None:
@@ -161,14 +161,14 @@ _TAKEN: Final[dict[type[Message], Callable[[_WatchedDoor, Any, int], None]]] = {
 
 
 def _end_of(records: object) -> int:
-    """One more than the last offset; -1 where there is none."""
+    """Return one more than the last offset; -1 without records."""
     found = read_records(bytes(records or b""), limit_bytes=_LIMIT_BYTES)  # type: ignore[call-overload]
     offsets = [record.offset for batch in found.batches for record in batch.records]
     return max(offsets) + 1 if offsets else UNKNOWN
 
 
 def both(first: Observer, second: Observer) -> Observer:
-    """Tell one, then the other."""
+    """Return an observer that calls ``first``, then ``second``."""
 
     def observe(message: Message, version: int) -> None:
         first(message, version)

@@ -29,7 +29,7 @@ def write_parquet(out: Path) -> list[str]:
 
 
 def _modules() -> tuple[Callable[[Path], Conversion], Mapping[str, BesideDataset]]:
-    """What makes the results, and what makes each dataset beside them, by what it holds."""
+    """Return the maker of the results, and the datasets beside them by content."""
     from harness.conformance.fault_parquet import FAULTS
     from harness.conformance.history_parquet import HISTORIES
     from harness.conformance.parquet import ensure_parquet

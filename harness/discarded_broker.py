@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from harness.targets.target import JOIN_AS_BROKER, Target
 
 UNHURRIED = {
-    # Nobody leaves an ISR, or the cluster, because time has passed.
+    # No replica leaves an ISR, and no broker the cluster, because time has passed.
     "replica.lag.time.max.ms": "600000",
     "broker.session.timeout.ms": "600000",
     "auto.leader.rebalance.enable": "false",
@@ -20,10 +20,9 @@ UNHURRIED = {
 
 @dataclass(slots=True)
 class DiscardedBroker:
-    """Started when first asked for, replaced when it has died, stopped at the end.
+    """A broker that tests may harm: started on first use, replaced if it died, stopped at the end.
 
-    What tests do to it harms nobody. ``settings`` by Kafka's names; ``capability``: what it must
-    have besides, "" for nothing.
+    ``settings`` by Kafka's names; ``capability``: another one that it must have, "" for none.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -31,7 +30,7 @@ class DiscardedBroker:
     _running: Target | None = None
 
     def lend(self, like: Callable[[], Target]) -> Target:
-        """A running broker of the kind of ``like()``; raises MissingCapability, TargetError."""
+        """Return a running broker like ``like()``; raises MissingCapability, TargetError."""
         if self._running is not None and not self._running.is_alive():
             self.stop()
         if self._running is None:
@@ -49,5 +48,5 @@ class DiscardedBroker:
 
 
 def joined_broker() -> DiscardedBroker:
-    """One that virtual brokers join."""
+    """A discarded broker that virtual brokers join."""
     return DiscardedBroker(UNHURRIED, JOIN_AS_BROKER)

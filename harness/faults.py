@@ -52,23 +52,23 @@ class FaultyPath:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where to connect to meet the faults."""
+        """The address to connect to: there the faults apply."""
         return self._proxy.listen
 
     def arm(self, *rules: Rule) -> None:
-        """These rules too, from now on."""
+        """Arm these rules too, from now on."""
         self._net.call(self._rules.arm, *rules)
 
     def disarm(self) -> None:
-        """No rule any more; what was held goes on."""
+        """Disarm all rules; frames that were held go on."""
         self._net.call(self._rules.disarm)
 
     def expect_fired(self, *ids: str, at_least: int = 1) -> None:
-        """Raises RuleDidNotFire when a fault did nothing, so that nothing was tested."""
+        """Raise RuleDidNotFire when a fault did nothing, so that nothing was tested."""
         self._net.call(self._rules.expect_fired, *ids, at_least=at_least)
 
     def has_fired(self, *ids: str) -> bool:
-        """Whether each of these faults did something yet."""
+        """True if each of these faults has fired."""
         try:
             self.expect_fired(*ids)
         except RuleDidNotFire:
@@ -112,7 +112,10 @@ class Faults:
             yield FaultyPath(net, proxy, made)
 
     def journal(self) -> list[dict[str, Any]]:
-        """What was done, in order, as JSON can hold it; of very much the last, which is said."""
+        """Return the events in order, as JSON values.
+
+        Of very many events the last ones are returned, after the number of those that were lost.
+        """
         return plain(self.events, self._told - len(self.events))
 
 
@@ -156,21 +159,21 @@ class RuledLink:
         self.arm(*rules)
 
     def end(self) -> None:
-        """No rule any more; what was held goes on."""
+        """Disarm all rules; frames that were held go on."""
         self._link.call(lambda _: self._rules.disarm())
         self._rules.tell = self._tell
 
     def arm(self, *rules: Rule) -> None:
-        """These rules too, from now on, behind those there are."""
+        """Arm these rules too, from now on, behind those there are."""
         self._link.call(lambda _: self._rules.arm(*rules))
 
     def release(self, rule: str) -> None:
-        """What the rule of this id holds goes on."""
+        """Release the frames that the rule of this id holds."""
         self._link.call(lambda _: self._rules.release(rule))
 
     @property
     def events(self) -> list[Event]:
-        """What the rules did since the beginning, and which connections ended, in order.
+        """The actions of the rules and the ends of connections since the beginning, in order.
 
         Raises OverflowError: there were more than are kept, so the beginning is not known.
         """
@@ -180,7 +183,7 @@ class RuledLink:
         return list(heard)
 
     def fired(self, rule: str) -> int:
-        """How often the rule of this id has fired."""
+        """Return the number of times that the rule of this id has fired."""
         count: int = self._link.call(lambda _: self._rules.counts(rule).fired)
         return count
 

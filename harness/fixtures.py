@@ -1,7 +1,7 @@
-"""Fixtures for other people's tests: a broker and a target, in a pytest of their own.
+"""Fixtures for other projects: a broker and a target, in their own pytest runs.
 
-One line in the top conftest.py switches them on, ``pytest_plugins = ("harness.fixtures",)``;
-without it nothing of this package enters a pytest run. docs/fixtures.md tells more.
+One line in the top conftest.py switches them on, ``pytest_plugins = ("harness.fixtures",)``.
+Without it this package has no effect on a pytest run. See docs/fixtures.md.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TARGET_VARIABLE = "KAFKA_CONFORMANCE_TARGET"
 
 @pytest.fixture(scope="session")
 def kafka_conformance_spec() -> str:
-    """Which target: a string as `kafka-conformance run --target` takes it.
+    """The target, as a string that `kafka-conformance run --target` takes.
 
     Override it in a conftest.py to choose one, or parametrize the override to test with several.
     Default: the environment variable KAFKA_CONFORMANCE_TARGET, else the built-in broker.
@@ -61,10 +61,10 @@ def kafka_conformance_spec() -> str:
 def kafka_conformance_target(
     kafka_conformance_spec: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Target]:
-    """The target itself, started once a session (and once in each xdist worker), stopped after.
+    """The target, started once a session (and once in each xdist worker) and stopped at its end.
 
-    It tells addresses, capabilities and the log, and starts private brokers with settings of
-    their own. Where it cannot be had, the test has an error that says why and what to do.
+    It has addresses, capabilities and the log, and starts private brokers with settings of their
+    own. If it cannot be started, the test has an error with the reason and the remedy.
     """
     log_dir = tmp_path_factory.mktemp("kafka-conformance")
     with contextlib.ExitStack() as started:
@@ -77,7 +77,7 @@ def kafka_conformance_target(
 
 @pytest.fixture(scope="session")
 def kafka_conformance_info(kafka_conformance_target: Target) -> TargetInfo:
-    """What the target told when it was asked once: advertised API versions, pace, release."""
+    """The target's advertised API versions, pace and release, queried once."""
     try:
         return probe(kafka_conformance_target)
     except TargetError as error:
@@ -122,11 +122,11 @@ def kafka_conformance_broker(
 def kafka_conformance_proxied(
     request: pytest.FixtureRequest, kafka_conformance_target: Target
 ) -> Iterator[ProxiedTarget]:
-    """The target behind proxies of this test's own: ``behind.bootstrap`` for clients.
+    """The target behind this test's own proxies: ``behind.bootstrap`` for clients.
 
-    A fault is one line, ``behind.drop_answers("Produce", first=1)``; ``behind.heal()`` takes all of
-    them back, and ``behind.expect_fired()`` fails a test whose faults did nothing. What is drawn
-    derives from the test's id. Who goes to the target itself meets no fault.
+    A fault is one line, ``behind.drop_answers("Produce", first=1)``; ``behind.heal()`` removes all
+    of them, and ``behind.expect_fired()`` fails a test with faults that did nothing. Random draws
+    derive from the test's id. A client that connects to the target itself meets no fault.
     """
     seed = zlib.crc32(request.node.nodeid.encode())
     with contextlib.ExitStack() as running:

@@ -1,4 +1,4 @@
-"""From what a target grants to what may be sent to it."""
+"""The requests that may be sent to a target, by the safety classes that it grants."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NEEDED = {
     Safety.OWN_NAMES: "own-names requests",
     Safety.DESTRUCTIVE: OWN_BROKER,
 }
-"""What a target lacks that does not take requests of this class."""
+"""The capability that a target lacks if it does not take requests of this class."""
 
 
 def grants_of(info: TargetInfo) -> Grants:
-    """The API keys that the target's safety classes leave out, and whether topics may be made."""
+    """Return the API keys that the safety classes refuse, and whether topics may be made."""
     refused = {
         api.key: _NEEDED[safety_of(api.name)]
         for api in APIS.values()

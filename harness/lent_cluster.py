@@ -1,4 +1,4 @@
-"""The one cluster of this process whose nodes tests may harm: lent to one test at a time."""
+"""The one cluster of this process that tests may harm, used by one test at a time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from harness.targets.target import POWER_LOSS, Target
 
 
 class LentCluster:
-    """Started when first asked for, healed after each test, replaced when that fails or another
-    kind of cluster is asked for, stopped at the end."""
+    """A cluster that is started on first use, healed after each test and stopped at the end.
+
+    It is replaced if healing fails or a test needs another kind of cluster.
+    """
 
     def __init__(self) -> None:
         self._running: Target | None = None
@@ -22,7 +24,7 @@ class LentCluster:
         self.disks: dict[int, LossyDisk] = {}
         """Of its nodes, where they can lose power."""
         self.listener: Listener | None = None
-        """Hears what is done to its links while it is lent, if it has any."""
+        """Called with the events of its links while a test uses it, if it has any."""
 
     def _tell(self, event: Event) -> None:
         if self.listener is not None:
@@ -37,7 +39,10 @@ class LentCluster:
         links: bool = False,
         disks: bool = False,
     ) -> Target:
-        """So many nodes with these settings, all well. Raises MissingCapability, TargetError."""
+        """Return a healthy cluster with these nodes and settings.
+
+        Raises MissingCapability, TargetError.
+        """
         kind = (nodes, dict(settings), links, disks)
         if self._kind != kind:
             self.stop()
@@ -66,7 +71,7 @@ class LentCluster:
             raise MissingCapability(POWER_LOSS, str(problem)) from problem
 
     def take_back(self, cluster: Cluster) -> None:
-        """After a test: all as it was, or gone."""
+        """After a test: restore the cluster, or stop it."""
         try:
             cluster.heal()
         except (BrokerMisbehaved, TargetError, MissingCapability):

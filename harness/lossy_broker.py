@@ -1,4 +1,4 @@
-"""A broker of a test's own whose disk can lose power."""
+"""A private broker with a disk that can lose power."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class LossyBroker(KeptBroker):
     """A broker that can also end by a power loss: then its disk has only what was flushed to it."""
 
     def __init__(self, target: Target, door: BrokerUnderTest, disk: LossyDisk) -> None:
-        """``disk``: where the running ``target`` has all its data."""
+        """``disk``: holds all data of the running ``target``."""
         super().__init__(target, door)
         self.disk = disk
 
     def sync(self) -> None:
-        """All that the broker has written so far is flushed, as by an operator's ``sync``."""
+        """Flush all that the broker has written so far, as an operator's ``sync`` does."""
         self.disk.sync()
 
     def lose_power(self) -> None:

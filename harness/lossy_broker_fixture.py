@@ -1,4 +1,4 @@
-"""The fixture ``lossy_broker``: a broker of a test's own whose disk can lose power."""
+"""The fixture ``lossy_broker``: a private broker with a disk that can lose power."""
 
 from __future__ import annotations
 

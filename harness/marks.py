@@ -19,7 +19,7 @@ from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
 
 PRIVATE = ("suites/replication/private/", "suites/durability/private/")
-"""Where tests with private clusters stand; see :func:`private_cluster`."""
+"""Folders of the tests with private clusters; see :func:`private_cluster`."""
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -30,11 +30,11 @@ def judges(*requirement_ids: str) -> Callable[[F], F]:
 
 
 def at_versions(api_name: str, *ranges: str) -> Callable[[F], F]:
-    """Run once for each version, given as the argument ``api_version``; at all without a range.
+    """Run once for each version, passed as ``api_version``; without a range at all versions.
 
-    All released versions in the ranges count: where the target does not serve one, the case is
-    recorded as not_supported. Several ranges, as "0-2", "3+", tell where the form of a message
-    changes: a run at the ends alone takes the ends of each.
+    All released versions in the ranges count: if the target does not serve one, the case is
+    recorded as not_supported. Several ranges, as "0-2", "3+", are for messages with several forms:
+    a run at the ends alone takes the ends of each.
     """
     parsed = [VersionRange.parse(text) for text in ranges or ("0+",)]
     return pytest.mark.at_versions(api_named(api_name), *parsed)
@@ -50,29 +50,29 @@ def at_every_version(*safeties: Safety) -> Callable[[F], F]:
 
 
 def discarded_broker() -> Callable[[F], F]:
-    """The test gets a private broker that all tests with this mark share, then thrown away.
+    """Give the test a private broker that all tests with this mark share; it is then discarded.
 
-    Its settings are the defaults. For what could harm a broker that others use.
+    Its settings are the defaults. For requests that could harm a broker of others.
     """
     return pytest.mark.discarded_broker()
 
 
 def _named(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings by Kafka's names, whose dots keywords cannot have."""
+    """Return settings by Kafka's names: ``__`` in a keyword stands for a dot."""
     return {key.replace("__", "."): value for key, value in settings.items()}
 
 
 def joined_broker(**settings: str) -> Callable[[F], F]:
-    """The test gets a private broker that it may join; tests without settings share one.
+    """Give the test a private broker that it may join; tests without settings share one.
 
-    ``settings`` as for ``own_broker``. Nobody leaves the broker because time has passed, unless
-    they say so. Recorded as not_applicable where the target does not let the harness join.
+    ``settings`` as for ``own_broker``. By default no broker or replica is removed because time has
+    passed. Recorded as not_applicable where the target does not let the harness join.
     """
     return pytest.mark.joined_broker(_named(settings))
 
 
 def own_broker(**settings: str) -> Callable[[F], F]:
-    """The test gets a broker of its own, with these settings (dots written as ``__``)."""
+    """Give the test a broker of its own, with these settings (dots written as ``__``)."""
     return pytest.mark.own_broker(_named(settings))
 
 
@@ -86,7 +86,7 @@ def tuned_broker(**settings: str) -> Callable[[F], F]:
 
 
 def kept_broker(**settings: str) -> Callable[[F], F]:
-    """The fixture ``kept_broker`` is a broker of the test's own whose data outlives its process.
+    """The fixture ``kept_broker`` is a private broker with data that outlives its process.
 
     ``settings`` as for ``own_broker``. Recorded as not_applicable where the target cannot have one.
     """

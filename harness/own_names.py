@@ -26,7 +26,7 @@ _CLOCKS_DIFFER_S = 86_400
 
 
 def prefix_problem(prefix: str) -> str | None:
-    """What is wrong with a prefix; None when it can begin a topic's name."""
+    """Return the problem of a prefix, or None if it can begin a topic's name."""
     if len(prefix) > PREFIX_LIMIT_CHARACTERS:
         return f"is longer than {PREFIX_LIMIT_CHARACTERS} characters"
     if not _PREFIX.fullmatch(prefix):
@@ -35,12 +35,12 @@ def prefix_problem(prefix: str) -> str | None:
 
 
 def new_nonce() -> str:
-    """What all names of one run share and no other run has."""
+    """Return a nonce that all names of one run contain, and no names of other runs."""
     return f"{int(time.time()):08x}{secrets.token_hex(3)}"
 
 
 def case_prefix(prefix: str, nonce: str, case: str) -> str:
-    """What stands before the number in the names of one case of a run."""
+    """Return the part before the number in the names of one case of a run."""
     return f"{prefix}{nonce}-{zlib.crc32(case.encode()):08x}"
 
 
@@ -50,9 +50,9 @@ def sweep_name(prefix: str = DEFAULT_PREFIX) -> str:
 
 
 def age_s(name: str, prefix: str, now_s: float) -> float | None:
-    """How long ago the run began that made this name; None when it is not ours.
+    """Return the seconds since the start of the run that made this name; None if it is not ours.
 
-    Not ours is also what names a second before there were such names, or one to come.
+    A name is not ours either if its time is before there were such names, or in the future.
     """
     if not name.startswith(prefix):
         return None

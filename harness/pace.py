@@ -24,14 +24,14 @@ LOST_SHARE = 0.5
 """Of the time watched: the machine did not even keep half of its pace where more was lost."""
 
 FACTORS = (1, 6, 6, 6)
-"""What all times are multiplied by, an attempt after another, while the machine starves."""
+"""Factors of all timeouts, one for each attempt, while the machine is starved."""
 
 MOST_TIMES_AS_LONG = 10
 """A silence is extended no further, however slow the machine is."""
 
 
 class Pace:
-    """How late the wakes came so far, the one that is due now included."""
+    """The lateness of the wakes so far, including the one that is due now."""
 
     def __init__(
         self,
@@ -45,14 +45,14 @@ class Pace:
         self._longest_s = self._lost_s = 0.0
 
     def note_wake(self) -> None:
-        """The watch is awake."""
+        """Note that the watch is awake."""
         late_s = self._late_s()
         self._longest_s = max(self._longest_s, late_s)
         self._lost_s += max(late_s - TOLERANCE_S, 0.0)
         self._woke_s, self._worked_before_s = self._now_s(), self._worked_s()
 
     def end(self) -> None:
-        """The watch has ended: what comes later is no pause."""
+        """Note that the watch has ended: what comes later is no pause."""
         self.note_wake()
         ended_s = self._woke_s
         self._now_s = lambda: ended_s
@@ -63,7 +63,7 @@ class Pace:
 
     @property
     def watched_ms(self) -> float:
-        """Since when the pace is watched."""
+        """Milliseconds since the watch began."""
         return (self._now_s() - self._began_s) * 1000
 
     @property
@@ -77,7 +77,7 @@ class Pace:
         return (self._lost_s + max(self._late_s() - TOLERANCE_S, 0.0)) * 1000
 
     def is_starved(self, bound_ms: float) -> bool:
-        """Whether a failure to keep this bound may come from the machine."""
+        """True if a failure to keep this bound may come from the machine."""
         paused = self.longest_ms > PAUSE_SHARE * bound_ms
         return paused or self.lost_ms > LOST_SHARE * self.watched_ms
 
@@ -108,10 +108,10 @@ def watched_pace() -> Iterator[Pace]:
 
 
 def time_left(for_ms: float) -> Iterator[float]:
-    """What is left, in ms and again and again, of a time in which nothing may happen.
+    """Yield the rest, in ms, of a period in which nothing may happen, until it has passed.
 
-    At first all of it. What the machine stood still meanwhile is added: a wrong event may be as
-    late.
+    The first value is the whole period. Pauses of the machine extend the period: a wrong event may
+    be as late.
     """
     with watched_pace() as pace:
         left_ms = for_ms

@@ -67,7 +67,7 @@ _OUTCOMES = {
 
 
 class TargetHooks:
-    """What another plugin may put in place of ours."""
+    """Hooks by which another plugin replaces parts of this one."""
 
     @pytest.hookspec(firstresult=True)
     def pytest_conformance_target(self, spec: str, log_dir: Path | None) -> Target | None:
@@ -161,7 +161,7 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:  #
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests that share a private broker go to one worker, whatever ``--dist`` says."""
+    """Assign tests that share a private broker to one worker, with any ``--dist``."""
     run = config.stash.get(_SESSION, None)
     if run is None:
         return None
@@ -261,7 +261,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = sorted(kept, key=turn_of)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist tells the controller, who reads the plan
+@pytest.hookimpl(tryfirst=True)  # before xdist notifies the controller, which reads the plan
 def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     context = config.stash.get(_CONTEXT, None)
@@ -299,7 +299,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
-    """One attempt, made again as long as it says nothing: see ``must_be_asked_again``."""
+    """Make one attempt, and repeat it while it gives no verdict: see ``must_be_asked_again``."""
     item.stash[_SLOW] = 0
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
     while (case := item.stash[CASE]).must_be_asked_again:

@@ -6,7 +6,7 @@ import pytest
 
 
 def add_options(group: pytest.OptionGroup) -> None:
-    """Which broker, where to write, which tests and how often."""
+    """Add the options for target, output, selection and repetition."""
     group.addoption("--target", default="reference", help="the broker to judge: reference, "
                     "kafka:RELEASE, external:HOST:PORT[,HOST:PORT], command:FILE")  # fmt: skip
     group.addoption("--out", default="results", help="folder for journals and results")

@@ -44,7 +44,7 @@ def new_run_id(spec: str, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """What a process that runs tests must know; JSON between processes."""
+    """The context of a process that runs tests; processes exchange it as JSON."""
 
     info: TargetInfo
     run_id: str
@@ -66,7 +66,7 @@ class WorkerContext:
         return cls(TargetInfo.from_json(info), run_id, Path(run_dir), *more)
 
     def plan_file(self, worker: str) -> Path:
-        """Where a worker leaves its plan for the controller, who does not collect."""
+        """The file with a worker's plan, for the controller, which does not collect tests."""
         return self.run_dir / f"plan-{worker}.json"
 
 
@@ -135,7 +135,7 @@ class RunSession:
         file.unlink()
 
     def begin(self, case: str) -> None:
-        """A test begins, in whatever process."""
+        """Note that a test begins, in any process."""
         assert self._begun is not None
         self._begun.add(case)
 
@@ -146,7 +146,7 @@ class RunSession:
             self._writer.write_check(CheckRecord.from_json(check))
 
     def record_wire(self, counts: Sequence[Sequence[Any]]) -> None:
-        """Append what a process has counted on the wire since it last told."""
+        """Append the wire counts of a process since its last report."""
         assert self._wire is not None
         self._wire.add(counts)
 
@@ -176,10 +176,10 @@ class RunSession:
             record(self, getattr(report, told.value, []))
 
     def finish(self, whole: bool) -> int | None:
-        """Write the footer if the session was whole; returns the run's exit code.
+        """Write the footer if the session was whole, and return the run's exit code, else None.
 
-        It is not whole when the target died, others stood in for it, and no test says that it
-        died again: nobody knows of what.
+        It is not whole if the target died, a replacement took its place, and no test has recorded
+        the death: its cause is then unknown.
         """
         if self._writer is None:
             return None
@@ -209,7 +209,7 @@ class RunSession:
 
 
 class Told(Enum):
-    """What a test's report carries to the controller; the value is its name there."""
+    """The data that a test's report carries to the controller; the value is its name there."""
 
     RECORDS = "kafka_conformance_records"
     WIRE = "kafka_conformance_wire"
@@ -223,7 +223,7 @@ _TAKEN: dict[Told, Callable[[RunSession, Any], None]] = {
     Told.FAULTS: RunSession.record_faults,
     Told.HISTORY: RunSession.record_history,
 }
-"""Who takes what of it."""
+"""The method that stores each kind."""
 
 
 def write_plan(

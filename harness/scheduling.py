@@ -1,4 +1,4 @@
-"""Which xdist worker runs which test."""
+"""Assignment of tests to xdist workers."""
 
 from __future__ import annotations
 

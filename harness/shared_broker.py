@@ -1,4 +1,4 @@
-"""The broker that the tests of one process share, and what happens when it dies."""
+"""The broker that the tests of one process share, and its replacement when it dies."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from harness.targets.target import OWN_BROKER, Address, Target
 
 @dataclass(slots=True)
 class SharedBroker:
-    """The run's broker, until it dies; then, where the target allows, one of this process alone.
+    """The run's broker; after its death a private one of this process, if the target allows that.
 
-    A broker that dies under one test would leave all later ones without an answer, and when
-    several processes ask it at the same time, none of them knows whose test it was.
+    A broker that dies in one test would leave all later tests without an answer. If several
+    processes use it, the test that killed it is unknown.
     """
 
     context: WorkerContext
@@ -54,7 +54,7 @@ class SharedBroker:
 
     @property
     def is_ours_alone(self) -> bool:
-        """Whether only tests of this process can have killed it."""
+        """True if only tests of this process can have killed it."""
         return self.alone or self.own is not None
 
     @property

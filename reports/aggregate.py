@@ -52,7 +52,7 @@ def aggregate(
 
 @contextmanager
 def spark_problems(datasets: Sequence[Dataset]) -> Iterator[None]:
-    """What Spark says inside of the block becomes a ReportError."""
+    """Convert errors of Spark inside of the block into ReportError."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -95,7 +95,7 @@ def _told(cell: Cell) -> str:
         lines.append(
             f"{part.verdict}{unstable}: {part.case}{at}" + (f": {reasons}" * bool(reasons))
         )
-    # A joined verdict is told by its own parts first.
+    # The parts with the joined verdict come first.
     lines.sort(key=lambda line: (not line.startswith(cell.verdict), line.startswith(tuple(QUIET))))
     return _clean("\n".join(lines))
 

@@ -199,7 +199,7 @@ def _apis(matrix: Matrix) -> list[str]:
 
 
 def _observed_note(observed: set[str]) -> list[str]:
-    """Which targets have no ApiVersions answer, so that what they serve was observed."""
+    """Return a note on the targets without an ApiVersions answer: their versions were observed."""
     named = ", ".join(map(escape, sorted(observed)))
     return ["", f"\\* observed, as these advertise nothing: {named}"] if observed else []
 

@@ -1,6 +1,6 @@
-"""What may lie beside the results: coverage seen on the wire, faults, histories, defect tables.
+"""Data beside the results: coverage seen on the wire, faults, histories, defect tables.
 
-None must be there; what is there must be of the form that docs/results.md publishes.
+Each of them may be missing; a file that exists must have the form that docs/results.md publishes.
 """
 
 from __future__ import annotations

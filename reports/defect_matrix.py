@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ChangedVerdict:
-    """A requirement whose verdict is another one under a defect; None: it had no verdict."""
+    """A requirement with another verdict under a defect; None: it had no verdict."""
 
     requirement: str
     was: str | None
@@ -20,8 +20,8 @@ class ChangedVerdict:
 class DefectRow:
     """One defect in front of one target.
 
-    `killed`: `requirement` alone noticed it, for the stated reason; else `problem` says why not.
-    `changed` are all requirements whose verdict changed, its own among them.
+    `killed`: `requirement` alone noticed it, for the stated reason; else `problem` is the cause.
+    `changed` are all requirements with a changed verdict, its own among them.
     """
 
     requirement: str

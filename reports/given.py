@@ -62,10 +62,9 @@ SCHEMAS: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Wording:
-    """What the results don't carry: statements by requirement, API names by key, and the ids of
-    the requirements whose checks say that an answer could be decoded. `observed`: by requirement,
-    on which releases of Kafka it was seen to hold or not, in words.
-    """
+    """Data that the results lack: statements by requirement, API names by key, and the ids of the
+    requirements with checks that report whether an answer could be decoded. `observed`: by
+    requirement, the releases of Kafka where it was seen to hold or not, in words."""
 
     statements: Mapping[str, str] = field(default_factory=dict)
     api_names: Mapping[int, str] = field(default_factory=dict)

@@ -13,7 +13,7 @@ FAULT: Final = "fault"
 class Span:
     """A send from its beginning to its end, or a moment; as docs/results.md has it.
 
-    ``ended_ms`` None: it never ended. None elsewhere: nobody said.
+    ``ended_ms`` None: it never ended. None elsewhere: not recorded.
     """
 
     process: str
@@ -31,9 +31,9 @@ class Span:
 class History:
     """One attempt of a case on one target.
 
-    ``sent`` records, of which some were surely written (``acknowledged``), surely not
-    (``failed``), or nobody knows; ``in_log`` are there at the end, None where nobody looked.
-    ``spans``: each ``every``-th.
+    ``sent`` records: some were certainly written (``acknowledged``), some certainly not
+    (``failed``), of others it is ``unknown``. ``in_log``: those there at the end, None if the log
+    was not read. ``spans``: each ``every``-th.
     """
 
     target: str
@@ -49,7 +49,7 @@ class History:
 
     @property
     def faults(self) -> tuple[Span, ...]:
-        """What was done to brokers and links meanwhile."""
+        """The faults of brokers and links meanwhile."""
         return tuple(span for span in self.spans if span.action == FAULT)
 
 

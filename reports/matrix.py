@@ -19,7 +19,7 @@ from .wire_matrix import Seen, seen_on_the_wire
 
 @dataclass(frozen=True)
 class Note:
-    """What one or more checks of a part said beside their verdict; empty strings say nothing."""
+    """The text of one or more checks of a part beside their verdict; empty strings: no text."""
 
     verdict: str
     reason: str
@@ -76,7 +76,7 @@ class AreaCount:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run says of itself about one target; `counts` if the target's column is from it."""
+    """The properties of one run with one target; `counts` if the target's column is from it."""
 
     run: str
     target: str
@@ -128,7 +128,7 @@ class Matrix:
 
     @property
     def wire_missing(self) -> tuple[str, ...]:
-        """The targets whose counted run left no coverage from the wire."""
+        """The targets with a counted run that left no coverage from the wire."""
         recorded = {seen.target for seen in self.wire}
         return tuple(target for target in self.targets if target not in recorded)
 

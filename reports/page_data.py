@@ -1,4 +1,4 @@
-"""What the page is filled with, as compact JSON: long texts once, everything else as numbers.
+"""The data of the page, as compact JSON: long texts once, everything else as numbers.
 
 templates/page_data.js reads it; the two change together.
 """

@@ -1,4 +1,4 @@
-"""A Spark session that tells why it can't start, stays quiet, and leaves no process behind."""
+"""A Spark session that explains a failed start, stays quiet, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _java_version(java: str, where: str) -> int:
 
 
 def is_on_this_machine(master: str) -> bool:
-    """Whether driver and master talk over loopback: local masters and standalone ones on it."""
+    """True if driver and master talk over loopback: local masters and standalone ones on it."""
     return master.startswith(("local", "spark://127.", "spark://localhost:", "spark://[::1]"))
 
 

@@ -59,7 +59,7 @@ def version_ranges(versions: Iterable[int | None]) -> str:
 
 
 def note_words(note: Note) -> str:
-    """What a note says, in one text: missing capability first, then the reason."""
+    """Return the text of a note: missing capability first, then the reason."""
     missing = f"missing capability: {note.capability_missing}" if note.capability_missing else ""
     return " · ".join(words for words in (missing, note.reason) if words)
 

@@ -1,4 +1,4 @@
-"""What all tests here have in common, each in a module of its own."""
+"""Options and limits of all tests, each in a module of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A sample of tests of which there are very many or which take long; ``--deep`` runs them all.
+"""A sample of tests that have very many cases or take long; ``--deep`` runs them all.
 
 The sample is drawn by a word, which is that of the commit unless ``--draw`` gives another: the next
-commit runs other cases, and every worker and who repeats a run the same ones.
+commit runs other cases; every worker, and a repetition of a run, runs the same ones.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def _draw_option(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the cases of each test, class or file marked ``sample(N)`` one in N stays, of all
-    functions marked ``rotates(N)`` one in N, at least one of each, of a test marked ``deep`` none.
+    """Keep one in N of the cases of each test, class or file marked ``sample(N)``, one in N of all
+    functions marked ``rotates(N)``, at least one of each, and no test marked ``deep``.
     """
     if config.getoption("deep") or any("::" in argument for argument in config.args):
         return
@@ -58,13 +58,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def left_out(names: Iterable[str], share: int, draw: str) -> set[str]:
-    """All but one in ``share`` of them."""
+    """Return all names except one in ``share``."""
     drawn = sorted(set(names), key=lambda name: number_of(f"{draw}\n{name}"))
     return set(drawn[-(-len(drawn) // share) :])
 
 
 def _samples(items: list[pytest.Item]) -> dict[tuple[str, int], list[str]]:
-    """Cases by what carries the mark, and by its share."""
+    """Return cases by the node that carries the mark, and by its share."""
     groups: dict[tuple[str, int], list[str]] = {}
     for item in items:
         for node, mark in item.iter_markers_with_node("sample"):
@@ -74,7 +74,7 @@ def _samples(items: list[pytest.Item]) -> dict[tuple[str, int], list[str]]:
 
 
 def _rotating(items: list[pytest.Item]) -> dict[int, list[str]]:
-    """Functions of all files by the share of the closest mark."""
+    """Return functions of all files by the share of the closest mark."""
     groups: dict[int, list[str]] = {}
     for item in items:
         if mark := item.get_closest_marker("rotates"):
@@ -89,7 +89,7 @@ def _function(item: pytest.Item) -> str:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """How a case is run again that another draw may leave out."""
+    """Print the command that repeats each failed case: another draw may leave it out."""
     failed = [
         report.nodeid
         for outcome in ("failed", "error")

@@ -22,7 +22,7 @@ import pytest
 HERE = Path(__file__).parent
 LIMIT_S, LONG_S = 300, 900
 LONG_MARKS = ("kafka", "slow", "deep")
-LONG_ONES = {  # files and folders below tests/ whose tests start clusters, JVMs, Spark or builds
+LONG_ONES = {  # files and folders below tests/; their tests start clusters, JVMs, Spark or builds
     "clients": LONG_S,
     "clients_under_faults": LONG_S,
     "codec/test_agreement.py": LONG_S,
@@ -53,7 +53,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A limit for each test below this folder that has none of its own."""
+    """Set a limit for each test below this folder that has none of its own."""
     if config.getoption("timeout") is not None:
         return
     for item in items:
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def default_limit_s(item: pytest.Item) -> int:
-    """By its marks and its place."""
+    """Return the limit for a test's marks and path."""
     path = PurePath(item.path.relative_to(HERE))
     limits = [LONG_ONES.get(str(place), LIMIT_S) for place in (path, *path.parents)]
     if any(map(item.get_closest_marker, LONG_MARKS)):
@@ -101,7 +101,7 @@ def _within_limit(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_makereport(
     call: pytest.CallInfo[None],
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """What other threads do at the limit stands in the report, which pytest-xdist carries."""
+    """Add the other threads' stacks at the limit to the report, which pytest-xdist carries."""
     report = yield
     error = call.excinfo.value if call.excinfo else None
     if isinstance(error, pytest.fail.Exception) and str(error).startswith("Timeout"):

@@ -41,7 +41,7 @@ def _make_topic(peer: Peer) -> None:
 
 
 def _measured(work: Work, peers: dict[str, Peer], rounds: int) -> Measured:
-    """One number a round and peer; who goes first changes. A round before them warms up."""
+    """Return one rate a round and peer, after a warm-up round; the order of the peers rotates."""
     order = list(work.peers)
     for name in order:
         work.once(peers[name])

@@ -1,8 +1,9 @@
-"""Whether others disturb: ``python -m bench.broker.crowd``.
+"""The effect of other clients on a broker's rates: ``python -m bench.broker.crowd``.
 
-Two built-in brokers in one run, one left alone. The other holds 10,000 partitions, 1,000 clients
-that have asked once and say nothing more, and some that ask on and on and never read an answer.
-The same work is then done at both, in turns.
+Two built-in brokers run at the same time, and one is left alone. The other holds 10,000 partitions.
+It serves 1,000 clients that have sent one request each and are now silent, and some clients that
+send requests continuously and never read a response. The same work is then done at both brokers, in
+turns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is no rate, ``python -m bench.broker.moments``: memory, cold start, first record of a group.
+"""Memory, cold start and first record of a group: ``python -m bench.broker.moments``.
 
 Each is a ratio against a peer of the same run: the bytes of the log, an interpreter that imports
 asyncio and ends, Apache Kafka 4.4.0. Less is better.
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def _memory(size: int, count: int) -> Moment:
-    """What a new broker grew by, to what its log then has."""
+    """Measure the memory growth of a new broker, divided by the size of its log."""
     with ExitStack() as stack:
         peer = started(stack, OURS)
         topic = new_topic(peer.bootstrap, made=True)

@@ -18,7 +18,7 @@ _MOCK_FILE = "command:docker/librdkafka-mock.toml"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Where it listens, and the process that does."""
+    """The address of a peer, and its process."""
 
     name: str
     address: tuple[str, int]
@@ -29,12 +29,12 @@ class Peer:
         return f"{self.address[0]}:{self.address[1]}"
 
     def processor_s(self) -> float:
-        """What it has used of a processor so far."""
+        """Processor time in seconds that the process has used so far."""
         used = self.process.cpu_times()
         return float(used.user + used.system)
 
     def held_bytes(self) -> int:
-        """What it holds of the machine's memory."""
+        """Resident memory of the process."""
         return int(self.process.memory_info().rss)
 
 

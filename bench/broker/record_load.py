@@ -26,7 +26,10 @@ class LoadFailed(Exception):
 
 
 def new_topic(bootstrap: str, *, made: bool) -> str:
-    """Nobody's before, with one partition; not ``made`` where the broker can only do so itself."""
+    """Return the name of a new topic; create it with one partition if ``made``.
+
+    Without ``made`` the broker has to create it automatically.
+    """
     name = f"bench-{next(_NAMES)}"
     if not made:
         return name
@@ -66,7 +69,7 @@ def produce(bootstrap: str, topic: str, size: int, count: int) -> float:
 
 
 def _read(consumer: Consumer, timeout_s: float) -> int:
-    """How many came, at most so many at once."""
+    """Consume at most ``READ_AT_ONCE`` records and return the number that arrived."""
     return sum(1 for one in consumer.consume(READ_AT_ONCE, timeout_s) if one.error() is None)
 
 

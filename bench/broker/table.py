@@ -28,7 +28,7 @@ class Measured:
         return median(mine / theirs for mine, theirs in pairs)
 
     def processor_ratio(self, peer: str) -> float:
-        """What a unit takes in ours, by what it takes in the peer."""
+        """Processor time per unit of our broker, divided by the peer's."""
         return self.each_us[OURS] / self.each_us[peer]
 
 

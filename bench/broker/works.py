@@ -1,4 +1,4 @@
-"""What is measured, between whom, and what must come out."""
+"""The works to measure, their peers and their goals."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Written:
     topics: dict[str, str] = field(default_factory=dict)
 
     def produce(self, peer: Peer) -> float:
-        """To a topic of its own each time; the last one is read."""
+        """Produce to a new topic each time, and return the rate; the last topic is read later."""
         topic = self.topics[peer.name] = new_topic(peer.bootstrap, made=peer.name != MOCK)
         return produce(peer.bootstrap, topic, self.size, self.count)
 
     def consume(self, peer: Peer) -> float:
-        """What was written last."""
+        """Consume the topic that was produced last, and return the rate."""
         return consume(peer.bootstrap, self.topics[peer.name], self.count)
 
 
@@ -83,7 +83,10 @@ def _raw(
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What the median ratio of our broker to a peer must reach; ``processor``: at most, each."""
+    """The least median ratio of our broker to a peer.
+
+    ``processor``: the greatest ratio of processor time per unit; None: any.
+    """
 
     work: str
     peer: str

@@ -18,7 +18,7 @@ from bench.proxy.table import machine
 
 ROUNDS, BLOCK_ROUNDS, FAILOVERS = 20, 10, 5
 WARMING_ROUNDS = {OURS: 6, KAFKA: 80}
-"""A Kafka whose code Java has not compiled yet shows a third of what it can."""
+"""Warm-up rounds: Kafka reaches a third of its rate until Java has compiled its code."""
 RECORDS, RECORD_BYTES = 100_000, 1024
 PARTITIONS, IDLE_S = 1_000, 20.0
 QUICK_CLIENT = {
@@ -43,7 +43,7 @@ class Goal:
 
     @property
     def reached(self) -> bool:
-        """Whether it is where it should be."""
+        """True if ``found`` keeps ``limit``."""
         return self.found >= self.limit if self.is_least else self.found <= self.limit
 
 
@@ -98,7 +98,7 @@ class Round:
     cost_s: dict[str, float] = field(default_factory=dict)
 
     def share(self, name: str) -> float:
-        """What three replicas leave of the rate of one."""
+        """The rate with three replicas, divided by the rate with one."""
         return self.rate[name, 3] / self.rate[name, 1]
 
 
@@ -108,10 +108,11 @@ def _to_kafka(rounds: Sequence[Round], of: Callable[[Round, str], float]) -> flo
 
 
 def _produce_rounds(rounds: int, records: int) -> list[Round]:
-    """In blocks, each with clusters of its own: first ours work, then Kafka's. What else runs, idle
-    as it is, would take processor and memory from who works.
+    """Measure Produce in blocks, each with new clusters: ours first, then Kafka's.
 
-    Raises LoadFailed when a replica fell out of sync: then acks=all would not wait for it.
+    Only the clusters of one implementation run at a time, because even an idle cluster takes
+    processor time and memory from the others. Raises LoadFailed if a replica falls out of sync:
+    acks=all would then not wait for it.
     """
     done = [Round() for _ in range(rounds)]
     for start in range(0, rounds, BLOCK_ROUNDS):
@@ -124,9 +125,12 @@ def _produce_rounds(rounds: int, records: int) -> list[Round]:
 
 
 def _measure(counted: Round, name: str, clusters: Mapping[int, Running], records: int) -> None:
-    """The topic goes afterwards: else each round takes memory that the machine has to find first,
-    and the last are slower than the first, whoever works. A few records go before what counts:
-    followers of a new topic take their time to begin."""
+    """Produce to each cluster and store rate and processor cost in ``counted``.
+
+    A few records are produced before the measurement, because followers of a new topic start
+    slowly. The topic is deleted afterwards: otherwise the machine has to find new memory in each
+    round, and the last rounds are slower for each implementation.
+    """
     for nodes, cluster in clusters.items():
         topic = next(_NAMES)
         cluster.make_topic(topic, 1, nodes)
@@ -175,8 +179,10 @@ def _write(producer: Producer, topic: str) -> None:
 
 
 def _idle_share(name: str, idle_s: float) -> float:
-    """What a cluster that nobody asks uses of one processor; nothing else runs meanwhile, for
-    what has to wait for a processor does less."""
+    """Return the share of one processor that an idle cluster uses.
+
+    Nothing else runs meanwhile, because a process that waits for a processor does less.
+    """
     topic = next(_NAMES)
     with running(name) as cluster:
         cluster.make_topic(topic, PARTITIONS, 3)

@@ -37,16 +37,16 @@ class Running:
         return ",".join(str(address) for address in self.target.addresses)
 
     def processor_s(self) -> float:
-        """What its processes have used of a processor so far."""
+        """Processor time in seconds that the cluster's processes have used so far."""
         used = [process.cpu_times() for process in self.processes if process.is_running()]
         return float(sum(times.user + times.system for times in used))
 
     def in_sync(self, topic: str) -> int:
-        """How many replicas of the first partition are in sync now."""
+        """Number of in-sync replicas of the first partition."""
         return len(self._partitions(topic)[0].isrs)
 
     def all_in_sync(self, topic: str, replicas: int) -> bool:
-        """Whether every partition has so many replicas in sync."""
+        """True if every partition has ``replicas`` replicas in sync."""
         return all(len(each.isrs) == replicas for each in self._partitions(topic).values())
 
     def _partitions(self, topic: str) -> dict[int, PartitionMetadata]:

@@ -1,4 +1,4 @@
-"""What one message costs a fresh interpreter: import, make, encode, decode."""
+"""The cost of one message in a fresh interpreter: import, make, encode, decode."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def api_versions_response_plain() -> Message:
 
 
 def join_group_response() -> Message:
-    """What the leader of a group of 20 is told."""
+    """The response that the leader of a group of 20 members receives."""
     return JoinGroupResponse(
         generation_id=17,
         protocol_type="consumer",

@@ -31,7 +31,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the ratios of one kind of work against one peer must reach."""
+    """The ratios that one kind of work must reach against one peer."""
 
     work: str
     peer: str
@@ -46,7 +46,7 @@ class Target:
 
 
 def machine() -> dict[str, str]:
-    """Where this was measured, and with which versions."""
+    """The machine and the versions of the measurement."""
     found = {
         "machine": f"{_processor()}, {os.cpu_count()} processors, {platform.system()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",

@@ -62,7 +62,7 @@ def _allow_files() -> None:
 
 
 def _measured(work: Work, running: list[Peer], rounds: int) -> Measured:
-    """One number a round and peer; who goes first changes."""
+    """Return one rate a round and peer; the order of the peers rotates."""
     rates: dict[str, list[float]] = {peer.name: [] for peer in running}
     used_s = dict.fromkeys(rates, 0.0)
     order = list(running)

@@ -1,4 +1,4 @@
-"""What a relay in asyncio costs at least: two protocols that write what they read."""
+"""The least cost of a relay in asyncio: two protocols that write what they read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Client(Side):
 
 
 async def main(port: int) -> None:
-    """Says its port, and relays until it is ended."""
+    """Print the port, and relay until killed."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Client(port), "127.0.0.1", 0, backlog=1024)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")

@@ -32,7 +32,7 @@ def pong(size: int = PING_BYTES) -> bytes:
 
 
 def bulk_request() -> bytes:
-    """What a producer sends that wants no answer."""
+    """Return a producer's request without a response (acks=0)."""
     return _of_size(_produce, REQUEST_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""What a proxy of ours holds while a receiver does not read."""
+"""The memory of our proxy while a receiver does not read."""
 
 from __future__ import annotations
 

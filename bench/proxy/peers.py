@@ -1,4 +1,4 @@
-"""What stands between client and server: a process each, and where toxiproxy comes from."""
+"""The peers between client and server, a process each, and the sources of toxiproxy."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class NotRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Where to connect, and the process that listens there."""
+    """The address of a peer, and its process."""
 
     name: str
     port: int
     process: subprocess.Popen[str]
 
     def processor_s(self) -> float:
-        """What the process in between has used of a processor so far."""
+        """Processor time in seconds that the process of the peer has used so far."""
         used = psutil.Process(self.process.pid).cpu_times()
         return used.user + used.system
 
     def held_bytes(self) -> int:
-        """What one of ours says that it holds."""
+        """Return the number of bytes that one of our proxies reports as held."""
         assert self.process
         assert self.process.stdin
         assert self.process.stdout

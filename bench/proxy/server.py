@@ -9,7 +9,7 @@ import threading
 
 from bench.proxy.frames import ANSWER_BYTES, PING_BYTES, pong
 
-BULK_REQUESTS = 512  # behind so many one answer tells that they are here
+BULK_REQUESTS = 512  # one response after so many requests shows that they have arrived
 READ_BYTES = 1 << 18
 _HEAD = struct.Struct(">ih")
 
@@ -37,7 +37,7 @@ def serve(connection: socket.socket) -> None:
 
 
 def main() -> int:
-    """Says its port, and serves until it is ended."""
+    """Print the port, and serve until killed."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     sys.stdout.write(f"{listener.getsockname()[1]}\n")
     sys.stdout.flush()

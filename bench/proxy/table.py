@@ -33,7 +33,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What the median ratio of one of ours to toxiproxy must reach in one kind of work."""
+    """The least median ratio of one of our proxies to toxiproxy in one kind of work."""
 
     work: str
     ours: str
@@ -109,6 +109,6 @@ def as_json(
 
 
 def machine() -> str:
-    """Where this was measured."""
+    """The machine of the measurement."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{os.cpu_count()} processors, {platform.system()}, {python}"

@@ -1,4 +1,4 @@
-"""What of a file is in the page cache, and how it gets out of it."""
+"""The share of a file that is in the page cache, and its removal from the cache."""
 
 from __future__ import annotations
 

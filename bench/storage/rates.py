@@ -19,7 +19,7 @@ RECORD_BYTES = 1024
 WARMING_ROUNDS = 3
 DROPPED_WITHIN_S = 10
 KAFKA_WARMING_ROUNDS = 40
-"""A Kafka whose code Java has not compiled yet shows a third of what it can."""
+"""Warm-up rounds: Kafka reaches a third of its rate until Java has compiled its code."""
 _NAMES = (f"bench-{number}" for number in itertools.count(1))
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def produced_to_disk(rounds: int, records: int) -> list[Found]:
 
 
 def consumed_cold(rounds: int, records: int) -> list[Found]:
-    """What is not in the page cache, against what is: to a client, and to who only reads."""
+    """Compare reads from disk with reads from the page cache, by a consumer and a raw reader."""
     ways: dict[str, Callable[[Running, str], float]] = {
         "consumed": lambda broker, topic: consume(broker.bootstrap, topic, records),
         "fetched by a reader that looks at nothing": lambda broker, topic: fetch(
@@ -130,7 +130,10 @@ def _produced(broker: Running, records: int) -> float:
 def _in_turns(
     brokers: Mapping[str, Running], rounds: int, work: Callable[[Running], T]
 ) -> dict[str, list[T]]:
-    """What the work gave, a value a round; who goes first changes, and some rounds warm up."""
+    """Return the results of ``work``, one a round, by broker.
+
+    The order of the brokers rotates, and the results of the warm-up rounds are dropped.
+    """
     order = list(brokers)
     done: dict[str, list[T]] = {name: [] for name in order}
     for _ in range(WARMING_ROUNDS + rounds):

@@ -10,7 +10,7 @@ from harness.client.connection import Connection
 from harness.codec.messages import FetchRequest
 
 FETCH_BYTES = 1 << 20
-"""What a consumer asks for of a partition by its default (max.partition.fetch.bytes)."""
+"""The default of a consumer's max.partition.fetch.bytes."""
 _VERSION = 12
 _HEAD, _LAST_DELTA_AT, _OVERHEAD_BYTES = struct.Struct(">qi"), 23, 12
 

@@ -1,4 +1,4 @@
-"""A log whose writer was killed, recovered: against reading its file and checking its batches."""
+"""Recovery of a log after kill -9, against reading its file and checking its batches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PRODUCERS = {"": -1, ", of an idempotent producer": 7}
 
 
 def measure(mib: int, rounds: int) -> list[Found]:
-    """A log of a producer's records, and one of a producer whose sequences are remembered too."""
+    """Measure the recovery of a log without a producer id, and of an idempotent producer's log."""
     peer = "read and checksum it"
     found = []
     for kind, producer_id in _PRODUCERS.items():
@@ -38,7 +38,7 @@ def measure(mib: int, rounds: int) -> list[Found]:
 
 
 def _times(mib: int, rounds: int, producer_id: int) -> tuple[list[float], list[float]]:
-    """Ours and theirs; one round before them warms up, who goes first changes."""
+    """Return our times and the peer's in seconds, without the warm-up round; turns alternate."""
     ours, theirs = [], []
     with TemporaryDirectory() as name, _written_and_killed(Path(name), mib, producer_id) as log:
         size = log.stat().st_size
@@ -103,7 +103,7 @@ def _checksum_s(log: Path) -> float:
 
 
 def _write(folder: Path, mib: int, producer_id: int) -> None:
-    """What is killed."""
+    """Fill a log, report it on standard output, and wait to be killed."""
     with opened(folder) as logs:
         fill(open_log(logs), mib << 20, producer_id)
         sys.stdout.write(f"{_WRITTEN}\n")

@@ -1,4 +1,4 @@
-"""What was found, by round, and what is printed of it."""
+"""The results of the rounds, and their table."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from bench.proxy.table import machine
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ours to the peer's, a ratio a round; the median may not be on the other side of ``limit``.
+    """Ratios of our value to the peer's, one a round.
 
-    Without a limit it is only told.
+    The median must be at least ``limit`` (``is_least``), or at most. Without a limit the ratio is
+    only reported.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Found:
 
     @property
     def reached(self) -> bool:
-        """Whether it is where it should be."""
+        """True if the median keeps ``limit``, or if there is no limit."""
         if self.limit is None:
             return True
         return self.ratio >= self.limit if self.is_least else self.ratio <= self.limit

@@ -20,11 +20,11 @@ _GZIP = b"\x1f\x8b"
 class CaptureFile:
     """An open capture; iterate once. Only one packet is held at a time.
 
-    ``counts`` says how many packets were read and why some of them hold no segment.
+    ``counts``: the number of packets that were read, and of those without a segment by reason.
     """
 
     def __init__(self, file: str | IO[bytes]) -> None:
-        """A path or an open binary file. Raises CaptureError, and ScapyMissing without scapy."""
+        """Open a path or a binary file. Raises CaptureError, and ScapyMissing without scapy."""
         self.counts: Counter[str] = Counter()
         self._reader, self._read = _open(file)
         self._last_ns = 0
@@ -64,7 +64,7 @@ class CaptureFile:
 
 
 def _text(name: bytes | str | None) -> str:
-    """What scapy hands over of the name of an interface, if it does."""
+    """Return the name of an interface, as scapy gives it, as text; empty without a name."""
     return name.decode(errors="replace") if isinstance(name, bytes) else name or ""
 
 

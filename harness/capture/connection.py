@@ -1,7 +1,7 @@
-"""One TCP connection: both directions put in order, the server told from the client, frames read.
+"""One TCP connection: both directions put in order, server and client identified, frames read.
 
-What the server sent waits while something that the client sent is missing, so that a response is
-never read before its request.
+Bytes of the server wait while bytes of the client are missing, so that a response is never read
+before its request.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from harness.capture.segment import ACK, FIN, RST, SYN, Endpoint, Segment
 from harness.capture.tls import is_tls
 
 Identify = Callable[[Endpoint, Endpoint], ConnectionInfo]
-"""(client, server) -> the connection, numbered; called once it is known who is who."""
+"""(client, server) -> the connection, numbered; called once both are identified."""
 
 
 class Connection:
     """Feed its segments in the order of the capture; take events.
 
-    ``server``: which end it is, where that is known beforehand; a SYN knows better.
+    ``server``: the end that is the server, where that is known beforehand; a SYN overrides it.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Connection:
         self._first_seq: dict[Endpoint, int] = {}
         self._held: list[Segment] | None = []  # until it is known where both streams begin
         self._server = server
-        self._early: list[tuple[Endpoint, Chunk]] = []  # until it is known who the server is
+        self._early: list[tuple[Endpoint, Chunk]] = []  # until it is known which end is the server
         self._early_bytes = 0
         self._probes = {end: (RequestSearch(limits), bytearray()) for end in ends}
         self._late: deque[Chunk] = deque()  # of the server, while the client's stream waits
@@ -56,23 +56,23 @@ class Connection:
 
     @property
     def over(self) -> bool:
-        """Both sides have said that they will send no more, or one has broken it off."""
+        """True if no bytes are missing, and both sides have ended or one has sent RST."""
         return len(self._ended) == 2 and not any(s.blocked for s in self._streams.values())
 
     @property
     def repeated_bytes(self) -> int:
-        """How many bytes were sent again."""
+        """Bytes that were sent again."""
         return sum(stream.repeated_bytes for stream in self._streams.values())
 
     def is_another(self, segment: Segment) -> bool:
-        """Whether this SYN begins a new connection between the same ports."""
+        """True if this SYN begins a new connection between the same ports."""
         if not segment.flags & SYN or self._held is not None:
             return False
         first = self._first_seq.get(segment.source)
         return first is not None and first != (segment.seq + 1) % (1 << 32)
 
     def feed(self, segment: Segment) -> list[Event]:
-        """The next captured segment between the two ends."""
+        """Take the next captured segment between the two ends."""
         self.last_ns = max(self.last_ns, segment.time_ns)
         if self._held is None:
             return self._feed(segment)
@@ -82,7 +82,7 @@ class Connection:
         return []
 
     def _release(self) -> list[Event]:
-        """Begin both streams, with the lowest number of those held where there was no SYN."""
+        """Begin both streams, without a SYN at the lowest sequence number of the held segments."""
         held, self._held = self._held or [], None
         for segment in held:
             if segment.flags & SYN:
@@ -138,7 +138,7 @@ class Connection:
         return events + self._catch_up()
 
     def _catch_up(self) -> list[Event]:
-        """Read what the server sent, unless the client's stream waits for something."""
+        """Read the server's bytes, unless the client's stream waits for missing ones."""
         assert self._server is not None
         client = self._other(self._server)
         events: list[Event] = []
@@ -149,7 +149,7 @@ class Connection:
     def _other(self, end: Endpoint) -> Endpoint:
         return self._ends[1] if end == self._ends[0] else self._ends[0]
 
-    # Who is the server?
+    # The identification of the server
 
     def _decide(self, source: Endpoint, chunks: list[Chunk]) -> list[Event]:
         """The side that sends requests is the client."""
@@ -216,7 +216,7 @@ class Connection:
         return events
 
     def finish(self) -> list[Event]:
-        """Nothing more will come."""
+        """Return the last events: nothing more will come."""
         events = self._release() if self._held is not None else []
         for end in sorted(self._ends, key=lambda end: end == self._server):  # the client first
             events += self._chunks(end, self._streams[end].finish(self.last_ns))

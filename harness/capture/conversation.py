@@ -39,7 +39,7 @@ class Conversation:
         self._pending_bytes = 0
         self._tokens = False  # SASL without Kafka's headers: after SaslHandshake v0
         self.recognised = False
-        """Whether a request with a header that Kafka knows was seen."""
+        """True once a request with a header that Kafka knows was seen."""
 
     def pending(self) -> Iterator[PendingResponse]:
         """The responses that are awaited, oldest first."""
@@ -51,7 +51,7 @@ class Conversation:
     # Requests
 
     def request(self, frame: Frame) -> list[Event]:
-        """A frame that the client sent."""
+        """Take a frame that the client sent."""
         seen = Captured(self.info, REQUEST, frame.time_ns, frame.length, frame.payload)
         seen.cut = frame.cut
         if self._is_token(frame):
@@ -113,7 +113,7 @@ class Conversation:
     # Responses
 
     def response(self, frame: Frame) -> list[Event]:
-        """A frame that the server sent."""
+        """Take a frame that the server sent."""
         events: list[Event] = []
         request = self._matching(frame, events)
         seen = Captured(self.info, RESPONSE, frame.time_ns, frame.length, frame.payload)
@@ -211,7 +211,7 @@ class Conversation:
         return Notice(self.info, time_ns, "unanswered", text, 1)
 
     def finish(self, time_ns: int) -> list[Event]:
-        """The connection ends: what was never answered."""
+        """Return a notice for each request that was never answered: the connection ends."""
         waiting = [request for request in self._pending if not request.token]
         self._pending.clear()
         return [self._unanswered(request, time_ns) for request in waiting]

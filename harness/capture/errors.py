@@ -1,10 +1,10 @@
-"""What can go wrong with a capture as a whole; damage inside it is reported, not raised."""
+"""Errors of a capture as a whole; damage inside it is reported, not raised."""
 
 from __future__ import annotations
 
 
 class CaptureError(Exception):
-    """A file that is no capture, or one that cannot be read: says which and why."""
+    """A file that is no capture, or cannot be read; the text names the file and the reason."""
 
 
 class ScapyMissing(CaptureError):

@@ -1,4 +1,4 @@
-"""What is seen in a capture, in order: messages, SASL tokens, and notices of what went wrong."""
+"""The events of a capture, in order: messages, SASL tokens, and notices of problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REQUEST, RESPONSE = "request", "response"
 class ConnectionInfo:
     """``number`` counts the connections of a capture from 1.
 
-    ``interface``: where it was captured, in a file that says so; of a proxy it is the link.
+    ``interface``: the interface of the capture, in a file that names it; of a proxy it is the link.
     """
 
     number: int
@@ -27,11 +27,11 @@ class ConnectionInfo:
 
 @dataclass(slots=True)
 class Captured:
-    """One frame. ``message`` is None where the body could not be decoded: ``problem`` says why.
+    """One frame. ``message`` is None where the body was not decoded: ``problem`` is the reason.
 
-    ``api`` is None for a response whose request was not captured, and for SASL tokens (``token``),
-    which have no header. ``payload`` is what stood in the frame (only its head when it was cut),
-    ``length`` its length on the wire, without the four bytes of the length itself.
+    ``api`` is None for a response to a request that was not captured, and for SASL tokens
+    (``token``), which have no header. ``payload`` is the content of the frame (only its head when
+    it was cut), ``length`` its length on the wire, without the four bytes of the length itself.
     """
 
     connection: ConnectionInfo
@@ -79,7 +79,7 @@ class Totals:
     responses: int = 0
     tokens: int = 0
     unanswered: int = 0
-    unmatched: int = 0  # responses whose request was not captured
+    unmatched: int = 0  # to requests that were not captured
     undecodable: int = 0
     lost_bytes: int = 0
     skipped_bytes: int = 0

@@ -1,4 +1,4 @@
-"""How a capture file is written: pcap, or pcapng, in which every packet names its interface.
+"""The formats of a capture file: pcap, or pcapng, in which every packet names its interface.
 
 Times have nanoseconds; packets are raw IP. Sources: pcap-savefile(5) and the IETF drafts
 draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng.
@@ -28,16 +28,19 @@ _PACKET_HEAD = struct.Struct("=IIIII")
 
 
 class FileForm(Protocol):
-    """``head`` begins the file; what it has told of is remembered, so it is for one file."""
+    """``head`` begins the file. A form remembers the interfaces that it described: one a file."""
 
     head: bytes
 
     def packet(self, time_ns: int, data: bytes, interface: str) -> bytes:
-        """``time_ns``: since 1970, UTC. ``interface``: where it was seen, for a form that says."""
+        """Return a packet as bytes of the file.
+
+        ``time_ns``: since 1970, UTC. ``interface``: of the packet, for a format that names it.
+        """
 
 
 class Pcap:
-    """No names."""
+    """The pcap format, without names of interfaces."""
 
     head = _PCAP_HEAD.pack(_PCAP_NANOSECONDS, 2, 4, 0, 0, SNAP_BYTES, RAW_IP)
 
@@ -47,7 +50,7 @@ class Pcap:
 
 
 class Pcapng:
-    """An interface is described before its first packet."""
+    """The pcapng format: an interface is described before its first packet."""
 
     def __init__(self) -> None:
         # A section of unknown length: it lasts until the end of the file.

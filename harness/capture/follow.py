@@ -20,10 +20,10 @@ _NOTICE_TOTALS = {"lost": "lost_bytes", "skipped": "skipped_bytes", "unanswered"
 
 
 class Follower:
-    """Iterate ``events``; ``totals`` count along and are whole at the end.
+    """Iterate ``events``; ``totals`` count along and are complete at the end.
 
-    ``ports`` of servers: with them only their connections are read, and believed to be Kafka.
-    Without, a connection is told of once a request in it was understood.
+    ``ports`` of servers: with them only their connections are read, and taken for Kafka. Without, a
+    connection is reported once a request in it was recognised.
     """
 
     def __init__(self, ports: Collection[int] = (), limits: Limits = LIMITS) -> None:
@@ -36,7 +36,7 @@ class Follower:
         self.totals = Totals()
 
     def events(self, segments: Iterable[Segment]) -> Iterator[Event]:
-        """What the segments tell, as soon as it is known."""
+        """Yield the events of the segments, as soon as they are known."""
         for segment in segments:
             yield from self._feed(segment)
         while self._open:
@@ -78,7 +78,7 @@ class Follower:
         return Connection(key, server, self._names, self._limits, identify)
 
     def _tell(self, key: Key, connection: Connection, events: list[Event]) -> Iterator[Event]:
-        """The events, or nothing as yet while it may be another protocol."""
+        """Yield the events, or hold them while the connection may be of another protocol."""
         sure = bool(self._ports) or connection.encrypted
         sure = sure or (connection.conversation is not None and connection.conversation.recognised)
         if not sure:
@@ -90,7 +90,7 @@ class Follower:
             yield event
 
     def _close_silent(self) -> Iterator[Event]:
-        """End the connection that was silent for longest, and say so."""
+        """End the connection that was silent for longest, and yield a notice of that."""
         key, connection = next(iter(self._open.items()))
         conversation = connection.conversation
         yield from self._close(key)

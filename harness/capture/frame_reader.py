@@ -25,14 +25,14 @@ class Search(Protocol):
     """Knows what the frames of one direction look like."""
 
     def find(self, buffer: bytearray, starts: Sequence[int], *, last: bool) -> int | None:
-        """Where a frame begins, or None as yet.
+        """Return the position where a frame begins, or None as yet.
 
-        ``starts``: where packets began. ``last``: nothing will follow. The buffer only grows at
-        its end from call to call, until ``forget``.
+        ``starts``: where packets began. ``last``: nothing will follow. The buffer only grows at its
+        end from call to call, until ``forget``.
         """
 
     def forget(self) -> None:
-        """The next buffer is another one."""
+        """Begin anew: the next buffer is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class FrameReader:
 
     @property
     def held_bytes(self) -> int:
-        """How many bytes wait for their frame to be whole."""
+        """Bytes that wait for their frame to be complete."""
         return len(self._buffer)
 
     def feed(self, data: bytes, time_ns: int) -> list[Frame | Passed]:
-        """The frames that these bytes complete, and what lay between them."""
+        """Return the frames that these bytes complete, and the bytes between them."""
         found: list[Frame | Passed] = []
         if self._cut is not None:
             data = self._pass_rest(data, time_ns, found)
@@ -83,7 +83,10 @@ class FrameReader:
         return found
 
     def gap(self, lost: int, time_ns: int) -> list[Frame | Passed]:
-        """``lost`` bytes are missing here. A frame that goes on behind them keeps it in step."""
+        """Note that ``lost`` bytes are missing here.
+
+        A frame that goes on behind them keeps the reader in step.
+        """
         if self._cut is None and self._in_step and len(self._buffer) >= LENGTH_BYTES:
             self._begin_cut(CUT_GAP)
         if self._cut is None:
@@ -101,7 +104,7 @@ class FrameReader:
         return found
 
     def finish(self, time_ns: int) -> list[Frame | Passed]:
-        """No more bytes: what was found at last, and how much is left over."""
+        """Return the frames that were found at last, and the bytes left over: no more will come."""
         found: list[Frame | Passed] = []
         if not self._in_step and self._find(found, last=True):
             self._read(found)
@@ -134,7 +137,7 @@ class FrameReader:
                 return
 
     def _find(self, found: list[Frame | Passed], *, last: bool) -> bool:
-        """Whether the reader has come into step."""
+        """Search for a frame; True if the reader has come into step."""
         reached = [0, *(end - self._taken for end, _ in self._times)]
         at = self._search.find(self._buffer, reached[:-1], last=last)
         if at is not None:
@@ -153,7 +156,7 @@ class FrameReader:
         self._search.forget()
 
     def _begin_cut(self, why: str) -> None:
-        """Of the frame at the start of the buffer only the head is kept."""
+        """Keep only the head of the frame at the start of the buffer."""
         length = self._length()
         end = LENGTH_BYTES + length
         head = bytes(self._buffer[LENGTH_BYTES : min(end, LENGTH_BYTES + HEAD_BYTES)])
@@ -179,7 +182,7 @@ class FrameReader:
         return length
 
     def _time_of(self, end: int) -> int:
-        """When the byte before ``end`` was captured."""
+        """Return the time at which the byte before ``end`` was captured."""
         for reached, time_ns in self._times:
             if reached >= self._taken + end:
                 return time_ns

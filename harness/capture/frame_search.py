@@ -1,4 +1,4 @@
-"""Where does a frame begin? Asked in the middle of a stream, of requests and of responses.
+"""The search for the start of a frame in the middle of a stream, of requests and of responses.
 
 A length and a header alone are found by chance; a body that decodes to its very last byte is not.
 """
@@ -28,7 +28,7 @@ _IDS_LOOKED_FOR = 64
 
 
 class PendingResponse(NamedTuple):
-    """What a response that is awaited looks like."""
+    """The properties of a response that is awaited."""
 
     correlation_id: int
     api: Api
@@ -36,7 +36,7 @@ class PendingResponse(NamedTuple):
 
 
 def request_decodes(payload: bytes) -> bool:
-    """Whether these bytes are a request, from the first to the last."""
+    """True if these bytes are a request, from the first to the last."""
     try:
         header, body = decode_request_header(payload)
         api = APIS[header.request_api_key]
@@ -47,7 +47,7 @@ def request_decodes(payload: bytes) -> bool:
 
 
 def response_decodes(payload: bytes, awaited: PendingResponse) -> bool:
-    """Whether these bytes are the response that is awaited."""
+    """True if these bytes are the response that is awaited."""
     try:
         decode_response(awaited.api, awaited.version, payload)
     except CodecError:
@@ -56,7 +56,7 @@ def response_decodes(payload: bytes, awaited: PendingResponse) -> bool:
 
 
 class RequestSearch:
-    """A request tells what it is; the header behind it must be one as well."""
+    """The search for a request, known by its own header; the header behind it must be one too."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -68,7 +68,7 @@ class RequestSearch:
         self.forget()
 
     def forget(self) -> None:
-        self._unfinished: list[int] = []  # may begin a request whose end has not come
+        self._unfinished: list[int] = []  # may begin a request that has not ended yet
         self._resume = 0
 
     def find(
@@ -78,7 +78,7 @@ class RequestSearch:
         *,
         last: bool,  # noqa: ARG002
     ) -> int | None:
-        """See ``Search``; a request needs neither of them."""
+        """See ``Search``; a request needs neither ``starts`` nor ``last``."""
         candidates = [*self._unfinished]
         candidates += (match.start() for match in self._pattern.finditer(buffer, self._resume))
         self._unfinished = []
@@ -96,7 +96,7 @@ class RequestSearch:
         return None
 
     def _may_begin(self, buffer: bytearray, at: int) -> bool:
-        """Whether what is there so far could be the start of a request."""
+        """True if the bytes so far could be the start of a request."""
         if len(buffer) - at < _REQUEST_START.size:
             return True
         length, key, version = _REQUEST_START.unpack_from(buffer, at)
@@ -107,9 +107,9 @@ class RequestSearch:
 
 
 class ResponseSearch:
-    """A response is known by the correlation id of a request that waits for it.
+    """The search for a response, by the correlation id of a request that waits for it.
 
-    Those before it, of requests that were not captured, are found when packets begin with them and
+    Earlier ones, to requests that were not captured, are found when packets begin with them and
     they lead, length by length, to one that is known.
     """
 
@@ -137,7 +137,7 @@ class ResponseSearch:
         return None
 
     def _known(self, buffer: bytearray) -> int | None:
-        """The first response to a request that was captured."""
+        """Return the position of the first response to a request that was captured."""
         candidates = [*self._unfinished, *self._with_known_ids(buffer)]
         self._unfinished = []
         self._resume = max(0, len(buffer) - _TWO_INTS.size + 1)
@@ -171,7 +171,7 @@ class ResponseSearch:
         return bool(0 <= length <= self._limits.plausible_frame_bytes)
 
     def _leads(self, buffer: bytearray, start: int, goal: int, last_id: int | None) -> bool:
-        """Whether frames with ascending ids fill the bytes from ``start`` to ``goal``."""
+        """True if frames with ascending ids fill the bytes from ``start`` to ``goal``."""
         before: int | None = None
         while start < goal:
             if goal - start < _TWO_INTS.size:

@@ -30,7 +30,7 @@ class Undecoded(NamedTuple):
 
 
 class KafkaLayer(Protocol):
-    """What the fields ask the packet that they belong to."""
+    """The properties that the fields need of the packet that they belong to."""
 
     @property
     def kafka_api(self) -> Api | None: ...
@@ -57,11 +57,11 @@ class OffWireField(AnyField):
         super().__init__(name, None, "B")
 
     def addfield(self, pkt: Packet, s: bytes, val: object) -> bytes:  # noqa: ARG002
-        """Adds nothing."""
+        """Add nothing."""
         return s
 
     def getfield(self, pkt: Packet, s: bytes) -> tuple[bytes, Any]:
-        """Takes nothing: the value was given when the packet was made."""
+        """Take nothing: the value was given when the packet was made."""
         return s, getattr(pkt, self.attribute)
 
 
@@ -75,11 +75,11 @@ class DerivedField(AnyField):
         super().__init__(name, None, fmt)
 
     def addfield(self, pkt: Packet, s: bytes, val: Any) -> bytes:
-        """Raises ValueError when it was not given and the body does not tell it."""
+        """Add the number. Raises ValueError when neither the caller nor the body gives it."""
         if val is None:
             val = getattr(pkt, self.attribute)
         if val is None:
-            raise ValueError(f"{self.name} is needed, the body does not tell it")
+            raise ValueError(f"{self.name} is needed, the body does not contain it")
         return s + self.struct.pack(val)
 
 

@@ -1,8 +1,8 @@
 """Kafka's frames as scapy layers: ``KafkaFrame / KafkaRequest(...)``, ``KafkaFrame(data)``.
 
-The body is a ``Message`` of the codec, the header's form follows from api and version. A response
-does not tell what it answers: give ``api_key`` and ``api_version`` (``dissect_response``), or read
-a capture with ``TCPSession`` after ``bind_ports``, which pairs by correlation id. Importing this
+The body is a ``Message`` of the codec, the header's form follows from API and version. A response
+does not contain them: give ``api_key`` and ``api_version`` (``dissect_response``), or read a
+capture with ``TCPSession`` after ``bind_ports``, which pairs by correlation id. Importing this
 module binds nothing.
 """
 
@@ -35,7 +35,7 @@ _server_ports: set[int] = set()
 
 
 class _KafkaMessage(Packet):
-    """What requests and responses share: api and version decide the form."""
+    """The common part of requests and responses: API and version decide the form."""
 
     @property
     def kafka_api(self) -> Api | None:
@@ -86,7 +86,7 @@ class KafkaRequest(_KafkaMessage):
 
     @property
     def header_version(self) -> int:
-        """0 for what is not known: then all that follows is the body."""
+        """0 for an unknown API or version: then all that follows is the body."""
         known = self._known()
         if known is None:
             return 0
@@ -141,7 +141,7 @@ class KafkaResponse(_KafkaMessage):
 
     @property
     def header_version(self) -> int:
-        """0 for what is not known: then all that follows is the body."""
+        """0 for an unknown API or version: then all that follows is the body."""
         known = self._known()
         if known is None or known[1] not in known[0].valid_versions:
             return 0
@@ -153,7 +153,7 @@ class KafkaResponse(_KafkaMessage):
         return None if self.kafka_api is None else self.kafka_api.response
 
     def answers(self, other: Packet) -> int:
-        """Whether it is the response to that request."""
+        """True, as a number, if it is the response to that request."""
         return int(isinstance(other, KafkaRequest) and other.correlation_id == self.correlation_id)
 
     def mysummary(self) -> str:
@@ -162,10 +162,10 @@ class KafkaResponse(_KafkaMessage):
 
 
 class KafkaFrame(Packet):
-    """The length and what it counts. Bytes behind the frame are padding.
+    """The length and the payload that it counts. Bytes behind the frame are padding.
 
-    ``role`` and ``asked`` say what is inside: "request", or "response" to (api key, version).
-    Without them the TCP ports tell, else whether it can be read as a request.
+    ``role`` and ``asked`` name the content: "request", or "response" to (api key, version). Without
+    them the TCP ports decide, else a payload that can be read as a request is one.
     """
 
     name = "Kafka frame"
@@ -189,12 +189,12 @@ class KafkaFrame(Packet):
         return (_INT32.pack(len(pay)) if self.length is None else pkt) + pay
 
     def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
-        """What is inside, and what stands behind the frame."""
+        """Return the payload, and the bytes behind the frame."""
         end = max(0, self.length)
         return s[:end], s[end:]
 
     def guess_payload_class(self, payload: bytes) -> type[Packet]:
-        """A request, a response, or bytes."""
+        """Return the class of the payload: a request, a response, or bytes."""
         role = self.role or _role(self.underlayer)
         if role is None:
             role = REQUEST if _is_request(payload) else None

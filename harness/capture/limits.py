@@ -1,4 +1,4 @@
-"""How much is kept of one connection, and when waiting for a missing packet ends."""
+"""The limits of what is kept of one connection, and of the wait for a missing packet."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Whatever is over a limit is passed over and reported; it never ends the reading."""
+    """Data over a limit is passed over and reported; it never ends the reading."""
 
     out_of_order_bytes: int = 4 * MIB
-    """What arrived too early, in one direction; above it the missing bytes count as lost."""
+    """Bytes that arrived too early, in one direction; above it the missing bytes count as lost."""
     acknowledged_patience: int = 32
     """Packets until bytes count as lost that the other side has confirmed but we never saw."""
     patience: int = 1024
@@ -20,11 +20,11 @@ class Limits:
     start_packets: int = 16
     """Packets of a connection without its SYN that are put in order before it is read."""
     plausible_frame_bytes: int = 100 * MIB
-    """A longer frame is none: the default of ``socket.request.max.bytes``."""
+    """A longer frame is not plausible: the default of ``socket.request.max.bytes``."""
     frame_bytes: int = 16 * MIB
     """Of a longer frame only the beginning is kept: its header is shown, not its body."""
     search_bytes: int = 4 * MIB
-    """How much is kept while the next frame is searched for, in one direction."""
+    """Bytes that are kept while the next frame is searched for, in one direction."""
     pending_requests: int = 4096
     """Requests of a connection that wait for their response."""
     pending_bytes: int = 32 * MIB

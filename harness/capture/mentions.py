@@ -1,4 +1,4 @@
-"""Which topics a message names, and which error codes it holds, however deep."""
+"""The topics that a message names, and the error codes that it holds, however deep."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOPIC_FIELDS = frozenset(
         *("topic_names", "subscribed_topic_names", "source_topics", "repartition_sink_topics"),
     }
 )
-# Structs whose ``name`` is a topic's: all called after topics, but for these.
+# Structs with a topic's ``name``: all called after topics, but for these.
 _NOT_TOPICS = frozenset({"CreatableTopicConfigs", "CreatableTopicConfig", "CreateableTopicConfig"})
 _ERROR = "error_code"
 
@@ -31,13 +31,13 @@ class Mentions(NamedTuple):
 
 
 class TopicNames:
-    """Names of topic ids, as the messages of a capture tell them."""
+    """Names of topic ids, learned from the messages of a capture."""
 
     def __init__(self) -> None:
         self._names: OrderedDict[uuid.UUID, str] = OrderedDict()
 
     def learn(self, topic_id: uuid.UUID, name: str) -> None:
-        """Above ``KNOWN_IDS`` the oldest are forgotten."""
+        """Remember a name; above ``KNOWN_IDS`` the oldest are forgotten."""
         self._names[topic_id] = name
         if len(self._names) > KNOWN_IDS:
             self._names.popitem(last=False)
@@ -48,7 +48,7 @@ class TopicNames:
 
 
 class _Plan(NamedTuple):
-    """What of a struct is worth looking at."""
+    """The fields of a struct that lead to names or error codes."""
 
     names: tuple[str, ...]
     ids: tuple[str, ...]
@@ -102,7 +102,7 @@ def _named(struct: StructSpec, wanted: Callable[[FieldSpec], bool]) -> Iterator[
 
 
 def mentions(message: Message, names: TopicNames) -> Mentions:
-    """What ``message`` mentions; ``names`` learns from it."""
+    """Return the topics and error codes in ``message``; ``names`` learns from it."""
     topics: dict[str, None] = {}
     errors: Counter[str] = Counter()
     _look(message, _plan_of(type(message)), names, topics, errors)
@@ -141,7 +141,7 @@ def _each(value: Any) -> list[Any]:
 
 
 def error_name(code: int) -> str:
-    """By the table of error codes; a number that is not in it stands for itself."""
+    """Return the name of an error code; a number that is not in the table stands for itself."""
     try:
         return ErrorCode(code).name
     except ValueError:

@@ -1,4 +1,4 @@
-"""``acks`` of a Produce request whose body is not whole: it stands near the beginning."""
+"""``acks`` of a Produce request with an incomplete body: it stands near the beginning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _FLEXIBLE_FROM = 9
 
 
 def acks_at_start(version: int, body: bytes) -> int | None:
-    """None when not even that much is there. ``body``: behind the header."""
+    """Return ``acks``, None when not even that much is there. ``body``: behind the header."""
     at = 0
     try:
         if version >= _FLEXIBLE_FROM:

@@ -31,7 +31,7 @@ class _Piece(NamedTuple):
 
 
 class Reassembly:
-    """What was captured first stays, where segments overlap.
+    """One direction; where segments overlap, the bytes that were captured first stay.
 
     A hole is waited for: a packet may only have been captured late, or be sent again. It is lost
     when the other side has confirmed it and ``Limits.acknowledged_patience`` packets have passed,
@@ -42,7 +42,7 @@ class Reassembly:
         self._limits = limits
         self._next: int | None = None
         self._confirmed = 0  # up to where the other side has it
-        self._end: int | None = None  # where the stream ends, once a FIN told it
+        self._end: int | None = None  # the end of the stream, once there was a FIN
         self._waiting: list[_Piece] = []  # in order, without overlaps, all behind a hole
         self._waiting_bytes = 0
         self._patience = 0
@@ -50,27 +50,27 @@ class Reassembly:
 
     @property
     def begun(self) -> bool:
-        """Whether it is known where the stream begins."""
+        """True if the beginning of the stream is known."""
         return self._next is not None
 
     @property
     def blocked(self) -> bool:
-        """Whether bytes are known to exist that have not been seen."""
+        """True if bytes are known to exist that have not been seen."""
         return bool(self._waiting) or (self._next is not None and self._confirmed > self._next)
 
     def begin(self, seq: int) -> None:
-        """The first byte has this sequence number; the first call counts."""
+        """Set the sequence number of the first byte; the first call counts."""
         if self._next is None:
             self._next = self._confirmed = seq
 
     def finish_at(self, seq: int) -> None:
-        """A FIN stands at this sequence number: it is one more to confirm, but no byte."""
+        """Note a FIN at this sequence number: it is one more to confirm, but no byte."""
         if self._next is not None:
             self._end = self._position(seq)
             self._confirmed = min(self._confirmed, self._end)
 
     def confirm(self, ack: int) -> None:
-        """The other side has everything before ``ack``."""
+        """Note that the other side has everything before ``ack``."""
         if self._next is not None:
             position = self._position(ack)
             if self._end is not None:
@@ -79,7 +79,7 @@ class Reassembly:
                 self._confirmed = max(self._confirmed, position)
 
     def feed(self, seq: int, payload: bytes, missing: int, time_ns: int) -> list[Chunk]:
-        """What the payload of one segment completes; ``missing``: as in ``Segment``."""
+        """Return what the payload of one segment completes; ``missing``: as in ``Segment``."""
         self.begin(seq)
         start = self._position(seq)
         middle = start + len(payload)
@@ -90,7 +90,7 @@ class Reassembly:
         return self._take()
 
     def packet_passed(self, time_ns: int) -> list[Chunk]:
-        """Called once a packet of the connection: ends the wait for a hole when its time is up."""
+        """Count a packet of the connection: the wait for a hole ends when its time is up."""
         if not self.blocked:
             self._patience = 0
             return []
@@ -98,7 +98,7 @@ class Reassembly:
         return self._give_up(time_ns) if self._hopeless() else []
 
     def finish(self, time_ns: int) -> list[Chunk]:
-        """Nothing more will come: all that waits, with its holes."""
+        """Return all that waits, with its holes: nothing more will come."""
         chunks: list[Chunk] = []
         while self._waiting:
             chunks += self._give_up(time_ns)
@@ -135,7 +135,7 @@ class Reassembly:
             at += 1
 
     def _take(self) -> list[Chunk]:
-        """What has become next, out of what waits."""
+        """Take the waiting pieces that are next."""
         chunks: list[Chunk] = []
         taken = 0
         for piece in self._waiting:
@@ -160,7 +160,7 @@ class Reassembly:
         return self._patience >= self._limits.patience
 
     def _give_up(self, time_ns: int) -> list[Chunk]:
-        """The hole counts as lost; what stands behind it is next."""
+        """Count the hole as lost; the pieces behind it are next."""
         assert self._next is not None
         end = self._waiting[0].start if self._waiting else self._confirmed
         hole = Chunk(time_ns, b"", end - self._next)

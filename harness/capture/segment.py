@@ -20,7 +20,7 @@ _PORTS_TO_FLAGS = struct.Struct(">HHIIBB")
 
 # Link type (the numbers of pcap) -> bytes before the ethertype, bytes before what it names.
 _WITH_ETHERTYPE = {1: (12, 14), 113: (14, 16), 276: (0, 20)}
-# Link type -> bytes before an IP header that tells its version itself.
+# Link type -> bytes before an IP header, which contains its version.
 _IP_AT = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0}
 LINK_TYPES = {
     0: "BSD loopback",

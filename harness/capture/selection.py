@@ -1,4 +1,4 @@
-"""Which events of a capture are wanted."""
+"""The selection of events of a capture."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from harness.capture.events import REQUEST, Captured, Event
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Empty means all. A response is also chosen by what its request says, with ``errors`` a
-    request by its response: it then comes out just before it."""
+    """Empty means all. A response is also chosen by its request.
+
+    With ``errors`` a request is chosen by its response: it then comes out just before it.
+    """
 
     apis: frozenset[str] = frozenset()
     client_ids: tuple[str, ...] = ()  # globs

@@ -1,4 +1,4 @@
-"""Whether bytes are TLS records."""
+"""The recognition of TLS records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST_RECORD = 2**14 + 2048
 
 
 def is_tls(data: bytes) -> bool:
-    """By type, version and length of the record at the start, and of all that follow it here."""
+    """True if the bytes are TLS records, by type, version and length of all that begin here."""
     at = 0
     while len(data) - at >= _HEADER_BYTES:
         length = int.from_bytes(data[at + 3 : at + 5], "big")

@@ -1,4 +1,4 @@
-"""Connections written down as a packet capture, by who carried their bytes: no root is needed.
+"""Connections as a packet capture, written by the process that carried their bytes, without root.
 
 The packets are made up (raw IP, as many segments as the length field of IP asks for); addresses,
 bytes, order and times are real. Wireshark and :mod:`harness.capture.follow` read them.
@@ -26,7 +26,7 @@ SEQUENCES = 1 << 32
 
 
 def endpoint(host: str, port: int) -> Endpoint:
-    """Of a literal address. Raises ValueError for a name."""
+    """Return the endpoint of a literal address. Raises ValueError for a name."""
     return Endpoint(ip_address(host).packed, port)
 
 
@@ -38,11 +38,11 @@ class CaptureWriter:
         out.write(self._form.head)
 
     def packet(self, time_ns: int, data: bytes, interface: str = "") -> None:
-        """As in :class:`harness.capture.file_forms.FileForm`."""
+        """Write a packet, as in :class:`harness.capture.file_forms.FileForm`."""
         self.record(self._form.packet(time_ns, data, interface))
 
     def record(self, written: bytes) -> None:
-        """A packet, with all that stands before it, as it is written."""
+        """Write the bytes of a packet, with all that stands before it."""
         self._out.write(written)
 
     def flush(self) -> None:
@@ -75,7 +75,7 @@ class WrittenConnection:
         self._packet(time_ns, opener, ACK)
 
     def sent(self, sender: Endpoint, data: bytes, time_ns: int) -> None:
-        """``sender`` sent these bytes; the other side has them at once."""
+        """Write bytes that ``sender`` sent; the other side has them at once."""
         view = memoryview(data)
         for start in range(0, len(view), PAYLOAD_LIMIT_BYTES):
             piece = bytes(view[start : start + PAYLOAD_LIMIT_BYTES])
@@ -84,7 +84,7 @@ class WrittenConnection:
             self._packet(time_ns, self._other[sender], ACK)
 
     def ended(self, sender: Endpoint, time_ns: int, *, reset: bool = False) -> None:
-        """``sender`` sends nothing more; of an end that was told only the first is written."""
+        """Write the end of ``sender``, which sends nothing more; only the first end is written."""
         if sender in self._ended:
             return
         self._ended |= set(self._other) if reset else {sender}

@@ -64,7 +64,7 @@ KEPT_TRANSCRIPTS = 20
 
 
 class BrokerUnderTest:
-    """Doors to one broker; ``name_prefix`` stands before every name that is made here."""
+    """A client of one broker; ``name_prefix`` stands before every name that is made here."""
 
     def __init__(
         self,
@@ -109,13 +109,13 @@ class BrokerUnderTest:
         return self.addresses[0]
 
     def scaled_ms(self, base_ms: float) -> float:
-        """A deadline that is right on a fast machine, stretched to this target."""
+        """Return a deadline that is right on a fast machine, stretched to this target."""
         return base_ms * self.time_scale
 
     def advertised(self, api_name: str) -> VersionRange:
-        """The versions that the broker says it serves; empty when it does not know the API.
+        """The versions that the broker advertises; empty when it does not know the API.
 
-        Without those that are shown for old clients' sake alone, see ``shown``.
+        Versions that are shown for old clients' sake alone are left out, see ``shown``.
         """
         return served_range(self.api_versions, api_name)
 
@@ -166,7 +166,7 @@ class BrokerUnderTest:
             raise
 
     def another(self, name_prefix: str) -> BrokerUnderTest:
-        """A door of its own to the same broker, whose names are others; who asks closes it."""
+        """Return another client of the same broker, with its own names; the caller closes it."""
         versions = {key: (each.lowest, each.highest) for key, each in self.api_versions.items()}
         return BrokerUnderTest(
             self.addresses,
@@ -181,7 +181,7 @@ class BrokerUnderTest:
         )
 
     def is_alive(self) -> bool:
-        """Whether a new connection gets an answer: ApiVersions, or Metadata before that."""
+        """True if a new connection gets an answer: ApiVersions, or Metadata on older brokers."""
         request: Request[Message] = ApiVersionsRequest()
         if API_VERSIONS_KEY not in self.api_versions:
             request = MetadataRequest(topics=[])  # of all topics: a name could make one
@@ -248,7 +248,7 @@ class BrokerUnderTest:
         return topic
 
     def delete_group_later(self, group_id: str) -> None:
-        """A group of this name may be there when the test ends."""
+        """Delete this group when the test ends, if it exists."""
         self._groups.append(group_id)
 
     def delete_later(self, *names: str) -> None:

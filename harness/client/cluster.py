@@ -1,7 +1,7 @@
-"""The cluster under test, as a test sees it: a door to each broker, and what each tells.
+"""The cluster under test, as a test sees it: a client for each broker, and each broker's view.
 
-Every wait has a deadline that grows with the target's time scale, and says at its end what was
-seen last.
+Every wait has a deadline that grows with the target's time scale; its error contains what was seen
+last.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ FIRST_METADATA_WITH_IDS = 10
 REPLICAS = 3
 
 OpenDoor = Callable[[int, int], BrokerUnderTest]
-"""A door to a node; the number stands in the names that are made through it."""
+"""Return a client of a node; the number stands in the names that are made through it."""
 
 
 class Cluster(ClusterNodes):
     """Brokers that hold one another's replicas; ``nodes`` are their ids, in order.
 
-    What a test does to a node (``kill`` and its neighbours) or a link is undone by :meth:`heal`.
+    :meth:`heal` undoes what a test does to a node (``kill`` and its neighbours) or a link.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class Cluster(ClusterNodes):
     # -- doors -----------------------------------------------------------------------------------
 
     def at(self, node: int) -> BrokerUnderTest:
-        """A door to that very broker."""
+        """Return the client of exactly this broker."""
         if node not in self._doors:
             self._opened += 1
             self._doors[node] = self._open_door(node, self._opened)
         return self._doors[node]
 
     def own_doors(self) -> dict[int, BrokerUnderTest]:
-        """A door to each node for a thread of its own: those of :meth:`at` are the test's."""
+        """Return a client for each node, for another thread; those of :meth:`at` are the test's."""
         doors = {}
         for node in self.nodes:
             self._opened += 1
@@ -73,11 +73,11 @@ class Cluster(ClusterNodes):
 
     @property
     def front(self) -> BrokerUnderTest:
-        """A door to a node that is up, where it does not matter which."""
+        """A client of a node that is up, where it does not matter which."""
         return self.at(self.up[0])
 
     def leader_door(self, topic: Topic, partition: int = 0) -> BrokerUnderTest:
-        """A door to the broker that leads the partition, see :meth:`leader`."""
+        """Return a client of the broker that leads the partition, see :meth:`leader`."""
         return self.at(self.leader(topic, partition))
 
     def controller(self) -> int:
@@ -90,25 +90,25 @@ class Cluster(ClusterNodes):
             "a broker that is up is the controller",
         )
 
-    # -- what a broker tells ---------------------------------------------------------------------
+    # -- the view of a broker --------------------------------------------------------------------
 
     def brokers_by(self, node: int) -> set[int]:
-        """The ids of the brokers that this one lists."""
+        """Return the ids of the brokers that this one lists."""
         door = self.at(node)
         can_ask_for_none = door.version("Metadata") >= FIRST_METADATA_WITH_CONTROLLER
         wanted: list[str] | None = [] if can_ask_for_none else None
         return {each.node_id for each in door.metadata(wanted).brokers}
 
     def topic_by(self, node: int, name: str) -> dict[int, PartitionView]:
-        """All partitions of a topic as this broker tells of them; none where it does not know it.
+        """Return all partitions of a topic as this broker shows them; none for an unknown topic.
 
-        What has an error may be told by what is in it.
+        A partition with an error is included; its fields show the error.
         """
         told = only(self.at(node).metadata([name]).topics, "topic")
         return _views(told)
 
     def view(self, topic: Topic, partition: int = 0, *, by: int | None = None) -> PartitionView:
-        """One partition as a broker (``by``, or any that is up) tells of it."""
+        """Return one partition as a broker (``by``, or any that is up) shows it."""
         node = self.up[0] if by is None else by
         found = self.topic_by(node, topic.name)
         if partition not in found:
@@ -128,7 +128,7 @@ class Cluster(ClusterNodes):
         return set(self.view(topic, partition).isr)
 
     def leader(self, topic: Topic, partition: int = 0) -> int:
-        """The one that all brokers that are up name, and that answers as the leader does."""
+        """Return the leader that all brokers that are up name, and that answers as a leader."""
         return self.await_leader(topic, partition)
 
     # -- waiting ---------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class Cluster(ClusterNodes):
 
     @property
     def at_any(self) -> BrokerUnderTest:
-        """A door to any node, be it up or not: for what asks nobody."""
+        """A client of any node, up or not: for uses that send no request."""
         return self.at(self.up[0] if self.up else self.nodes[0])
 
     def await_leader(self, topic: Topic, partition: int = 0, *, among: Collection[int] = ()) -> int:
@@ -209,7 +209,7 @@ class Cluster(ClusterNodes):
         )
 
     def await_isr(self, topic: Topic, isr: Collection[int], partition: int = 0) -> None:
-        """Until exactly these replicas are in sync."""
+        """Wait until exactly these replicas are in sync."""
         self.await_that(
             lambda: self.isr(topic, partition),
             lambda seen: seen == set(isr),
@@ -217,7 +217,7 @@ class Cluster(ClusterNodes):
         )
 
     def await_brokers(self, nodes: Collection[int]) -> None:
-        """Until every broker that is up lists exactly these."""
+        """Wait until every broker that is up lists exactly these."""
         self.await_that(
             lambda: {node: self.brokers_by(node) for node in self.up},
             lambda seen: all(each == set(nodes) for each in seen.values()),
@@ -242,7 +242,7 @@ class Cluster(ClusterNodes):
         configs: Mapping[str, str] | None = None,
         name: str | None = None,
     ) -> Topic:
-        """A new topic whose partitions have these replicas, the first of each its leader.
+        """Create a topic with these replicas of its partitions, the first of each the leader.
 
         By default one partition on the first three nodes. It is served, shown by all brokers, and
         all its replicas are in sync. Deleted with the test.
@@ -256,10 +256,10 @@ class Cluster(ClusterNodes):
     def order_topic(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str] | None
     ) -> None:
-        """The same without waiting for anything but the controller's answer.
+        """Create a topic, but wait only for the controller's answer.
 
-        Raises ApiNotAdvertised where there is no way to such a topic, PreparationFailed when it
-        is refused.
+        Raises ApiNotAdvertised where there is no way to such a topic, PreparationFailed when it is
+        refused.
         """
         if self.front.advertised("CreateTopics") or self.registry is None:
             ask_to_create(self, name, assignment, configs or {})
@@ -267,7 +267,7 @@ class Cluster(ClusterNodes):
             self.registry.make_assigned(name, assignment, configs or {})
 
     def await_created(self, name: str, partitions: int) -> Topic:
-        """Until every broker that is up shows it, each leader serves, all replicas are in sync."""
+        """Wait until all brokers that are up show it, leaders serve, replicas are in sync."""
         self.await_that(
             lambda: {node: self.topic_by(node, name) for node in self.up},
             lambda seen: all(
@@ -284,14 +284,14 @@ class Cluster(ClusterNodes):
         return topic
 
     def named(self, name: str) -> Topic:
-        """A topic that is there, with its id where brokers tell one."""
+        """Return a topic that exists, with its id where the brokers have topic ids."""
         if FIRST_METADATA_WITH_IDS not in self.front.advertised("Metadata"):
             return Topic(name)
         told = only(self.front.metadata([name]).topics, "topic")
         return Topic(name, told.topic_id)
 
     def delete_later(self, *names: str) -> None:
-        """These topics may be there when the test ends."""
+        """Delete these topics when the test ends, if they exist."""
         self._made += names
 
     def _forget_door(self, node: int) -> None:
@@ -306,9 +306,9 @@ class Cluster(ClusterNodes):
             delete_topics(self.at(self.controller()), made)
 
     def heal(self) -> None:
-        """All links and nodes back, what was made here deleted, all partitions there in sync.
+        """Heal all links and nodes, delete what was made here, await that all replicas are in sync.
 
-        Raises BrokerMisbehaved, or what the control raises: the cluster is of no more use.
+        Raises BrokerMisbehaved, or an error of the control: the cluster is of no more use.
         """
         self.heal_faults()
         self.await_brokers(self.nodes)
@@ -318,7 +318,7 @@ class Cluster(ClusterNodes):
         )
 
     def _not_whole(self) -> list[str]:
-        """The partitions that lack a leader or a replica in sync, as any broker tells."""
+        """Return the partitions that lack a leader or a replica in sync, by any broker's view."""
         lacking = set()
         for node in self.nodes:
             for topic in self.at(node).metadata(None).topics:

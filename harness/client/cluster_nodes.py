@@ -1,4 +1,4 @@
-"""What a test does to the nodes and links of its cluster, remembered, so that it can be undone."""
+"""The faults of a test on the nodes and links of its cluster, remembered to be undone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class NodeControl(Protocol):
-    """What can be done to the nodes of a cluster; see :class:`harness.targets.target.Target`."""
+    """The control of a cluster's nodes; see :class:`harness.targets.target.Target`."""
 
     controller_nodes: tuple[int, ...]
 
@@ -38,17 +38,17 @@ class Cuttable(Protocol):
     """A link or some of them; see :class:`harness.proxies.links.Link`."""
 
     def cut(self) -> None:
-        """Nothing passes, in no direction; connections stay."""
+        """Stop all traffic, in both directions; connections stay."""
 
     def heal(self) -> None:
-        """All goes on, and nothing was lost."""
+        """Let all go on; nothing was lost."""
 
 
 class ClusterLink(Cuttable, Protocol):
     """One directed link: what its source opens to its destination."""
 
     def call(self, work: Callable[[Any], T]) -> T:
-        """What ``work`` returns, given the link's proxy."""
+        """Return the result of ``work``, called with the link's proxy."""
 
 
 class ClusterLinks(Protocol):
@@ -60,16 +60,16 @@ class ClusterLinks(Protocol):
     def __getitem__(self, pair: tuple[int | str, int | str], /) -> ClusterLink: ...
 
     def from_(self, source: int | str) -> Cuttable:
-        """What a node opens to others."""
+        """The links that a node opens to others."""
 
     def to(self, destination: int | str) -> Cuttable:
-        """What others open to a node, clients included."""
+        """The links that others open to a node, clients included."""
 
     def between(self, one: int | str, other: int | str) -> Cuttable:
         """The links of two nodes to each other."""
 
     def heal(self) -> None:
-        """Everything that was cut."""
+        """Heal everything that was cut."""
 
 
 class ClusterDisk(Protocol):
@@ -78,27 +78,27 @@ class ClusterDisk(Protocol):
     path: Path
 
     def cut(self) -> None:
-        """The power goes, and with it what was not flushed."""
+        """Cut the power: writes that were not flushed are lost."""
 
     def remount(self) -> None:
-        """The power comes back."""
+        """Restore the power."""
 
 
 class ClusterNotes(Protocol):
-    """Who writes down what was done; see :class:`harness.cluster_notes.ClusterNotes`."""
+    """The record of what was done; see :class:`harness.cluster_notes.ClusterNotes`."""
 
     def now_ms(self) -> float:
-        """Milliseconds since the test got its cluster."""
+        """Return the milliseconds since the test got its cluster."""
 
     def did(self, what: str, node: int) -> None:
-        """``killed`` or the like, and to whom."""
+        """Note an action, such as ``killed``, and its node."""
 
     def saw(self, operation: Any) -> None:
-        """An operation of a history."""
+        """Note an operation of a history."""
 
 
 class _NoNotes:
-    """Nobody wants to know."""
+    """Notes that are not kept."""
 
     def now_ms(self) -> float:
         return 0.0
@@ -114,10 +114,10 @@ class ClusterNodes:
     def __init__(self, nodes: Sequence[int]) -> None:
         self.nodes = sorted(nodes)
         self.control: NodeControl | None = None
-        """None where nothing may be done to a node, because others ask the same cluster."""
+        """None where nothing may be done to a node, because other tests use the same cluster."""
         self.notes: ClusterNotes = _NoNotes()
         self.disks: Mapping[int, ClusterDisk] = {}
-        """Of the nodes whose disks can lose power."""
+        """The disks that can lose power, by node."""
         self._links: ClusterLinks | None = None
         self._ended: set[int] = set()
         self._frozen: set[int] = set()
@@ -136,7 +136,7 @@ class ClusterNodes:
 
     @property
     def controller_nodes(self) -> tuple[int, ...]:
-        """The nodes that are controllers and no brokers; none where a broker is it.
+        """The nodes that are controllers and no brokers; none where a broker is the controller.
 
         All that is done to a broker may be done to them too.
         """
@@ -158,36 +158,39 @@ class ClusterNodes:
         return self.control
 
     def expect_alone(self) -> None:
-        """Raises RuntimeError where other tests ask this cluster too."""
+        """Raise RuntimeError where other tests use this cluster too."""
         _ = self._controlled
 
     def stop(self, node: int) -> None:
-        """End it in good order; await its end."""
+        """Stop a node, and wait for its end."""
         with self._noted("stop", node):
             self._controlled.stop_node(node)
         self._ended.add(node)
 
     def kill(self, node: int) -> None:
-        """End it at once."""
+        """Kill a node."""
         self.notes.did("killed", node)
         self._controlled.kill_node(node)
         self._ended.add(node)
 
     def lose_power(self, node: int) -> None:
-        """Its disk stops and keeps what was flushed, and it is gone. For clusters with disks."""
+        """Cut the power of the node's disk, and kill the node. For clusters with disks.
+
+        The disk keeps what was flushed.
+        """
         self.notes.did("power_lost", node)
         self.disks[node].cut()
         self._cut.add(node)
         self.kill(node)
 
     def restore_power(self, node: int) -> None:
-        """What its disk has kept can be seen; by itself :meth:`restart` does it first."""
+        """Show again what the disk has kept; :meth:`restart` does this first by itself."""
         if node in self._cut:
             self.disks[node].remount()
             self._cut.discard(node)
 
     def restart(self, node: int) -> None:
-        """Start it again with its data and address; it answers, others may not know it yet."""
+        """Restart a node with its data and address; it answers, others may not know it yet."""
         self.restore_power(node)
         with self._noted("restart", node):
             self._controlled.restart_node(node)
@@ -195,27 +198,27 @@ class ClusterNodes:
         self._forget_door(node)
 
     def pause(self, node: int) -> None:
-        """Freeze it: its connections stay, nothing is answered."""
+        """Pause a node: its connections stay, it answers nothing."""
         self.notes.did("paused", node)
         self._controlled.pause_node(node)
         self._frozen.add(node)
 
     def resume(self, node: int) -> None:
-        """Thaw it."""
+        """Resume a paused node."""
         self._controlled.resume_node(node)
         self._frozen.discard(node)
         self.notes.did("resumed", node)
         self._forget_door(node)
 
     def log_directories(self, node: int) -> list[Path]:
-        """Where this broker keeps its partitions, up or not; what is changed there is not healed.
+        """Return the folders of this broker's partitions, up or not; changes there are not healed.
 
-        Raises MissingCapability where nobody but the broker may look there.
+        Raises MissingCapability where only the broker may look there.
         """
         return self._controlled.log_directories(node)
 
     def heal_faults(self) -> None:
-        """All links and nodes as they were; controllers first, without which none comes back."""
+        """Undo all faults of links and nodes; controllers first, without which none comes back."""
         if self._links is not None:
             self._links.heal()
         for node in sorted(self._frozen):
@@ -225,10 +228,10 @@ class ClusterNodes:
 
     @contextmanager
     def _noted(self, what: str, node: int) -> Iterator[None]:
-        """What takes its time is noted at its beginning and at its end."""
+        """Note an action that takes time at its beginning and at its end."""
         self.notes.did(f"{what}_begun", node)
         yield
         self.notes.did(f"{what}_done", node)
 
     def _forget_door(self, node: int) -> None:
-        """Its connections are of no use any more."""
+        """Forget the client of a node: its connections are of no use any more."""

@@ -37,7 +37,7 @@ _READ_BYTES = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _Awaited:
-    """A request that is to be answered."""
+    """A request that awaits an answer."""
 
     api: Api
     version: int
@@ -56,10 +56,10 @@ class Connection:
         grants: Grants | None = None,
         greases: bool = False,
     ) -> None:
-        """Connects at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
+        """Connect at once; raises ConnectionClosed when refused, ResponseTimeout when silent.
 
-        ``observer`` is told of each message that was encoded and sent, or received and decoded.
-        With ``grants`` whatever sends raises NotGranted for a request that must not go out.
+        ``observer`` is called with each message that was encoded and sent, or received and decoded.
+        With ``grants`` every send raises NotGranted for a request that must not go out.
         ``greases``: messages go out with unknown tagged fields, see :mod:`harness.client.grease`.
         """
         self.address, self.client_id, self.timeout_ms = address, client_id, timeout_ms
@@ -136,7 +136,7 @@ class Connection:
         return correlation_id
 
     def expect_answer(self, api: Api, version: int, correlation_id: int) -> None:
-        """Tell ``receive`` that what ``send_frame`` or ``send_bytes`` sent gets an answer."""
+        """Expect an answer to what ``send_frame`` or ``send_bytes`` sent, for ``receive``."""
         self._awaited.append(_Awaited(api, version, correlation_id))
 
     def forget_answer(self) -> None:
@@ -218,7 +218,7 @@ class Connection:
 
     @property
     def unread(self) -> bytes:
-        """What came and belongs to no answer that was taken."""
+        """Bytes that came and belong to no answer that was taken."""
         return bytes(self._buffer)
 
     def expect_closed(self, timeout_ms: float | None = None) -> None:
@@ -256,7 +256,7 @@ class Connection:
         return time.monotonic() + (self.timeout_ms if timeout_ms is None else timeout_ms) / 1000
 
     def _fill(self, count: int, deadline: float) -> None:
-        """Read until ``count`` bytes are there; what is missing is told in the error."""
+        """Read until ``count`` bytes are there; the error of a partial answer contains its size."""
         while len(self._buffer) < count:
             try:
                 self._buffer += self._read(deadline)

@@ -1,4 +1,4 @@
-"""Who coordinates a group, as the broker under test tells it."""
+"""The coordinator of a group, as the broker under test reports it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMES = 1_000
 
 
 class Coordinator(NamedTuple):
-    """What FindCoordinator says of one key; the node is -1 beside an error."""
+    """The answer of FindCoordinator for one key; the node is -1 beside an error."""
 
     error_code: int
     node: int
@@ -31,8 +31,10 @@ class Coordinator(NamedTuple):
 def ask_for_coordinator(
     door: BrokerUnderTest, key: str, key_type: int = GROUP, version: int | None = None
 ) -> Coordinator:
-    """At the highest version, if none is named. Raises ApiNotAdvertised where there is none for
-    this type."""
+    """Find a coordinator, at the highest version by default.
+
+    Raises ApiNotAdvertised where there is no version for this type.
+    """
     if version is None:
         version = door.version("FindCoordinator", "0+" if key_type == GROUP else "1+")
     found: FindCoordinatorResponse | FindCoordinatorResponse.Coordinator
@@ -45,9 +47,10 @@ def ask_for_coordinator(
 
 
 def await_coordinator(door: BrokerUnderTest, key_type: int = GROUP, key: str | None = None) -> int:
-    """Ask for the key's (some key's) coordinator, whose topic is made when it is first needed.
+    """Wait for the coordinator of the key (of a new key by default) and return its node.
 
-    Its node. Raises ResponseTimeout when there is none in time.
+    The topic of the coordinator is made when it is first needed. Raises ResponseTimeout when there
+    is none in time.
     """
     key = door.unique_topic() if key is None else key
     found = door.eventually(
@@ -62,9 +65,9 @@ def _named(found: Coordinator) -> Coordinator | None:
 
 
 def coordinated_name(door: BrokerUnderTest, key_type: int = GROUP) -> str:
-    """A unique name; in a cluster, of what this broker coordinates.
+    """Return a unique name; in a cluster, one that this broker coordinates.
 
-    Raises PreparationFailed when the cluster has it coordinate none of many.
+    Raises PreparationFailed when the broker coordinates none of many.
     """
     if door.node is None:
         return door.unique_topic()

@@ -1,4 +1,4 @@
-"""What a broker can do to a client."""
+"""The errors of a broker, as a client sees them."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ class DidNotStart(BrokerMisbehaved):
 
 
 class ApiNotAdvertised(Exception):
-    """What the broker is known to serve lacks what the test needs."""
+    """The broker does not serve an API or version that the test needs."""

@@ -1,7 +1,7 @@
-"""What a cluster lets us send: looked at in every request, also one made of raw bytes.
+"""The requests that a cluster lets us send; every request is checked, also one of raw bytes.
 
-Somebody else's cluster is guarded here, at the last place before the socket, so that no test has
-to think of it.
+A foreign cluster is protected here, at the last place before the socket, so that no test has to do
+it.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Grants:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing has to be looked at."""
+        """True if nothing has to be checked."""
         return self.create_topics and not self.refused
 
     def check(self, payload: bytes) -> None:
-        """Raises NotGranted for a request, without its length, that must not go out."""
+        """Raise NotGranted for a request, without its length, that must not go out."""
         if len(payload) < _KEY.size:
             return
         (key,) = _KEY.unpack_from(payload)
@@ -61,7 +61,7 @@ class Grants:
 
 
 def _may_create(payload: bytes) -> bool:
-    """Of a CreateTopics or a Metadata request; one that cannot be read is taken to create."""
+    """True if a CreateTopics or Metadata request may create a topic, or cannot be read."""
     try:
         header, start = decode_request_header(payload)
         api, version = APIS[header.request_api_key], header.request_api_version
@@ -80,14 +80,14 @@ def _creates(message: Message, version: int) -> bool:
 
 
 class FrameGate:
-    """Follows the bytes of one connection; a request's last byte passes when it may go out."""
+    """The check of the bytes of one connection; a request's last byte passes when it may go out."""
 
     def __init__(self, grants: Grants) -> None:
         self._grants = grants
         self._pending = bytearray()
 
     def check(self, data: bytes) -> None:
-        """Raises NotGranted when ``data`` completes a request that must not go out.
+        """Raise NotGranted when ``data`` completes a request that must not go out.
 
         Nothing of ``data`` may then be sent, and the connection is of no more use.
         """

@@ -1,7 +1,7 @@
-"""Grease: tagged fields that nobody knows in every struct of a flexible request.
+"""Grease: unknown tagged fields in every struct of a flexible request.
 
-A reader that keeps KIP-482 skips them, so nothing may change. The name and the idea are TLS's
-(RFC 8701): what is never used rusts.
+A reader that keeps KIP-482 skips them, so nothing may change. The name and the idea are TLS's (RFC
+8701): what is never used rusts.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ M = TypeVar("M", bound=Message)
 
 
 def greased(message: M, version: int) -> M:
-    """A copy of a request with unknown tagged fields everywhere; itself where it is not flexible.
+    """Return a copy of a request with unknown tagged fields everywhere.
 
-    Tags that a struct has already are kept.
+    A request that is not flexible is returned itself. Tags that a struct has already are kept.
     """
     if not is_greased(message, version):
         return message
@@ -28,7 +28,7 @@ def greased(message: M, version: int) -> M:
 
 
 def is_greased(message: Message, version: int) -> bool:
-    """Whether a request at this version can carry tagged fields at all."""
+    """True if a request at this version can carry tagged fields at all."""
     return version in api_of(type(message)).flexible_versions
 
 

@@ -1,4 +1,4 @@
-"""How a topic comes to be at the broker under test: asked for, put into ZooKeeper, or by itself."""
+"""The creation of a topic at the broker under test: by request, through ZooKeeper, or by itself."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def make_topic(
     *,
     exactly: bool = False,
 ) -> None:
-    """A topic with one replica of each partition, on this broker where there are others.
+    """Create a topic with one replica of each partition, on this broker where there are others.
 
-    Where CreateTopics is not served, the topic maker is asked. A broker without either makes it
-    when Metadata asks for it, perhaps with more partitions than wanted (not with ``exactly``), in
-    a cluster perhaps elsewhere. Raises ApiNotAdvertised where that will not do, PreparationFailed
+    Where CreateTopics is not served, the topic maker creates it. A broker without either creates it
+    at a request for Metadata, perhaps with more partitions than wanted (not with ``exactly``), in a
+    cluster perhaps elsewhere. Raises ApiNotAdvertised where that will not do, PreparationFailed
     when the broker refuses.
     """
     if door.advertised("CreateTopics"):
@@ -77,7 +77,7 @@ def _await_shown(door: BrokerUnderTest, name: str, partitions: int) -> None:
 def _have_topic_made(
     door: BrokerUnderTest, name: str, partitions: int, configs: Mapping[str, str], *, exactly: bool
 ) -> None:
-    """Auto-creation; the only way to a topic where CreateTopics is not advertised."""
+    """Create a topic by auto-creation, the only way where CreateTopics is not advertised."""
     if configs:
         raise ApiNotAdvertised("CreateTopics is needed for a topic with settings of its own")
     made = door.eventually(
@@ -100,7 +100,7 @@ def _have_topic_made(
 
 
 def _expect_here(door: BrokerUnderTest, made: MetadataTopic, partitions: int) -> None:
-    """Raises ApiNotAdvertised: what another broker leads would be asked for in vain."""
+    """Raise ApiNotAdvertised where another broker leads: requests to this one would be in vain."""
     elsewhere = {
         each.partition_index: each.leader_id
         for each in made.partitions

@@ -1,4 +1,4 @@
-"""What prepares a test, in the form that a broker from before record batches takes."""
+"""The preparation of a test, in the form that a broker from before record batches takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One partition as one broker tells of it in Metadata."""
+"""One partition as one broker shows it in Metadata."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class PartitionView:
-    """``leader`` is -1 where there is none; ``epoch`` -1 and ``offline`` empty where not told."""
+    """``leader`` is -1 where there is none; ``epoch`` -1 and ``offline`` empty if not reported."""
 
     leader: int
     replicas: tuple[int, ...]
@@ -23,7 +23,7 @@ class PartitionView:
 
     @classmethod
     def of(cls, told: MetadataResponse.MetadataResponsePartition) -> Self:
-        """What stands in an answer."""
+        """Return the view in a Metadata response."""
         return cls(
             leader=told.leader_id,
             replicas=tuple(told.replica_nodes),
@@ -35,10 +35,10 @@ class PartitionView:
 
     @property
     def is_led(self) -> bool:
-        """Whether it has a leader."""
+        """True if it has a leader."""
         return self.leader != NOBODY
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has a leader and all its replicas are in sync."""
+        """True if it has a leader and all its replicas are in sync."""
         return self.is_led and set(self.isr) == set(self.replicas)

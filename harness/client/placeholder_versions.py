@@ -1,7 +1,7 @@
 """Versions that a broker advertises for old clients' sake and does not serve.
 
-They are data: a row says which versions, of which API, and by what a broker is known for it. Who
-judges a broker leaves such versions out; its own ApiVersions stays what it is.
+They are data: a row has the versions, their API, and the sign by which a broker is known for it. A
+judgement of a broker leaves such versions out; its own ApiVersions stays what it is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from harness.codec.versions import NO_VERSIONS, VersionRange
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderVersions:
-    """``versions`` of ``api``, the lowest that it has, are not served by a broker whose ``sign``
-    begins at ``sign_begins_at`` or later."""
+    """``versions`` of ``api``, its lowest, are not served by some brokers that advertise them.
+
+    The sign of such a broker: its lowest version of ``sign`` is ``sign_begins_at`` or later.
+    """
 
     api: str
     versions: VersionRange
@@ -35,7 +37,7 @@ PLACEHOLDERS = (
 def placeholder_of(
     api_versions: Mapping[int, VersionRange], api_name: str
 ) -> PlaceholderVersions | None:
-    """The row that counts for one API of a broker, by all that it advertises; None for no row."""
+    """Return the row for one API of a broker, by all that it advertises; None for no row."""
     for row in PLACEHOLDERS:
         sign = api_versions.get(api_named(row.sign).key)
         if row.api == api_name and sign and sign.lowest >= row.sign_begins_at:
@@ -44,7 +46,7 @@ def placeholder_of(
 
 
 def served_range(api_versions: Mapping[int, VersionRange], api_name: str) -> VersionRange:
-    """What is advertised of an API, placeholders left out; empty when it is not advertised."""
+    """Return the advertised versions of an API without placeholders; empty if there are none."""
     shown = api_versions.get(api_named(api_name).key, NO_VERSIONS)
     row = placeholder_of(api_versions, api_name)
     if row is None:

@@ -69,7 +69,7 @@ def fetch_request(
     max_bytes: int = 50 << 20,
     isolation_level: int = 0,
 ) -> FetchRequest:
-    """A full fetch outside of any session (session id 0, epoch -1); by default nobody waits."""
+    """A full fetch outside of any session (session id 0, epoch -1); by default without waiting."""
     return FetchRequest(
         max_wait_ms=max_wait_ms,
         min_bytes=min_bytes,

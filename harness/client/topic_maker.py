@@ -1,4 +1,4 @@
-"""Another way to a topic than a request: what a broker under test is given by who started it."""
+"""Topics without a request, made by the part of the harness that started the broker under test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TopicMaker(Protocol):
     def make(
         self, name: str, partitions: int, configs: Mapping[str, str], *, node: int | None = None
     ) -> None:
-        """A new topic with one replica of each partition, on ``node`` if one is named.
+        """Create a topic with one replica of each partition, on ``node`` if one is named.
 
         Perhaps it is not yet served.
 
@@ -21,4 +21,4 @@ class TopicMaker(Protocol):
         """
 
     def delete(self, names: Sequence[str]) -> None:
-        """Let those that exist be deleted, if the release can; they go some time later."""
+        """Delete those that exist, if the release can; they go some time later."""

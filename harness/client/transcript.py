@@ -1,4 +1,4 @@
-"""What went over a connection, kept as evidence: bounded, decoded only when somebody looks."""
+"""The events of a connection, kept as evidence: bounded, decoded only when they are rendered."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What went over the wire, counted: per API, version and field, which kinds of value and errors.
+"""Counts of what went over the wire, per API, version and field: kinds of value and errors.
 
-Every request that a connection has encoded and every answer that it could decode is walked once.
-Of an array only the first elements are looked at: the cost of a count stays small beside that of
-the codec, whatever a broker sends.
+Every request that a connection has encoded and every answer that it could decode is walked once. Of
+an array only the first elements are counted: the cost of a count stays small beside that of the
+codec, whatever a broker sends.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ Observer = Callable[[Message, int], None]
 
 
 class WireCount(NamedTuple):
-    """How often something was seen.
+    """One row of counts.
 
     ``direction``: request or response. ``what``: ``message``; ``error``, an error code in a field
     of that name; ``default`` and ``other``, the field's value against its default; ``null`` and
-    ``empty``, counted beside them; ``unknown_tag``, a struct with tagged fields that its
-    definition does not know. ``field``: path as ``topics.partitions.error_code``, "" for the
-    message itself.
+    ``empty``, counted beside them; ``unknown_tag``, a struct with tagged fields that its definition
+    does not know. ``field``: path as ``topics.partitions.error_code``, "" for the message itself.
     """
 
     direction: str
@@ -51,7 +50,7 @@ class WireCount(NamedTuple):
 
 @dataclass(slots=True)
 class _Tally:
-    """What was seen of one field; which of the counts make sense depends on its type."""
+    """The counts of one field; its type decides which of them make sense."""
 
     default: int = 0
     other: int = 0
@@ -63,7 +62,7 @@ class _Tally:
 
 
 class _Field:
-    """A field at one version, with what was seen of it."""
+    """A field at one version, with its counts."""
 
     __slots__ = ("below", "default", "errors", "has_length", "name", "path", "spec", "tally")
 
@@ -80,7 +79,7 @@ class _Field:
 
 
 class _Struct:
-    """A struct at one version and place, with what was seen of it."""
+    """A struct at one version and place, with its counts."""
 
     __slots__ = ("codes", "fields", "message", "path", "tags", "version")
 
@@ -112,7 +111,7 @@ class _Struct:
                 self.see_below(field, found)
 
     def see_below(self, field: _Field, found: Any) -> None:
-        """The structs that a field holds."""
+        """Count the structs that a field holds."""
         assert field.spec.struct is not None
         if field.below is None:
             field.below = _Struct(self.message, field.spec.struct, self.version, field.path)
@@ -156,7 +155,7 @@ class _Seen:
 
 
 class WireCoverage:
-    """Counts what connections tell it; cheap enough to be always on."""
+    """Counts of the messages of connections; cheap enough to be always on."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[type[Message], int], _Seen] = {}
@@ -171,7 +170,7 @@ class WireCoverage:
         seen.root.see(message)
 
     def take(self) -> list[WireCount]:
-        """What was counted since the last call."""
+        """Return the counts since the last call."""
         found = []
         for (cls, version), seen in self._seen.items():
             if not seen.count:

@@ -27,7 +27,7 @@ class Api:
     ) -> None:
         self.key, self.name = key, name
         self.valid_versions, self.flexible_versions = valid_versions, flexible_versions
-        self.unstable_versions = unstable_versions  # never advertised unless a broker is told to
+        self.unstable_versions = unstable_versions  # advertised only by a broker that enables them
 
     def __repr__(self) -> str:
         return f"Api({self.key}, {self.name!r}, {self.valid_versions})"

@@ -97,7 +97,7 @@ class _Parser:
     def of_type(
         self, raw: dict[str, Any], key: str, wanted: type[T], place: str, default: T | None = None
     ) -> T:
-        """An attribute whose JSON type is fixed; without a default it must be there."""
+        """Return an attribute of the JSON type ``wanted``; without a default it is required."""
         if key not in raw and default is not None:
             return default
         value = raw.get(key)

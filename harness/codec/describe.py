@@ -27,7 +27,7 @@ class Row:
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What makes other bytes or other values when it changes."""
+        """Properties of the field; a change of one of them changes bytes or values."""
         return self.type, self.nullable, self.tag, self.default
 
 
@@ -97,7 +97,7 @@ def absent_fields(spec: MessageSpec, version: int) -> Iterator[tuple[str, FieldS
 
 
 def changes(spec: MessageSpec, version: int) -> list[str]:
-    """What ``version`` changes against the one before it; empty when the bytes are the same."""
+    """Return the changes since the version before ``version``; empty when the bytes are equal."""
     before = {row.path: row for row in rows(spec, version - 1)}
     after = {row.path: row for row in rows(spec, version)}
     flexible = [version - 1 in spec.flexible, version in spec.flexible]

@@ -1,7 +1,7 @@
-"""Docstrings of the message classes, made from the definition when somebody asks.
+"""Docstrings of the message classes, made from the definition on first access.
 
-``help(FetchRequest)`` and ``FetchRequest.FetchTopic.__doc__`` say which versions there are, and of
-each field its type, versions, default, tag, and whether it may be null or left out.
+``help(FetchRequest)`` and ``FetchRequest.FetchTopic.__doc__`` list the versions, and for each field
+its type, versions, default, tag, and whether it may be null or left out.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class ErrorCode(IntEnum):
 
     @property
     def retriable(self) -> bool:
-        """Whether Kafka's own client would try again (a property of its exception classes)."""
+        """True if Kafka's own client retries (a property of its exception classes)."""
         return self.details.retriable
 
     @property

@@ -1,7 +1,8 @@
-"""What is known of each error code beside its number: ``error_codes.tsv``, read on first use.
+"""Details of each error code: ``error_codes.tsv``, read on first use.
 
-Names and retriability are those of class Errors in Kafka 4.4.0. A code's first release is the one
-whose table (the documents of 0.7, ErrorMapping of 0.8, Errors since) first gives it this meaning.
+Names and retriability are those of class Errors in Kafka 4.4.0. The first release of a code is the
+first release that gives it this meaning in its table (the documents of 0.7, ErrorMapping of 0.8,
+Errors since).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _COLUMNS = "code\tname\tretriable\tfirst_release\tformer_names\tmeaning"
 
 
 class FormerName(NamedTuple):
-    """What releases called a code before; ``releases`` is one, or a range: ``0.9-0.10.2``."""
+    """An earlier name of a code; ``releases`` is one release, or a range: ``0.9-0.10.2``."""
 
     name: str
     releases: str

@@ -1,4 +1,4 @@
-"""What can go wrong between bytes and values."""
+"""Errors of the conversion between bytes and values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class CodecError(Exception):
 
 
 class DefinitionError(CodecError):
-    """A message definition does not follow the grammar; says file and place."""
+    """A message definition does not follow the grammar; the message names file and place."""
 
 
 class UnsupportedVersionError(CodecError):

@@ -1,4 +1,4 @@
-"""What a definition says of a field, in few words: type, default, the name of its parts."""
+"""Short texts about a field of a definition: its type, its default, the name of its parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def type_text(field: FieldSpec) -> str:
 
 
 def default_text(field: FieldSpec) -> str:
-    """The value that a field has when nobody sets it."""
+    """The default of the field, as text."""
     default = field.default
     if default is None:
         return "null"

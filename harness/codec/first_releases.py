@@ -1,10 +1,10 @@
-"""Which release of Apache Kafka was the first to have each version of each API.
+"""The first release of Apache Kafka that has each version of each API.
 
-``first_releases.tsv`` has a line per API. ``first_releases``: the first release whose definitions
-have the version and do not mark it ``latestVersionUnstable``; where every release that has it
-marks it so, the first that has it. ``early_access``: the releases that have it marked (and 0.8.2,
-whose clients had two that no broker served). From 2.2 on this is what the definitions in the
-released jars say; before, what the releases answered or had in their code.
+``first_releases.tsv`` has a line per API. ``first_releases``: the first release that has the
+version in its definitions without the mark ``latestVersionUnstable``; if all releases with the
+version have the mark, the first of them. ``early_access``: the releases that have the version with
+the mark (also 0.8.2: its clients had two versions that no broker served). From 2.2 on the source is
+the definitions in the released jars; before that, the releases' answers or code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class FirstRelease(NamedTuple):
     early_access: ReleaseRange | None
 
     def is_in(self, release: tuple[int, ...]) -> bool:
-        """Whether a release (its numbers) is late enough to have the version."""
+        """True if a release (its numbers) has the version."""
         if release >= release_numbers(self.release):
             return True
         return self.early_access is not None and release in self.early_access

@@ -16,7 +16,7 @@ def frame(*payload: bytes) -> bytes:
 
 
 def frame_head(size_bytes: int) -> bytes:
-    """What stands before a payload of that size."""
+    """Return the length prefix of a payload of ``size_bytes``."""
     return _LENGTH.pack(size_bytes)
 
 
@@ -34,7 +34,7 @@ class FrameSplitter:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes of an unfinished frame wait here."""
+        """The number of buffered bytes of an unfinished frame."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:

@@ -72,7 +72,10 @@ class DecoderWriter:
         return layout(self.root.message_spec, cls.spec, self.version)
 
     def new(self, steps: Steps, cls: type[Struct]) -> str:
-        """A new object whose fields that are not in the run are at their default."""
+        """Add statements that make an object with default values, and return its name.
+
+        Only absent and tagged fields get a default; the statements of the run set the others.
+        """
         make, own = f"new_{cls.__name__}", self.layout_of(cls)
         self.source.names[make] = bare(cls)
         name = self.source.fresh(variable(cls.__name__))
@@ -201,7 +204,7 @@ class DecoderWriter:
         inner.add(f"{items}.append({item})")
 
     def all_fixed(self, cls: type[Struct]) -> bool:
-        """Whether all structs of this class are of one size, as long as they have no tags."""
+        """True if all structs of this class have one size, provided that they have no tags."""
         plain = self.layout_of(cls).plain
         return bool(plain) and all(fixed_format(slot.field.kind) for slot in plain)
 

@@ -95,7 +95,7 @@ class Steps:
         return name, int(compact)
 
     def whole(self, indent: int, test: str, name: str, read: str) -> None:
-        """When ``test`` says so, a compact length is read again, all of it, by ``read``."""
+        """Add a statement that reads a compact length again with ``read``, if ``test`` is true."""
         shift = f"; {self.base} -= {self.ahead}" if self.ahead else ""
         line = f"if {test}: {name}, {self.base} = {read}(b, {self.here()}){shift}"
         self.source.add(indent, line)

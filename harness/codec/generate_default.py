@@ -1,6 +1,6 @@
-"""Generated defaults: making a fresh one, and telling whether a value is one.
+"""Generated code for defaults: making a fresh default, and comparing a value with the default.
 
-Most fields of tagged sections stand at their default, so this is asked for at every element.
+Most fields of tagged sections have their default, so this code runs for every element.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _comparers: dict[type[Struct], Callable[..., Any]] = {}
 
 
 def fresh_default(source: Source, field: FieldSpec) -> str:
-    """An expression for what a slot holds whose field was not on the wire; shared with nobody."""
+    """Return an expression for the value of an absent field; objects share no mutable value."""
     if field.made_when_asked:
         return "..."
     return "[]" if field.kind == "array" and field.default is not None else _constant(source, field)

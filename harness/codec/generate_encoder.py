@@ -1,9 +1,9 @@
 """Generated encoders: straight-line Python per (message, version).
 
-A generated encoder is ``encode(message) -> list[bytes]``: the parts, which are the message's own
-bytes where those are large, so that who writes them on need not copy them twice. It raises anything
-at all on a value that does not fit; the caller then asks the interpreter which field it is. Structs
-are written inline, in loops in loops; only those that contain themselves are functions.
+A generated encoder is ``encode(message) -> list[bytes]``. It returns the parts; large values of the
+message are parts of their own, so that a caller can write them without another copy. It raises any
+exception for a value that does not fit; the caller then uses the interpreter to find the field.
+Structs are written inline, in nested loops; only structs that contain themselves are functions.
 
 The names in generated code: ``o`` the parts and ``add`` their append, ``s`` bytes, ``n`` lengths
 and counts (of compact ones: plus 1, as they are written).

@@ -1,6 +1,6 @@
-"""Writing one thing after the other: what stands side by side at fixed width is one ``pack``.
+"""Generated write steps: adjacent values of fixed width become one ``pack``.
 
-Values are collected until something of varying width comes, whose length is part of the same
+The writer collects values until a value of varying width follows; its length belongs to the same
 ``pack``. Parts go into a list, which is joined once at the end.
 """
 

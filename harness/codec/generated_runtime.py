@@ -1,6 +1,6 @@
-"""What generated encoders and decoders call: the cases that are too rare to stand inline.
+"""Helpers of generated encoders and decoders for cases that are too rare for inline code.
 
-All of it may raise ``Malformed`` or anything else: the interpreter then finds out what is wrong.
+All helpers may raise ``Malformed`` or any other exception: the interpreter then finds the cause.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Lazy:
 class Counted(dict[int, "Callable[..., Any]"]):
     """``[n]``: pack or unpack_from of n elements of ``form``, followed by ``rest``.
 
-    ``bias`` is what a compact count is above the true one. Only the formats of short arrays are
-    kept, so that nobody can fill memory with counts.
+    ``bias``: the difference between a compact count and the true count. Only the formats of short
+    arrays are kept, so that messages with many different counts cannot fill the memory.
     """
 
     __slots__ = ("bias", "form", "method", "rest")
@@ -160,7 +160,7 @@ def require_bools(values: Any) -> None:
 
 
 def bytes_of(value: Any) -> bytes:
-    """What is no ``bytes`` itself. What is lent stays what it is."""
+    """Return a bytes-like object as ``bytes``; LentBytes are returned unchanged."""
     if isinstance(value, LentBytes):
         return value  # type: ignore[return-value]
     if not isinstance(value, bytes | bytearray | memoryview):

@@ -1,7 +1,7 @@
-"""Headers before bodies: which version, and both together as one payload.
+"""Request and response headers: their versions, and payloads of a header and a body.
 
-A request whose version is unknown still has a header that can be read: the api key, version and
-correlation id stand at the same place in all header versions.
+The header of a request with an unknown version can still be read: the API key, version and
+correlation id have the same place in all header versions.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def encode_response(
 def response_header(
     api: Api, version: int, correlation_id: int, tags: dict[int, bytes] | None = None
 ) -> bytes:
-    """What stands before the body of a response of ``api`` at ``version``."""
+    """Return the header of a response of ``api`` at ``version``, as bytes."""
     if tags is None:  # what the definition comes to then
         return _HEADERS[api.response_header_version(version)].pack(correlation_id)
     header = ResponseHeader(correlation_id=correlation_id, unknown_tagged_fields=tags)

@@ -1,7 +1,7 @@
-"""The slow, obvious decoder: walks the schema field by field and always knows where it is.
+"""The slow, obvious decoder: walks the schema field by field and always knows its position.
 
-It is the judge of the generated decoders (both must give the same value) and the one that says
-which field of a broken message is broken.
+It is the reference for the generated decoders (both must give the same value), and it finds the
+broken field of a broken message.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Reader:
     ) -> None:
         """``tolerant``: see ``decode_prefix``; without ``keep`` no element of an array is kept.
 
-        That is for who only wants to know what is wrong.
+        A caller passes ``keep=False`` when it needs only the error.
         """
         self.keep = keep
         self.cls, self.version, self.data, self.offset = cls, version, data, offset

@@ -1,4 +1,4 @@
-"""The slow, obvious encoder: judge of the generated ones, and the one that names a bad field."""
+"""The slow, obvious encoder: the reference for the generated ones; it names a bad field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one version of a struct looks like on the wire: which fields, in which order and form."""
+"""The wire form of one version of a struct: its fields, their order and their form."""
 
 from __future__ import annotations
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 
 class LentBytes:
-    """May stand in a message for bytes or records: ``encode_parts`` gives it back as a part of its
-    own. Only ``len()`` is asked meanwhile; ``bytes()`` are the bytes.
-    ``on_error`` is told why they cannot be read.
+    """A borrowed buffer in place of bytes or records in a message.
+
+    ``encode_parts`` returns it as a part of its own and calls only ``len()``; ``bytes()`` reads the
+    bytes. ``on_error`` is called with the error when they cannot be read.
     """
 
     __slots__ = ("on_error",)

@@ -1,4 +1,4 @@
-"""The door: ``encode`` and ``decode`` for every message.
+"""``encode`` and ``decode`` for every message.
 
 Generators are imported with the first message, interpreters with the first error.
 """
@@ -79,12 +79,12 @@ def decode(cls: type[M], version: int, data: bytes, offset: int = 0) -> M:
 def decode_prefix(
     cls: type[M], version: int, data: bytes, offset: int = 0, *, tolerant: bool = False
 ) -> tuple[M, int]:
-    """The message that begins at ``offset``, and the offset behind it.
+    """Return the message that begins at ``offset``, and the offset behind it.
 
-    Strict by default, as a judge reads. ``tolerant`` reads as Apache Kafka's own generated readers
-    do: any negative length is null, tags need not ascend (the last of two equal ones counts), the
-    size of a known tag is ignored, text that is no UTF-8 is read with replacement characters.
-    Raises DecodeError with message, version, field path and byte offset.
+    Strict by default. ``tolerant`` reads as Apache Kafka's own generated readers do: any negative
+    length is null, tags need not ascend (the last of two equal ones counts), the size of a known
+    tag is ignored, text that is no UTF-8 is read with replacement characters. Raises DecodeError
+    with message, version, field path and byte offset.
     """
     read = _decoders.get((cls, version, tolerant))
     if read is None:

@@ -1,11 +1,11 @@
-"""All message classes, made from their definitions when first asked for.
+"""All message classes, made from their definitions on first access.
 
-The definitions are the JSON files in ``schemas/`` and ``schemas/data/``. What is loaded is one line
-of ``schemas/compact.txt``; it is generated from them (``python -m harness.codec.stubs``; CI checks
-that it is current), as is ``messages.pyi``, which tells editors and type checkers the fields.
+The definitions are the JSON files in ``schemas/`` and ``schemas/data/``. A class is loaded from one
+line of ``schemas/compact.txt``, which is generated from them (``python -m harness.codec.stubs``; CI
+checks that it is current), as is ``messages.pyi`` with the fields for editors and type checkers.
 
-A definition ``NAME@2.7`` is a message as releases up to 2.7 spoke it, where a later release changed
-the bytes without a new version. It is a whole definition: all versions that those releases had.
+A definition ``NAME@2.7`` is the message of releases up to 2.7, where a later release changed the
+bytes without a new version. It is a whole definition: all versions that those releases had.
 """
 
 from __future__ import annotations

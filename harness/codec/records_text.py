@@ -14,10 +14,10 @@ _TEXT_CHARACTERS = 60
 
 
 def records_lines(data: bytes, start: int, stop: int, depth: int) -> Iterator[str]:
-    """A line a batch with offset and hex of its bytes, under it a line a record.
+    """Yield a line per batch with offset and hex of its bytes, followed by a line per record.
 
-    Damaged batches, and what is left of one that is cut, are told where they stand; the rest is
-    shown all the same. Records in a batch have no offset of their own: most are compressed.
+    Damaged batches, and the rest of a batch that is cut, are reported at their place; all else is
+    still shown. Records in a batch have no offset of their own: most are compressed.
     """
     reading = read_records(data[start:stop], limit_bytes=LIMIT_BYTES, limit_records=LIMIT_RECORDS)
     found: list[LogBatch | BatchProblem] = [*reading.batches, *reading.problems]
@@ -72,7 +72,7 @@ def _record_lines(batch: LogBatch, depth: int) -> Iterator[str]:
 
 
 def _control_text(key: bytes | None, value: bytes | None) -> str:
-    """What a record of a control batch says: ``COMMIT EndTxnMarker(coordinator_epoch=3)``."""
+    """Return a control record as text: ``COMMIT EndTxnMarker(coordinator_epoch=3)``."""
     from harness.codec.data_framing import read_control_record
 
     try:

@@ -42,7 +42,7 @@ class ReleaseRange:
         return found
 
     def overlaps(self, other: ReleaseRange) -> bool:
-        """Whether some release is in both."""
+        """True if both ranges share a release."""
         low = max(self.first, other.first)
         return low in self and low in other
 

@@ -1,4 +1,4 @@
-"""What the generators of decoders and encoders share: lines of source, and compiling them."""
+"""Shared parts of the generators of decoders and encoders: lines of source, and compiling them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Source:
 
 
 class _Lines:
-    """What tracebacks ask for source; so nothing is split or kept in their cache until then."""
+    """A loader that returns source to tracebacks on demand; nothing is split or cached earlier."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,6 +1,6 @@
-"""The typed form of a message definition: what fields a message has and at which versions.
+"""The typed form of a message definition: the fields of a message and their versions.
 
-Plain classes, no dataclasses: whoever encodes one message must not wait for ``inspect``.
+Plain classes, no dataclasses: encoding a message must not wait for the import of ``inspect``.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ class FieldSpec:
 
     @property
     def made_when_asked(self) -> bool:
-        """Whether the default is made only when somebody asks for it.
+        """True if the default is made only on first access.
 
-        So it is with structs, and with arrays that some versions lack or have tagged: most of them
-        stand at their default and are never looked at.
+        This holds for structs, and for arrays that some versions lack or have tagged: most of them
+        have their default and are never read.
         """
         if self.default is None or self.kind not in ("array", "struct"):
             return False

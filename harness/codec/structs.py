@@ -16,10 +16,10 @@ _SHOWN_ELEMENTS = 32
 
 
 class _StructType(type):
-    """Makes structs from keyword arguments.
+    """Metaclass that makes structs from keyword arguments.
 
-    The classes have no ``__init__``: calling ``type.__call__`` itself is how decoders make an
-    object whose fields they set all (``bare``), the quickest way that there is without C.
+    The classes have no ``__init__``: decoders call ``type.__call__`` itself (``bare``) to make an
+    object and then set all its fields, which is the fastest way without C.
     """
 
     __doc__ = type.__dict__["__doc__"]  # else help() takes the text above for that of a struct
@@ -131,7 +131,7 @@ def _short(value: Any) -> str:
 
 
 def bare(cls: type[Any]) -> Callable[[], Any]:
-    """A function that makes an object without any field: for who sets them all."""
+    """Return a function that makes an object without any field; its caller sets them all."""
     made: Callable[[], Any] = type.__call__.__get__(cls)
     return made
 
@@ -217,7 +217,7 @@ def default_of(cls: type[Struct], name: str) -> Any:
 
 
 class SchemaDocstring:
-    """Stands as ``__doc__`` in the classes: made from the definition when somebody asks."""
+    """The classes' ``__doc__``: makes the docstring from the definition on access."""
 
     def __get__(self, _instance: object, owner: type[Struct]) -> str:
         from harness.codec.docstring import docstring_of

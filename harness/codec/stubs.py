@@ -1,9 +1,8 @@
-"""What is generated from the definitions.
+"""Generator of the files that follow from the definitions.
 
-``schemas/compact.txt`` is what messages are loaded from, ``messages.pyi`` what editors and type
-checkers see of them; ``api_table.py`` says which APIs there are without loading any.
-``python -m harness.codec.stubs`` writes all three, with ``--check`` it only says whether they are
-current.
+Messages are loaded from ``schemas/compact.txt``; editors and type checkers read ``messages.pyi``;
+``api_table.py`` lists the APIs without loading any. ``python -m harness.codec.stubs`` writes all
+three; with ``--check`` it only reports whether they are current.
 """
 
 from __future__ import annotations

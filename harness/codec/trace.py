@@ -1,7 +1,6 @@
-"""What every byte of a message means: the interpreter's reading, written down as a tree.
+"""The meaning of every byte of a message: the interpreter's reading as a tree.
 
-The offsets are those of the judge, and a message that is broken leaves the tree up to the field
-that is.
+The offsets are those of the interpreter. The tree of a broken message ends at the broken field.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ class Traced:
 
     @property
     def message(self) -> Message:
-        """What was read; raises the error where that failed."""
+        """The decoded message. Raises the error if decoding failed."""
         if self.error is not None:
             raise self.error
         made: Message = self.root.value

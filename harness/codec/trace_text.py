@@ -1,4 +1,4 @@
-"""A traced message as text for people: offset, hex, and what the bytes say, a field a line."""
+"""A traced message as readable text: offset, hex and meaning of the bytes, one line per field."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _lines(node: TracedField, data: bytes, depth: int) -> Iterator[str]:
 
 
 def line(offset: int | None, raw: bytes, depth: int, said: str) -> str:
-    """One line of the tree: where (if it has a place of its own), which bytes, what they say."""
+    """Return one line of the tree: the offset (if there is one), the bytes, their meaning."""
     shown = raw.hex()
     if len(raw) > _HEX_BYTES:
         shown = raw[:_HEX_BYTES].hex() + ".."

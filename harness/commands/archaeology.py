@@ -51,13 +51,13 @@ def archaeology_command(
     as_json: bool,
     master: str,
 ) -> None:
-    """Say since which release of Kafka each requirement holds, and what the catalogue says.
+    """Show since which release of Kafka each requirement holds, and compare it with the catalogue.
 
     Takes the newest run of each target kafka:RELEASE (without set.NAME=VALUE) in RESULTS... and
     writes archaeology.html, archaeology.md, releases.parquet and changes.parquet.
 
     \b
-    Exit codes: 0 all as the catalogue's dates say, 1 something contradicts them,
+    Exit codes: 0 all agree with the catalogue's dates, 1 something contradicts them,
                 2 wrong usage or no such run, 3 a run is incomplete.
     """
     out = out or folders[0] / "archaeology"
@@ -121,7 +121,7 @@ def _place_of(target: str) -> Place | None:
     if name is None or name.mode not in MODES:
         return None
     if any(option.startswith(SETTING) for option in name.options):
-        return None  # a broker that was told to behave otherwise speaks for itself only
+        return None  # a broker with other settings does not represent its release
     return Place(name.release, name.mode)
 
 

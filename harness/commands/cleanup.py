@@ -43,7 +43,7 @@ class Duration(click.ParamType[float]):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of one thing; ``reason`` for what is left."""
+    """The outcome of one leftover; ``reason``: why it was not removed."""
 
     kind: str
     name: str
@@ -65,10 +65,10 @@ class Row:
 def cleanup_command(
     spec: str, prefix: str | None, older_than_s: float, dry_run: bool, as_json: bool
 ) -> None:
-    """Remove the topics, groups and quotas that a run left which was killed, and nothing else.
+    """Remove the topics, groups and quotas that a killed run left, and nothing else.
 
-    A thing is ours when its whole name has the form of those that runs give, and not by its prefix
-    alone. Topics that the brokers keep for themselves stay.
+    An object is ours if its whole name has the form that runs give; its prefix alone is not enough.
+    Internal topics of the brokers stay.
 
     Exit 0: nothing is left; 1: something is left (with --dry-run: was found); 2: usage; 3: the
     cluster could not be asked.

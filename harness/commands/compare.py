@@ -27,10 +27,11 @@ _STYLES = {ChangeKind.REGRESSED: "red", ChangeKind.VANISHED: "yellow", ChangeKin
 @click.option("--json", "json_file", metavar="FILE", type=click.Path(allow_dash=True),
               help="Write the result as JSON to FILE; - prints it, and no table.")  # fmt: skip
 def compare_command(before: Path, after: Path, json_file: str | None) -> None:
-    """Say what is new, fixed, regressed, vanished and flaky from BEFORE to AFTER.
+    """Show what is new, fixed, regressed, vanished and flaky from BEFORE to AFTER.
 
-    Each is a folder that `run --out` wrote (its newest run of each target counts, all of them
-    tell what is flaky), or the folder of one run in it. Needs neither Spark nor Java.
+    Each is a folder that `run --out` wrote, or the folder of one run in it. Of several runs the
+    newest of each target is compared; the older ones only show what is flaky. Needs neither Spark
+    nor Java.
 
     \b
     Exit codes: 0 nothing is worse, 1 something regressed or vanished, 2 wrong usage or

@@ -158,7 +158,7 @@ def _patience_ms(info: TargetInfo) -> float:
 
 
 def _served(info: TargetInfo) -> Mapping[int, VersionRange]:
-    """What is advertised, versions left out that are not served."""
+    """Return the advertised versions, without placeholders that are not served."""
     shown = {key: VersionRange(*pair) for key, pair in info.api_versions.items()}
     return shown | {key: served_range(shown, APIS[key].name) for key in shown if key in APIS}
 

@@ -1,4 +1,4 @@
-"""How many test processes fit on this machine, for this target: ``--jobs fit``."""
+"""The number of test processes that fit on this machine for a target: ``--jobs fit``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What the processes of one kind of target may take of a machine.
+    """The share of a machine that the processes of one kind of target may take.
 
-    ``per_core``: so many for each core. ``memory_mib``: what one needs, with its private brokers.
-    ``at_most``: never more than so many.
+    ``per_core``: the number for each core. ``memory_mib``: the memory of one process with its
+    private brokers. ``at_most``: the greatest number.
     """
 
     per_core: int
@@ -42,15 +42,18 @@ _SHARES: tuple[tuple[type[Target], Share], ...] = (
     (ReferenceCluster, Share(per_core=2, memory_mib=500)),
     (KafkaTarget, Share(per_core=2, memory_mib=1000)),
 )
-"""Tests wait more than they compute, so a core has room for several processes, unless each starts
-brokers that are large. An external cluster is somebody's: nothing is asked there at the same time
-unless its owner says so."""
+"""Shares by kind of target.
+
+Tests wait more than they compute, so a core has room for several processes, unless each starts
+brokers that are large. An external cluster belongs to others: unless its owner permits more, one
+process sends requests to it.
+"""
 _OTHERS = Share(per_core=1, memory_mib=500)
 """For every other kind of target."""
 
 
 def share_of(target: Target) -> Share:
-    """What holds for this kind of target."""
+    """Return the share of this kind of target."""
     return next((share for kind, share in _SHARES if isinstance(target, kind)), _OTHERS)
 
 
@@ -73,7 +76,7 @@ def cores_here(quota: Path = _QUOTA) -> float:
 
 
 def jobs_for(target: Target, jobs: str, tests: int) -> str:
-    """What ``--jobs`` means for a target: a number, or auto as it is."""
+    """Return ``--jobs`` for a target, with ``fit`` replaced by a number; auto stays."""
     if jobs != FIT:
         return jobs
     free_mib = psutil.virtual_memory().available // _MIB

@@ -52,7 +52,7 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 def kept_data(run_dir: Path) -> Path | None:
-    """Where the data folders of a run's brokers are, if they were kept and there are any."""
+    """Return the folder with the data of a run's brokers; None if none was kept."""
     folder = run_dir / DATA_NAME
     return folder if folder.is_dir() else None
 
@@ -79,7 +79,7 @@ def suite_folders(names: Sequence[str]) -> list[str]:
 
 
 def case_arguments(cases: Sequence[str]) -> list[str]:
-    """What to hand to pytest for cases by their names in a journal; raises UsageError."""
+    """Return pytest's arguments for cases by their names in a journal; raises UsageError."""
     root = suites_root() / "suites"
     for case in cases:
         file = case.split("::")[0]
@@ -141,9 +141,9 @@ def _death(run_dir: Path) -> str:
 
 
 def _reason(child: ChildProcess) -> str:
-    """What pytest said last; its own words for a usage error start with ERROR.
+    """Return pytest's last error (a line that starts with ERROR), else its last 15 lines.
 
-    What a broker's log said follows such a line, indented.
+    The indented lines of a broker's log that follow the error are included.
     """
     lines = child.log_text().rstrip().splitlines()
     errors = [place for place, line in enumerate(lines) if line.startswith("ERROR")]

@@ -1,4 +1,4 @@
-"""A group whose subcommands are imported only when they are used: a quick start for all of them."""
+"""A click group that imports a subcommand when it is used, so that every command starts quickly."""
 
 from __future__ import annotations
 

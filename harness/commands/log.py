@@ -72,10 +72,10 @@ def dump_command(paths: tuple[Path, ...], records: bool, as_json: bool) -> None:
 @_DIRECTORIES
 @_JSON
 def verify_command(paths: tuple[Path, ...], as_json: bool) -> None:
-    """Say what is wrong, where, and what a broker does with it when it starts.
+    """Check logs: show what is wrong, where, and how a broker treats it at its start.
 
-    Checksums and records of every batch, offsets that rise, indexes that fit their segments,
-    leader epochs, checkpoints, snapshots of producers.
+    Checksums and records of every batch, offsets that rise, indexes that fit their segments, leader
+    epochs, checkpoints, snapshots of producers.
 
     Exit 0: all is sound; 1: something is wrong; 2: usage, or a file that may not be read.
     """
@@ -164,7 +164,7 @@ def _shown(part: object) -> str:
 
 
 def _plain(part: object) -> object:
-    """What JSON has no form for."""
+    """Convert a value that JSON has no form for. Raises TypeError: it is of another type."""
     if isinstance(part, bytes):
         return part.hex()
     if isinstance(part, UUID):

@@ -1,4 +1,4 @@
-"""Output that nobody waits for."""
+"""Output that does not block the program."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MOST_WAITING = 1_000
 
 
 class Printer:
-    """Writes on a thread of its own: a terminal that is stopped, or a pipe that nobody reads, holds
-    up that thread alone.
+    """A writer with a thread of its own: a stopped terminal or an unread pipe blocks that thread
+    alone.
 
-    What comes while so much waits already is lost. Output that is closed is no error.
+    A write is lost while ``MOST_WAITING`` others wait. Output that is closed is no error.
     """
 
     def __init__(self) -> None:
@@ -25,18 +25,18 @@ class Printer:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing waits to be written."""
+        """True if no write waits."""
         return self._waiting.unfinished_tasks == 0
 
     def put(self, write: Callable[[], object]) -> None:
-        """It is called behind all others."""
+        """Queue ``write`` behind all others, or drop it if the queue is full."""
         try:
             self._waiting.put_nowait(write)
         except Full:
             return
 
     def close(self, limit_s: float) -> bool:
-        """Whether all was written in this time. Nothing may be put any more."""
+        """End the thread within ``limit_s``; True if all was written. No write may follow."""
         while True:
             try:
                 self._waiting.put_nowait(None)
@@ -60,7 +60,10 @@ class Printer:
 
 
 def _give_up_output() -> None:
-    """Whoever read it is gone; what comes goes nowhere, also what Python flushes at its end."""
+    """Send all further output to the null device: its reader has closed it.
+
+    This includes what Python flushes at its end.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

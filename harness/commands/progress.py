@@ -19,7 +19,7 @@ LONGEST_NAME = 60
 
 @dataclass(slots=True)
 class Progress:
-    """What a running session has written so far."""
+    """The content that a running session has written so far."""
 
     planned: int = 0
     cases: set[str] = field(default_factory=set)
@@ -30,7 +30,7 @@ class Progress:
     """Case -> when it began, in seconds since the epoch."""
 
     def waits_for(self, now_s: float | None = None) -> str:
-        """What takes long just now: the case that began first, or what comes before all cases."""
+        """Describe the current wait: for the case that began first, or for an earlier step."""
         if not self.has_started:
             return "the target starts"
         if not self.planned:
@@ -42,7 +42,7 @@ class Progress:
         return f"waiting: {_short(case)} {took_s:.0f} s" if took_s >= WORTH_SAYING_S else ""
 
     def take(self, line: bytes) -> None:
-        """A line of the journal."""
+        """Process a line of the journal."""
         entry = json.loads(line)
         if entry["type"] == "header":
             self.has_started = True
@@ -68,7 +68,7 @@ class RunReader:
         self._begun = _Growing(run_dir / BEGUN_NAME)
 
     def read(self) -> Progress:
-        """All that there is so far."""
+        """Read all that there is so far."""
         for line in self._journal.new_lines():
             self.seen.take(line)
         # Behind the journal: a case that has ended before this moment was begun before it.
@@ -97,5 +97,5 @@ class _Growing:
 
 
 def _short(case: str) -> str:
-    """The end of a name says more than its beginning."""
+    """Shorten a name; its end is more informative than its beginning."""
     return case if len(case) <= LONGEST_NAME else f"...{case[3 - LONGEST_NAME :]}"

@@ -66,7 +66,7 @@ def upstream(text: str) -> Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the options say."""
+    """The values of the options."""
 
     upstreams: tuple[Upstream, ...]
     rules: RulesFile
@@ -101,8 +101,8 @@ class Wanted:
 @click.option("--control", type=listen_address, metavar="HOST:PORT",
               help="Serve toxiproxy's HTTP API and ours here, as at 127.0.0.1:8474.")  # fmt: skip
 @click.option("--control-token", "token", envvar=TOKEN_VARIABLE, metavar="TOKEN",
-              help="Wanted of who uses the API; needed where other machines could. Better in "
-              f"{TOKEN_VARIABLE}.")  # fmt: skip
+              help="Token that the control API requires; mandatory where other machines can "
+              f"reach it. Better in {TOKEN_VARIABLE}.")  # fmt: skip
 @click.option("--journal", type=click.Path(path_type=Path), metavar="FILE.jsonl",
               help="Write every event here, one JSON object a line.")  # fmt: skip
 @click.option("--capture", type=click.Path(path_type=Path), metavar="FILE.pcap",
@@ -110,7 +110,7 @@ class Wanted:
               "links.")  # fmt: skip
 @click.option("--capture-side", "sides", type=click.Choice([each.value for each in Sides]),
               default=Sides.BOTH.value, show_default=True,
-              help="Whose connections are captured.")  # fmt: skip
+              help="The proxies whose connections are captured.")  # fmt: skip
 @click.option("--capture-limit", "capture_mib", type=click.IntRange(min=1), default=1024,
               show_default=True, metavar="MIB", help="The capture ends at this size.")  # fmt: skip
 def proxy_command(
@@ -127,10 +127,11 @@ def proxy_command(
     sides: str,
     capture_mib: int,
 ) -> None:
-    """Stand before a cluster and do to its traffic what rules, toxics and cuts say.
+    """Run proxies before a cluster, and apply rules, toxics and cuts to its traffic.
 
-    Clients that connect to a proxy meet no other address: those in answers are rewritten, and a
-    broker that is told of later gets a proxy of its own. A signal (SIGINT, SIGTERM) stops it.
+    Clients that connect to a proxy receive no other address: the proxy rewrites those in
+    responses, and a broker that appears later gets a proxy of its own. A signal (SIGINT, SIGTERM)
+    stops the proxies.
 
     Exit 0: stopped by a signal; 1: it could not start; 2: usage, or rules that are refused.
     """
@@ -156,7 +157,7 @@ def proxy_command(
     if rewrites and not advertise:
         _require_reachable(wanted.upstreams)
     if not uvloop.run(_serve(wanted)):
-        os._exit(0)  # Python would wait for who does not read what we print
+        os._exit(0)  # Python would wait for a reader that does not read our output
 
 
 def _read_rules(file: Path | None) -> RulesFile:
@@ -205,7 +206,7 @@ def _require_reachable(upstreams: Sequence[Upstream]) -> None:
 
 
 async def _serve(wanted: Wanted) -> bool:
-    """Until a signal comes; whether all was shown then. Raises ClickException: it cannot start."""
+    """Serve until a signal; True if all was shown then. Raises ClickException: it cannot start."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -223,7 +224,7 @@ async def _serve(wanted: Wanted) -> bool:
 
 
 class _Running:
-    """All that the options ask for."""
+    """The proxies, control API, journal and capture that the options ask for."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
@@ -246,7 +247,7 @@ class _Running:
         self.display: Display = (LiveTable if is_screen() else Lines)(self._front)
 
     async def start(self) -> None:
-        """Rules are armed before anything can pass."""
+        """Arm the rules, then start: no frame passes before."""
         wanted, front = self._wanted, self._front
         self._tell(Event(front.now_ms(), "started", detail=self._beginning()))
         if wanted.rules.rules:
@@ -267,7 +268,7 @@ class _Running:
             self.display.say(f"control API at http://{Address(*address)}")
 
     def tick(self) -> None:
-        """What is shown and written is what is."""
+        """Update the display and flush the capture; report once that the journal has ended."""
         self.display.tick()
         if self._capture:
             self._capture.flush()
@@ -276,7 +277,7 @@ class _Running:
             self.display.say(f"the journal has ended: {self._journal.problem}")
 
     async def stop(self) -> None:
-        """Each part ends, whatever another raises; the last one named here begins."""
+        """Stop every part, even if another raises, in the reverse of the order below."""
         async with AsyncExitStack() as ending:
             ending.callback(self._end_display)
             for file in (self._journal, self._capture):

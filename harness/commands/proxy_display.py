@@ -1,4 +1,4 @@
-"""What ``kafka-conformance proxy`` shows while it runs: a table on a terminal, else a few lines."""
+"""The display of ``kafka-conformance proxy``: a table on a terminal, else a few lines."""
 
 from __future__ import annotations
 
@@ -130,12 +130,12 @@ class LiveTable:
 
 
 def is_screen() -> bool:
-    """Whether standard output can be drawn on again and again."""
+    """True if standard output is a terminal that can be redrawn."""
     return sys.stdout.isatty() and Console().is_interactive
 
 
 def is_change(event: Event, first: set[tuple[Any, ...]]) -> bool:
-    """Worth a line; what may come with every frame only the first time, which is remembered."""
+    """True if an event is worth a line; frequent ones only the first time, which is remembered."""
     if event.what in FIRST_ONLY:
         key: tuple[Any, ...] = (event.what, event.rule)
         if event.rule is None:
@@ -158,13 +158,13 @@ def event_line(event: Event) -> str:
 
 
 def stands_for(front: Front, proxy: Controlled) -> str:
-    """Which address stands for which upstream."""
+    """Return a sentence with the proxy's address and the upstream that it stands for."""
     down = "" if proxy.enabled else ", and is down"
     return f"{front.told_address(proxy)} stands for {_upstream(proxy)}{_named(proxy)}{down}"
 
 
 def totals(front: Front) -> Iterator[str]:
-    """What passed each link, and what each rule did."""
+    """Yield the totals of each link, and the counts of each rule."""
     for proxy in front.proxies.values():
         counters = proxy.counters
         frames = ""

@@ -21,6 +21,10 @@ from harness.conformance.catalogue import Requirement, UnknownRequirementError, 
 from harness.conformance.coverage import coverage as coverage_of
 from harness.conformance.defect_tables import DefectTableError, proved_in
 from harness.conformance.observed import ObservedError, the_observed
+from harness.conformance.where_judged import defects, judging_tests
+
+_A_LINE_EACH = ("tests", "defects")
+"""Lists whose entries are printed below one another."""
 
 
 @click.group()
@@ -33,7 +37,7 @@ def requirements() -> None:
 @click.option("--level", type=click.Choice(["MUST", "SHOULD", "MAY"]), help="Only this level.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def list_(glob: str, level: str | None, as_json: bool) -> None:
-    """List the requirements whose id matches GLOB, such as 'PROD-*'."""
+    """List the requirements with an id that matches GLOB, such as 'PROD-*'."""
     known = load_catalogue().requirements
     found = [known[name] for name in matching(glob) if level in (None, known[name].level)]
     if not found:
@@ -49,13 +53,17 @@ def list_(glob: str, level: str | None, as_json: bool) -> None:
 @click.argument("requirement_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def show(requirement_id: str, as_json: bool) -> None:
-    """Show everything that the catalogue says of ID, and on which releases it was observed."""
+    """Show the entry of ID, its tests and defects, and the results on releases of Kafka."""
     try:
         requirement = load_catalogue().requirement(requirement_id)
     except UnknownRequirementError as error:
         raise click.UsageError(str(error)) from error
     try:
-        values = {**_as_json(requirement), "observed": the_observed().words(requirement.id)}
+        values = {
+            **_as_json(requirement),
+            "observed": the_observed().words(requirement.id),
+            **_judged(requirement.id),
+        }
     except ObservedError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
@@ -63,10 +71,23 @@ def show(requirement_id: str, as_json: bool) -> None:
         return
     for name, value in values.items():
         if value not in (None, "", [], {}):
-            shown = ", ".join(value) if isinstance(value, list) else value
+            between = f"\n{'':15}" if name in _A_LINE_EACH else ", "
+            shown = between.join(value) if isinstance(value, list) else value
             if isinstance(value, dict):
                 shown = "; ".join(f"{state} {where}" for state, where in value.items())
             click.echo(f"{name:<14} {shown}")
+
+
+def _judged(name: str) -> dict[str, Any]:
+    """The tests and defects of a requirement, and the command that runs it."""
+    root = suites_root()
+    tests = judging_tests(name, root)
+    run = f"kafka-conformance run --requirement {name} --target reference --out results"
+    return {
+        "tests": [str(test) for test in tests],
+        "defects": defects(name, root),
+        "run": run if tests else None,
+    }
 
 
 @requirements.command()
@@ -78,7 +99,7 @@ def show(requirement_id: str, as_json: bool) -> None:
     help="Folder of defect tables: how many judged MUSTs do they leave unproved?",
 )
 def coverage(as_json: bool, folder: Path | None) -> None:
-    """Which requirements a test judges, area by area."""
+    """Show how many requirements a test judges, area by area."""
     catalogue = load_catalogue()
     try:
         found = coverage_of(declared_ids(), catalogue, proved_in(folder) if folder else None)

@@ -25,6 +25,7 @@ from harness.commands.judging import (
 from harness.commands.progress import Progress
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once
+from harness.conformance.catalogue import load_catalogue
 from harness.conformance.summary import (
     RequirementSummary,
     RunExit,
@@ -54,7 +55,7 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 @click.command()
 @click.option("--target", "specs", multiple=True, metavar="SPEC",
               help="reference (default), kafka:RELEASE, kafka:FROM..TO, external:HOST:PORT, "
-              "command:FILE; may be repeated; `kafka-conformance targets` tells all.")  # fmt: skip
+              "command:FILE; may be repeated; `kafka-conformance targets` lists all.")  # fmt: skip
 @click.option(
     "--suite", "suites", multiple=True, metavar="NAME", help="protocol, ...; default all."
 )
@@ -72,8 +73,8 @@ _ALWAYS_SHOWN = {Verdict.FAILED, Verdict.PASSED}
 @click.option("--versions", type=click.Choice(["all", "ends"]), default="all", show_default=True,
               help="Run at each version of a range, or only at both ends.")  # fmt: skip
 @click.option("--grease", is_flag=True,
-              help="Put tagged fields that nobody knows into every flexible request; nothing may "
-              "change by them.")  # fmt: skip
+              help="Add unknown tagged fields to every flexible request; brokers must ignore "
+              "them.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of every random draw.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for journals, evidence and Parquet; may hold earlier runs.")  # fmt: skip
@@ -131,7 +132,7 @@ def run(
         sys.exit(RunExit.INCOMPLETE)
     for lacking in write_parquet(out):
         console.print(lacking, markup=False, soft_wrap=True)
-    _show(judged, as_json)
+    _show(judged, as_json, is_selected=bool(globs))
     sys.exit(_exit_code(judged))
 
 
@@ -194,7 +195,8 @@ def _exit_code(judged: list[Judged]) -> int:
     return joint_exit_code(one.summary for one in judged if one.summary)
 
 
-def _show(judged: list[Judged], as_json: bool) -> None:
+def _show(judged: list[Judged], as_json: bool, *, is_selected: bool) -> None:
+    """Print the counts; also the verdict of each requirement, if the user selected some."""
     if as_json:
         click.echo(json.dumps({"exit": _exit_code(judged), "runs": [_as_json(j) for j in judged]}))
         return
@@ -210,13 +212,24 @@ def _show(judged: list[Judged], as_json: bool) -> None:
     screen.print(table)
     for one in judged:
         screen.print(f"{one.spec}: {one.run_dir}", markup=False, highlight=False, soft_wrap=True)
-        for sentence in _sentences(one):
+        for sentence in [*(_verdicts(one) if is_selected else []), *_sentences(one)]:
             screen.print(f"{one.spec}: {sentence}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cell(verdict: Verdict, count: int) -> str:
     style = _STYLES.get(verdict)
     return f"[{style}]{count}[/]" if style and count else str(count)
+
+
+def _verdicts(one: Judged) -> list[str]:
+    """Id, verdict and statement of each requirement that the run judged."""
+    if one.summary is None:
+        return []
+    catalogue = load_catalogue()
+    return [
+        f"{name} {found.verdict}: {catalogue.requirement(name).statement}"
+        for name, found in sorted(one.summary.requirements.items())
+    ]
 
 
 def _sentences(one: Judged) -> list[str]:

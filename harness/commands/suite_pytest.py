@@ -1,8 +1,8 @@
-"""How the commands start pytest: nothing around it, below it or installed beside it counts.
+"""The start of pytest by the commands, isolated from its surroundings.
 
-Its configuration file, root folder and plugins are all named; conftest files above the suites,
-plugins of other packages and pytest's own environment variables stay out. It makes no temporary
-folders, which a run that is killed would leave.
+Configuration file, root folder and plugins are all named. Conftest files above the suites, plugins
+of other packages and pytest's own environment variables have no effect. pytest makes no temporary
+folders, because a run that is killed would leave them behind.
 """
 
 from __future__ import annotations

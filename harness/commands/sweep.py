@@ -75,7 +75,10 @@ def _require_known(names: Sequence[str]) -> None:
 
 
 def _at_target(target: Target, names: Sequence[str], *, dry_run: bool, as_json: bool) -> bool:
-    """Whether all is well; raises TargetError, BrokerMisbehaved."""
+    """Sweep the target and print the answers; True if all is well.
+
+    With ``dry_run`` print the requests instead. Raises TargetError, BrokerMisbehaved.
+    """
     info = probe(target)
     advertised = {key: VersionRange(*pair) for key, pair in info.api_versions.items()}
     wanted, own = steps(advertised, names), Own(info.safety, info.name_prefix)
@@ -163,7 +166,7 @@ def _print_json(answers: Sequence[Answer], changed: Sequence[str]) -> None:
 
 
 def _print_answers(answers: Sequence[Answer], changed: Sequence[str]) -> None:
-    """A line for each run of versions of an API that came to the same."""
+    """Print a line for each range of versions of an API with the same result."""
     for (name, told), group in groupby(answers, key=lambda one: (one.api_name, _told(one))):
         versions = [answer.version for answer in group]
         shown = VersionRange(versions[0], versions[-1])

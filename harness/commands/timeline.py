@@ -42,7 +42,7 @@ class Shown:
 
     @property
     def differs(self) -> list[str]:
-        """Where it is not like the common table, in words."""
+        """Return the differences from the common table, in words."""
         found = []
         for mine, common in zip(self.rows, EXPECTED, strict=False):
             if mine != common:
@@ -151,7 +151,7 @@ def _line(one: Shown) -> str:
 
 
 def _verdict(shown: Sequence[Shown]) -> list[str]:
-    """Whether all are equal, in sentences."""
+    """Return sentences: the number of targets that agree, and the differences of the others."""
     seen = [one for one in shown if not one.problem]
     alike = [one for one in seen if not one.differs]
     dated = [one for one in seen if one.differs and one.as_expected]

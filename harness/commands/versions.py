@@ -48,9 +48,9 @@ class _Asked:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.argument("specs", nargs=-1, required=True, metavar="TARGET...")
 def versions_command(client_name: str, as_json: bool, specs: tuple[str, ...]) -> None:
-    """Which versions a client would negotiate with each TARGET, and which features it loses.
+    """Show the versions that a client would negotiate with each TARGET, and the features it loses.
 
-    Nothing is sent in the client's place: the target's ranges are held against the client's.
+    No request of the client is sent: the target's version ranges are compared with the client's.
 
     Exit 0: no feature is lost; 1: some are; 2: usage; 3: a target could not be asked.
     """

@@ -35,11 +35,11 @@ class DifferencesError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One requirement that the two sides do not agree on; a verdict is None without a check.
+    """One requirement on which the two sides disagree; a verdict is None without a check.
 
     Attributes:
-        said: what the side that does not pass said first.
-        reason: why it may be so; empty when nobody has named it.
+        said: the first reason of the side that does not pass.
+        reason: the known explanation; empty when there is none.
     """
 
     requirement: str
@@ -98,7 +98,7 @@ def agree(release: str, like: RunSummary, real: RunSummary, named: Named) -> Agr
 
 
 def flips(summaries: Sequence[tuple[RunSummary, RunSummary]], catalogue: Catalogue) -> Counter[str]:
-    """How many dated requirements change between neighbours in ``summaries``, on which sides.
+    """Count the dated requirements that change between neighbours in ``summaries``, by side.
 
     Each pair is (like, real) of one release, the oldest first. Counted under "both", "like" and
     "real"; a change is from passed to another verdict or back.

@@ -1,4 +1,4 @@
-"""The one door to pyarrow, which carries no types of its own."""
+"""The only module that imports pyarrow, which carries no types of its own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_whole(table: Table, path: Path) -> None:
 
 
 def has_metadata(path: Path, key: bytes, value: str) -> bool:
-    """Whether a Parquet file is readable and its schema's metadata holds this."""
+    """True if the Parquet file is readable and its schema's metadata has ``value`` at ``key``."""
     try:
         metadata = pq.read_schema(path).metadata or {}
     except (OSError, pa.ArrowException):

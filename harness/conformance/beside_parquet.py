@@ -17,7 +17,7 @@ Column = tuple[str, Any, bool, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """What was done: files made, files still current, others (why)."""
+    """The result of a conversion: files made, files still current, unreadable files (why)."""
 
     written: tuple[Path, ...]
     kept: tuple[Path, ...]
@@ -42,9 +42,9 @@ class BesideDataset:
         return out_dir / self.folder / f"run={run}" / PART_NAME
 
     def ensure(self, out_dir: Path) -> Conversion:
-        """Convert every file below ``out_dir/runs`` whose Parquet is absent or older.
+        """Convert every file below ``out_dir/runs`` with absent or older Parquet.
 
-        Running it twice changes nothing. Raises OSError: a file cannot be read or written.
+        A second run changes nothing. Raises OSError: a file cannot be read or written.
         """
         written: list[Path] = []
         kept: list[Path] = []

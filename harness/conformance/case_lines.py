@@ -1,7 +1,7 @@
-"""A file beside the journal with lines about cases: which fields a line has, writing and reading.
+"""Files beside the journal with lines about cases: the fields of a line, writing and reading.
 
 A header, then lines in the order of each case's attempt. A killed run loses the lines of the tests
-that had not ended. That a run is whole, its journal says.
+that had not ended. The journal shows whether a run is whole.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LineField(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaseLines(Generic[R]):
-    """What a file holds, in its order."""
+    """The content of a file, in its order."""
 
     run: str
     target: str
@@ -89,7 +89,7 @@ class CaseLineForm(Generic[R]):
 
 
 class CaseLineWriter:
-    """Appends lines: the fields that say something; the ordinal is left to the reader."""
+    """Appends lines without empty fields; the reader adds the ordinal."""
 
     def __init__(self, what: str, lines: HeadedLinesWriter) -> None:
         self._what, self._lines = what, lines

@@ -29,7 +29,7 @@ NEEDS = MappingProxyType(
         "OFF": "no broker at all",
     }
 )
-"""What a requirement can need of its surroundings."""
+"""Conditions that a requirement can need, by their short names."""
 
 _RELEASE = r"\d+\.(\d+(\.\d+)?|x)"
 _ID = r"[A-Z][A-Z0-9]*-\d{3}"

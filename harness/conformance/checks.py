@@ -1,8 +1,8 @@
-"""Checks: what a test wraps each of its expectations in, one requirement id each.
+"""Checks: blocks around each expectation of a test, with one requirement id each.
 
-The pytest plugin opens a case before a test and closes it after; in between the test says
-``with requirement("PROD-011"): ...`` and each such block leaves one record. A requirement has a
-verdict only where a check was recorded for that very id.
+The pytest plugin opens a case before a test and closes it after; in between the test runs blocks of
+``with requirement("PROD-011"): ...``, and each block leaves one record. A requirement has a verdict
+only where a check was recorded for that very id.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class CompareExit(IntEnum):
 
 
 class ChangeKind(StrEnum):
-    """What became of a requirement; in the order in which they are shown."""
+    """The change of a requirement between two runs; in the order in which changes are shown."""
 
     REGRESSED = "regressed"
     VANISHED = "vanished"
@@ -82,10 +82,10 @@ class Comparison:
     """One target's two runs.
 
     Attributes:
-        before, after: who was judged, None where a side has no run of this target.
+        before, after: the header of each run, None where a side has no run of this target.
         defects: why a run is not whole, one sentence each.
         changes: regressed first, then by requirement.
-        unchanged: how many requirements are as they were.
+        unchanged: number of requirements without a change.
     """
 
     before: RunHeader | None
@@ -96,7 +96,7 @@ class Comparison:
 
     @property
     def target(self) -> str:
-        """Whose; both names where two different targets were given."""
+        """The target's name; both names where two different targets were given."""
         names = [side.target for side in (self.before, self.after) if side]
         return " -> ".join(dict.fromkeys(names))
 
@@ -116,10 +116,10 @@ class Compared:
 
 
 def compare(before: Sequence[Journal], after: Sequence[Journal]) -> Compared:
-    """Compare the newest run of each target; the older ones only tell what is flaky.
+    """Compare the newest run of each target; the older ones only show which cases are flaky.
 
-    When either side holds one target alone, and so does the other, these two are compared
-    whatever they are called: two releases of a broker are.
+    If each side has a single target, these two are compared even when their names differ, such as
+    two releases of a broker.
 
     Args:
         before, after: the runs of each side, the oldest first.

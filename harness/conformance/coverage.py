@@ -1,4 +1,4 @@
-"""Which requirements are judged by a test, which are not, and whether that is explained."""
+"""Coverage: the requirements that a test judges, those that none judges, and the explanations."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Coverage:
 
     @property
     def unexplained(self) -> int:
-        """Number of requirements that nobody judges or explains."""
+        """Number of requirements without a test and without an explanation."""
         return sum(len(area.unexplained) for area in self.areas)
 
 

@@ -1,10 +1,10 @@
-"""Promises by date: what a released Apache Kafka does not promise yet, or not any more.
+"""Requirements by date: those that a released Apache Kafka does not keep yet, or not any more.
 
-The catalogue says of each requirement since when and until when Apache Kafka keeps it. A check
-that does not hold on a release outside of these dates breaks no promise: it is recorded
-``not_supported``, with what was seen. Where it holds all the same, it has passed: that is news for
-whoever dates the promise. Other products, and builds that are no release, are held to everything
-that the catalogue says today.
+The catalogue has for each requirement the releases since when and until when Apache Kafka keeps it.
+If a check does not hold on a release outside of these dates, it violates nothing: it is recorded as
+``not_supported``, with the observation. If it holds nevertheless, it has passed; then the dates in
+the catalogue may be wrong. Other products, and builds that are no release, must keep all current
+requirements of the catalogue.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def release_line(text: str) -> ReleaseNumbers:
 
 
 def why_not_promised(requirement: Requirement, release: str) -> str | None:
-    """Say that Apache Kafka ``release`` does not promise this; None when it does.
+    """Return the reason why Apache Kafka ``release`` need not keep this; None when it must.
 
-    ``since = "2.4"`` begins with the first 2.4.x, ``since = "2.x"`` with the first 2.x;
-    ``until = "3.x"`` ends with the last 3.x. A release without numbers promises everything.
+    ``since = "2.4"`` begins with the first 2.4.x, ``since = "2.x"`` with the first 2.x; ``until =
+    "3.x"`` ends with the last 3.x. A release without numbers must keep everything.
     """
     numbers = release_numbers(release)
     if numbers is None:
@@ -68,15 +68,15 @@ def by_date(
     catalogue: Catalogue,
     undecided: bool = False,
 ) -> list[CheckRecord]:
-    """The records of one case, those that break no promise of this release not_supported.
+    """Return the records of one case, with not_supported where this release need not keep it.
 
     Args:
-        implementation, release: what the target turned out to be; anything but a released Apache
-            Kafka is held to the catalogue as it stands.
-        undecided: the test itself said that it can decide nothing. Its inconclusive records stay;
-            others follow from what the broker did, and count as not holding.
+        implementation, release: the product and release of the target; anything but a released
+            Apache Kafka must keep the whole catalogue.
+        undecided: the test itself decided nothing. Its inconclusive records stay; without it they
+            follow from the broker's behaviour, and count as not holding.
 
-    Passed stays passed, and a harness_error stays what it is.
+    Passed stays passed, and a harness_error stays a harness_error.
     """
     if implementation != APACHE_KAFKA or release_numbers(release) is None:
         return list(records)

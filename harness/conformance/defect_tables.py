@@ -1,4 +1,4 @@
-"""What the defect tables beside a run's results prove; docs/results.md has their form."""
+"""Proofs from the defect tables beside a run's results; docs/results.md has their form."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What was done on the way to the broker, and to a cluster, beside a run's journal: JSON Lines.
+"""The journal of faults between clients and the broker, and in a cluster: JSON Lines.
 
-A line for each event of a proxy or of a node. The file is there when a fault was injected, or a
-rule for one was armed.
+It lies beside a run's journal and has a line for each event of a proxy or of a node. It exists when
+a fault was injected, or a rule for one was armed.
 """
 
 from __future__ import annotations

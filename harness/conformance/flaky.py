@@ -1,11 +1,11 @@
-"""Flaky: the same release of the same target holds a promise and breaks it, without a cause.
+"""Flaky: the same release of the same target keeps a requirement and breaks it, without a cause.
 
-All runs of one release are laid in a row by their start, and each case's attempts within them.
-A case is flaky when it goes from holding to broken *and* from broken to holding in that row: one
-way alone may be a change of the broker's surroundings or of the suite. Attempts within a run that
-disagree are both ways at once, since nothing was changed between them.
+All runs of one release are put in a row by their start, and each case's attempts within them. A
+case is flaky when it goes from holding to broken *and* from broken to holding in that row: a single
+direction may be a change of the broker's surroundings or of the suite. Attempts within a run that
+disagree count as both directions, since nothing was changed between them.
 
-The label changes no verdict. It tells that a regression may be chance, or that a pass may be.
+The label changes no verdict. It means that a regression or a pass may be chance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.conformance.verdict import BROKEN, DECIDED, Verdict, worst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """What one attempt of a case came to for one requirement."""
+    """The verdict of one attempt of a case for one requirement."""
 
     run: str
     attempt: int

@@ -20,7 +20,7 @@ class ResultsNotFound(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRuns:
-    """What an output folder holds.
+    """The content of an output folder.
 
     Attributes:
         runs: all readable runs, the oldest first.

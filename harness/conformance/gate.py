@@ -1,22 +1,22 @@
-"""The gate: may this result go through, given what is known to fail?
+"""The gate: may this result go through, given the known failures?
 
-It judges, for each target in the folder, the run that was started last. An older complete run
-does not stand in for a newer incomplete one: who killed a run may not profit from it.
+It judges, for each target in the folder, the run that was started last. An older complete run does
+not stand in for a newer incomplete one: killing a run must not be an advantage.
 
-What is found, in the order in which it decides the exit code when several hold:
+Kinds of findings, in the order in which they decide the exit code when several hold:
 
 1. not whole (3): no run, an unreadable or unfinished run, a planned check without a record, a
-   harness_error. Nothing else can be trusted then.
+   harness_error. No other result can be trusted then.
 2. unexpected failure (1): a MUST failed without an entry, or for another reason than the entry's
    ``matches``.
-3. unproved (3): an inconclusive MUST, or nothing passed at all. It comes after failures, since
-   most often it is what a failure left behind in the same test. An entry whose ``matches`` finds
-   every such reason covers it: what is known to be broken leaves that unjudged.
-4. vanished (5): something that the profile names is not judged any more.
-5. known failure passed (4): news, the entry can go.
+3. unproved (3): an inconclusive MUST, or nothing passed at all. It comes after failures, since it
+   is most often the consequence of a failure in the same test. An entry with a ``matches`` that
+   finds every such reason covers it: the known failure leaves the requirement unjudged.
+4. vanished (5): a requirement that the profile names is not judged any more.
+5. known failure passed (4): the entry can be removed.
 6. expired (6): an entry's last day is over.
 
-All findings are reported, each with its sentence; only the exit code is decided by the first.
+All findings are reported, each with its sentence; only the first one decides the exit code.
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that keeps the gate shut.
+    """One reason for the gate not to let the result through.
 
     Attributes:
         kind: which, see `Kind`.
-        target: whose, None when it is about the whole folder.
-        requirement: of which requirement, None when it is about the whole run.
-        sentence: what, for people.
+        target: the target, None when it is about the whole folder.
+        requirement: its id, None when it is about the whole run.
+        sentence: the finding as text.
     """
 
     kind: Kind
@@ -99,7 +99,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """What the gate says.
+    """The gate's decision.
 
     Attributes:
         runs: the run that counted, by target.
@@ -118,7 +118,7 @@ class GateResult:
 
     @property
     def sentence(self) -> str:
-        """What the exit code means."""
+        """The meaning of the exit code."""
         return SENTENCES[self.exit_code]
 
 
@@ -255,7 +255,7 @@ def _of_requirement(
 
 
 def _is_known(one: RequirementSummary | None, entry: KnownFailure | None) -> bool:
-    """Failed, or was left undecided, for the reasons that the entry tells."""
+    """True if the requirement failed or was inconclusive for the reasons that the entry expects."""
     if one is None or entry is None:
         return False
     if one.verdict is Verdict.INCONCLUSIVE:

@@ -1,13 +1,13 @@
 """The table of harmless requests: for each API one that leaves the cluster as it is.
 
 It is data of the catalogue, in ``sweep/*.toml``. A request is a tree of field names and values as
-in the JSON form of the codec. Texts that begin with ``$`` stand for something:
+in the JSON form of the codec. Texts that begin with ``$`` are placeholders:
 
 - ``$name``: a name that this run made up (a group, topic, user, ...), so nothing has it;
 - ``$uuid``: a random id, so nothing has it;
-- ``$null``: null, which TOML cannot say.
+- ``$null``: null, which TOML does not have.
 
-Nothing here knows a message: whether fields and versions exist is for whoever builds them.
+This module knows no messages: the caller that builds a request checks its fields and versions.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class HarmlessRequestsError(ValueError):
 
 
 class Safety(StrEnum):
-    """What could go wrong with an API.
+    """The possible harm of an API.
 
-    READ: it only asks. OWN_NAMES: it changes what it names, and ours name what nobody else has.
-    DESTRUCTIVE: it acts on a node or on the cluster, for which there is no name of our own; it is
-    sent only to a broker that was started to be thrown away.
+    READ: it only reads. OWN_NAMES: it changes the object that it names, and our requests name
+    objects that nothing else uses. DESTRUCTIVE: it acts on a node or on the cluster, which have no
+    names of our own; it is sent only to a broker that was started to be thrown away.
     """
 
     READ = "read"

@@ -1,6 +1,6 @@
-"""What clients did in the tests of a run, beside its journal: JSON Lines.
+"""The clients' operations in the tests of a run, beside its journal: JSON Lines.
 
-A line for each operation. The file is there when a test kept a history.
+It has a line for each operation and exists when a test kept a history.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class HistoryJournalError(HeadedLinesError):
 class HistoryRow(NamedTuple):
     """One operation; the columns of the dataset, without run and target.
 
-    ``ordinal``: in its case's attempt, from 0. The rest as :class:`harness.histories.history`
-    has it, None where nobody said.
+    ``ordinal``: in its case's attempt, from 0. The rest as in :class:`harness.histories.history`;
+    None where it is unknown.
     """
 
     case: str

@@ -59,10 +59,10 @@ class ChecksCountMismatch(JournalError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """What a journal holds.
+    """The content of a journal.
 
     Attributes:
-        header: who was judged.
+        header: the run and its target.
         plan: the cases that were to run; empty while the run had not come to that.
         checks: in the order in which they were written.
         footer: None when the run did not come to its end.
@@ -77,7 +77,7 @@ class Journal:
 
     @property
     def order(self) -> tuple[datetime, str]:
-        """What sorts runs by their start, and by name those of one instant."""
+        """The sort key of runs: their start, then their name."""
         return datetime.fromisoformat(self.header.started_at), self.header.run
 
     @property
@@ -87,7 +87,7 @@ class Journal:
 
     @property
     def defect(self) -> str | None:
-        """What is not whole about it, in words, None when it is."""
+        """The reason why the journal is not whole, in words; None when it is whole."""
         if self.footer is not None:
             return None
         if self.torn_line is None:
@@ -146,7 +146,7 @@ class JournalWriter:
         self._footer = footer
 
     def journal(self) -> Journal:
-        """What has been written so far."""
+        """Return the content that is written so far. Raises EmptyJournal before the header."""
         if self._header is None:
             raise EmptyJournal(f"{self.path}: nothing is written yet")
         return Journal(

@@ -36,7 +36,7 @@ class ObservedError(ValueError):
 
 
 class ObservedState(StrEnum):
-    """What a release was seen to do with a promise."""
+    """The observed behaviour of a release for a requirement."""
 
     PASSED = "holds"
     FAILED = "broken"
@@ -101,7 +101,7 @@ def write_observed(observed: ObservedFile, path: Path) -> None:
 
 @cache
 def the_observed() -> ObservedFile:
-    """What the file beside the catalogue says; nothing where there is none. Raises as below."""
+    """Return the observations beside the catalogue; empty without the file. Raises as below."""
     if not OBSERVED_FILE.exists():
         return ObservedFile(suites=(), catalogues=(), columns=(), states={})
     return read_observed(OBSERVED_FILE)

@@ -1,4 +1,4 @@
-"""From an exception to a verdict: whose fault was it, and what does that say?"""
+"""Conversion of an exception to a verdict, by the side that caused it: target, check or harness."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _DOES_NOT_HOLD = {
 
 
 class Inconclusive(Exception):
-    """Asked, and the answer proves nothing; say why."""
+    """The broker answered, and the answer proves nothing; the message is the reason."""
 
 
 class NotSupported(Exception):
-    """The broker's own ApiVersions says that it does not do this; say what."""
+    """The broker's own ApiVersions lacks a feature; the message names it."""
 
 
 class NotApplicable(Exception):
-    """The target does not let us ask."""
+    """The target lacks a capability that the test needs."""
 
     def __init__(self, capability: str, reason: str | None = None) -> None:
         super().__init__(reason or f'the target lacks the capability "{capability}"')
@@ -38,10 +38,10 @@ class Outcome:
     """A verdict with its reason.
 
     Attributes:
-        verdict: what the check came to.
+        verdict: the result of the check.
         reason: why, empty only for a plain pass.
         capability_missing: for not_applicable.
-        did_not_hold: the expectation was seen broken, at whatever level.
+        did_not_hold: the expectation was violated, at any level.
     """
 
     verdict: Verdict
@@ -57,29 +57,29 @@ class _Registered:
 
 
 def register_broker_fault(*types: type[BaseException]) -> None:
-    """Say which exceptions mean that the broker misbehaved.
+    """Register the exceptions that mean that the broker misbehaved.
 
-    This room may not import the client, so whoever wires both together tells.
+    This package may not import the client, so the code that connects both registers them.
     """
     _Registered.broker_faults = tuple(dict.fromkeys((*_Registered.broker_faults, *types)))
 
 
 def register_not_supported(*types: type[BaseException]) -> None:
-    """Say which exceptions mean not_supported: the broker itself says that it lacks something."""
+    """Register the exceptions that mean not_supported: the broker itself reports that."""
     known = _Registered.not_supported
     _Registered.not_supported = tuple(dict.fromkeys((*known, *types)))
 
 
 def register_missing_capability(*types: type[BaseException]) -> None:
-    """Say which exceptions mean not_applicable; each carries the name in ``capability``."""
+    """Register the exceptions that mean not_applicable; each carries the name in ``capability``."""
     known = _Registered.missing_capabilities
     _Registered.missing_capabilities = tuple(dict.fromkeys((*known, *types)))
 
 
 def classify_in_check(error: BaseException, level: str) -> Outcome:
-    """Judge an exception that a check's body raised.
+    """Return the outcome of an exception that a check's body raised.
 
-    An assertion or a registered broker fault says that the promise does not hold.
+    An assertion or a registered broker fault means that the requirement does not hold.
     """
     if isinstance(error, (AssertionError, *_Registered.broker_faults)):
         return Outcome(_DOES_NOT_HOLD[level], describe(error), did_not_hold=True)
@@ -87,10 +87,10 @@ def classify_in_check(error: BaseException, level: str) -> Outcome:
 
 
 def classify_outside(error: BaseException) -> Outcome:
-    """Judge an exception that ended a test outside of any check, for an id without a check.
+    """Return the outcome of an exception outside of any check, for an id without a check.
 
-    A broker fault there proves nothing about the id. An assertion there is our mistake: every
-    expectation belongs into a check.
+    A broker fault there proves nothing about the id. An assertion there is a mistake in the suite:
+    every expectation belongs into a check.
     """
     if isinstance(error, _Registered.broker_faults):
         return Outcome(Verdict.INCONCLUSIVE, f"outside of any check: {describe(error)}")
@@ -101,7 +101,7 @@ def classify_outside(error: BaseException) -> Outcome:
 
 
 def says_why_not(error: BaseException) -> bool:
-    """Whether an exception is no failure, but says why a test cannot ask."""
+    """True if an exception is no failure but names the reason why a test cannot ask."""
     return isinstance(error, (*_Registered.not_supported, *_Registered.missing_capabilities))
 
 

@@ -34,7 +34,7 @@ class ResultsError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """What `ensure_parquet` did.
+    """The result of `ensure_parquet`.
 
     Attributes:
         written: files made or made again.
@@ -85,10 +85,10 @@ def write_parquet(journal: Journal, out_dir: Path) -> Path:
 
 
 def ensure_parquet(out_dir: Path) -> Conversion:
-    """Convert every journal below ``out_dir/runs`` whose Parquet is absent, older or outdated.
+    """Convert every journal below ``out_dir/runs`` with absent, older or outdated Parquet.
 
-    Running it twice changes nothing. A run that died before its header has nothing to convert;
-    it is listed, not passed over.
+    A second run changes nothing. A run that died before its header has nothing to convert; it is
+    listed as unreadable.
 
     Raises:
         OSError: a file cannot be read or written.

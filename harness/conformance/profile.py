@@ -119,7 +119,7 @@ class Profile:
 
 
 def target_matches(target: str, pattern: str) -> bool:
-    """Tell whether a target is meant: the same string, a range of releases, a shell-style match."""
+    """True if the pattern is the target's string, a range with its release, or a matching glob."""
     releases = kafka_range(pattern)
     if releases is not None:
         return kafka_name(target) in releases

@@ -18,7 +18,7 @@ takes it for a number or a date when it infers types of partition values."""
 LEVELS = ("MUST", "SHOULD", "MAY")
 VERSIONS_SOURCES = ("advertised", "observed")
 _ADDED_LATER = {"versions_source": VERSIONS_SOURCES[0], "greases": False}
-"""What headers did not say at first, and what it was then."""
+"""Fields that older headers lack, with the value that they had then."""
 
 
 class RecordError(ValueError):
@@ -79,7 +79,7 @@ RUN_SHAPE: Shape = {
     "implementation": _is_text,
     "release": _is_text,
 }
-"""What each check line repeats of its run's header."""
+"""The fields of the run's header that each check line repeats."""
 
 HEADER_SHAPE: Shape = {
     **RUN_SHAPE,
@@ -133,18 +133,18 @@ def require_shape(values: Any, shape: Shape, what: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHeader:
-    """Who is judged, by what, under which conditions.
+    """The judged target, the judging suite, and the conditions of the run.
 
     Attributes:
         run: id of the run, see `RUN_ID`.
         suite_version, catalogue_version: of the judging side.
         seed: the run's number; every random draw derives from it.
-        target, implementation, release: what is judged, as a string, and what it turned out to be.
-        capabilities: what the target lets us do, sorted.
+        target, implementation, release: the target's string, its product and its release.
+        capabilities: the actions that the target allows, sorted.
         api_versions: API key to (lowest, highest) version, as the target advertises them.
-        versions_source: "observed" where it advertises nothing, and `api_versions` is what it was
-            seen to serve.
-        greases: flexible requests carried tagged fields that nobody knows.
+        versions_source: "observed" where the target advertises nothing; `api_versions` then has the
+            versions that it was observed to serve.
+        greases: True if flexible requests had unknown tagged fields.
         started_at: UTC, ISO 8601 with offset.
     """
 
@@ -207,18 +207,18 @@ class PlannedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRecord:
-    """What one check came to.
+    """The result of one check.
 
     Attributes:
         requirement, area, level: as in the catalogue.
         case: pytest node id without the folder.
         check: ordinal of the check within the case, from 1.
         attempt: 1, and one more for each retry of the case.
-        api_key, api_version: what was asked, where the check is about one API.
+        api_key, api_version: the API of the requests, where the check is about one API.
         verdict: see `Verdict`.
-        reason: why it is not simply passed, empty when it is.
-        capability_missing: for not_applicable, what the target does not offer.
-        duration_ms: how long the check took.
+        reason: the reason for a verdict other than passed; empty for passed.
+        capability_missing: for not_applicable, the capability that the target lacks.
+        duration_ms: duration of the check.
         evidence: path relative to the run's folder.
         at: end of the check, UTC, ISO 8601 with offset.
     """

@@ -1,7 +1,7 @@
-"""The published schema of the results dataset: one row a check.
+"""The published schema of the results dataset: one row per check.
 
-The schema is a promise to everybody who reads results without us. Its version rises with every
-change that a reader can see; each file carries it in its metadata under `SCHEMA_VERSION_KEY`.
+Readers without this suite rely on the schema. Its version rises with every change that a reader can
+see; each file carries it in its metadata under `SCHEMA_VERSION_KEY`.
 """
 
 from __future__ import annotations

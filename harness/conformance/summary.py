@@ -1,4 +1,4 @@
-"""What a run came to: one verdict a requirement, counts, and the one definition of green."""
+"""The result of a run: one verdict per requirement, counts, and the one definition of green."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class RequirementSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What a run came to.
+    """The result of a run.
 
     Attributes:
-        header: who was judged.
+        header: the run and its target.
         requirements: by id, sorted.
         counts: requirements by verdict, all seven verdicts present.
         missing: (case, requirement) pairs that were planned and left no check.
-        retried: (case, requirement) pairs whose attempts came to different verdicts: a label,
-            never a pass, for all attempts are joined.
+        retried: (case, requirement) pairs with attempts of different verdicts: a label, never a
+            pass, for all attempts are joined.
         defect: why the run did not come to its end, in words; None when it did.
     """
 

@@ -13,12 +13,12 @@ from harness.suggestion import did_you_mean
 
 
 class Entry:
-    """One TOML table whose keys are taken one by one; `finish` refuses what nobody took.
+    """One TOML table; callers take its keys one by one, and `finish` rejects the remaining ones.
 
     Args:
         values: the parsed table.
         where: file and place, for messages.
-        error: what to raise; its message says which file, which entry and what.
+        error: the exception to raise; its message says which file, which entry and what.
     """
 
     def __init__(self, values: dict[str, Any], where: str, error: type[ValueError]) -> None:
@@ -106,7 +106,7 @@ class Entry:
         ]
 
     def finish(self) -> None:
-        """Refuse keys that nobody asked for."""
+        """Raise the entry's error for a key that was never taken."""
         for key in self._values:
             raise self.error(f"{self.where}: {key}: unknown key{did_you_mean(key, self._asked)}")
 

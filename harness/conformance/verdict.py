@@ -7,49 +7,51 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What one check, or a whole requirement, came to.
+    """The result of one check, or of a whole requirement.
 
     The members stand in joining order: the worst first.
     """
 
     HARNESS_ERROR = "harness_error"
-    """We failed: nothing was learned about the broker, and the run is not whole."""
+    """The suite failed: nothing was learned about the broker, and the run is not whole."""
     FAILED = "failed"
     """A MUST does not hold."""
     INCONCLUSIVE = "inconclusive"
-    """Asked, and the answer proves nothing."""
+    """The broker answered, and the answer proves nothing."""
     WARNING = "warning"
     """A SHOULD does not hold."""
     PASSED = "passed"
-    """The promise was observed to hold (or it is a MAY, where both ways conform)."""
+    """The requirement was observed to hold (or it is a MAY, where both behaviours conform)."""
     NOT_APPLICABLE = "not_applicable"
-    """This target does not let us ask; the missing capability is named."""
+    """The target lacks a capability; the missing capability is named."""
     NOT_SUPPORTED = "not_supported"
-    """The broker itself says so, in its ApiVersions answer; or it is a released Apache Kafka that
-    does not promise it, see `harness.conformance.dated`."""
+    """The broker's ApiVersions lacks it, or this release of Apache Kafka need not keep it.
+
+    For releases see `harness.conformance.dated`.
+    """
 
 
 _BADNESS = {verdict: -place for place, verdict in enumerate(Verdict)}
 
 JUDGED = frozenset(Verdict) - {Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE}
-"""The verdicts that come from having asked the broker."""
+"""The verdicts that follow from requests to the broker."""
 
 BROKEN = frozenset({Verdict.FAILED, Verdict.WARNING})
-"""The verdicts that say: the promise does not hold."""
+"""The verdicts for a requirement that does not hold."""
 
 DECIDED = BROKEN | {Verdict.PASSED}
-"""The verdicts that say whether the promise holds."""
+"""The verdicts that decide whether the requirement holds."""
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Join verdicts: the worst one stands for all.
 
     A requirement that passed at some API versions and is unsupported at others joins to passed. One
-    that could not be asked at some and is unsupported at others joins to not applicable: that the
-    broker lacks it would be too much said.
+    that is not applicable at some and unsupported at others joins to not applicable, since the
+    tests did not show that the broker lacks it.
 
     Raises:
-        ValueError: there is nothing to join; what did not run has no verdict.
+        ValueError: there is nothing to join; a check that did not run has no verdict.
     """
     joined = max(verdicts, key=_BADNESS.__getitem__, default=None)
     if joined is None:

@@ -1,7 +1,7 @@
-"""What a run saw on the wire, beside its journal: append-only JSON Lines, counts to be summed.
+"""Traffic of a run on the wire, beside its journal: append-only JSON Lines, counts to be summed.
 
-A header, then lines with counts as they come in; a killed run loses what it had not handed over,
-some seconds' worth. That a run is whole, its journal says.
+A header, then lines with counts as they come in; a killed run loses the counts of the last seconds,
+which it had not handed over. The journal shows whether a run is whole.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class WireRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WireCounts:
-    """What a file holds, summed."""
+    """The content of a file, summed."""
 
     run: str
     target: str

@@ -1,4 +1,4 @@
-"""Batches to produce: good ones, and such with one thing wrong."""
+"""Batches to produce: good ones, and ones with a single defect."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WRONG: tuple[dict[str, Any], ...] = (
 
 
 def good_records(dice: Random) -> dict[str, Any]:
-    """What a broker has to take, at Produce 3 and later."""
+    """Return records that a broker must accept at Produce 3 and later."""
     return {RECORDS: [_batch(dice, dice.choice(_GOOD))]}
 
 

@@ -1,4 +1,4 @@
-"""Conversations played at two brokers: what was compared, and what differs."""
+"""Comparison of conversations played at two brokers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Seen = tuple[Difference, tuple[Answer, Answer]]
 class Found:
     """A difference, and the conversation that shows it.
 
-    ``repeats`` False: it was seen once, and not when the same was played again; then
-    ``conversation`` is all of it. ``answers`` are those of the last play in which it was seen.
+    ``repeats`` False: a second play of the same conversation did not show the difference; then
+    ``conversation`` is the whole one. ``answers`` are those of the last play that showed it.
     """
 
     conversation: Conversation
@@ -38,7 +38,7 @@ class Found:
 
 @dataclass(slots=True)
 class Counted:
-    """What was compared: exchanges by API and version, and the reasons of explained differences."""
+    """Counts of compared exchanges by API and version, and of reasons of explained differences."""
 
     exchanges: Counter[tuple[str, int]] = field(default_factory=Counter)
     explained: Counter[str] = field(default_factory=Counter)
@@ -46,7 +46,7 @@ class Counted:
 
 
 class Comparison:
-    """Two brokers, and all that is played at them."""
+    """Two brokers, and the plays of conversations at both."""
 
     def __init__(self, players: tuple[Player, Player], prefix: str,
                  explained: Sequence[Explained] | None = None) -> None:  # fmt: skip
@@ -64,7 +64,7 @@ class Comparison:
     def play(
         self, conversation: Conversation, *, patient: bool = False
     ) -> tuple[list[Answer], list[Answer]]:
-        """Both at the same time, under names that were never used."""
+        """Play at both brokers at the same time, with names that were never used."""
         self._plays += 1
         name = f"{case_prefix(self.prefix, self._nonce, 'diff')}-{self._plays}"
         base_ms = int(time.time() * 1000) - _BEHIND_NOW_MS
@@ -75,9 +75,9 @@ class Comparison:
         return one.result(), other.result()
 
     def compare(self, conversation: Conversation) -> Found | None:
-        """Play it, and when something differs shrink it.
+        """Play a conversation and shrink it if there is a difference.
 
-        None without a difference, and with one of a kind that was found before.
+        Return None without a difference, and for a difference of a kind that was found before.
         """
         seen = self._differs(conversation, first=True)
         if seen is None or seen[0].kind in self._known:
@@ -95,9 +95,10 @@ class Comparison:
         return None if seen is None else Found(conversation, *seen, repeats=True)
 
     def _differs(self, conversation: Conversation, *, first: bool = False) -> Seen | None:
-        """The first difference that is not explained. Only a first play is counted.
+        """Return the first difference that is not explained. Only a first play is counted.
 
-        Who was silent once may have been slow: that is played again with more patience.
+        A broker that did not answer may have been slow: then the conversation is played again with
+        more patience.
         """
         seen = self._difference(conversation, self.counted if first else Counted())
         if seen is not None and How.SILENT in seen[0].values:
@@ -140,9 +141,9 @@ def compare_many(
     most: int,
     tell: Callable[[Counted, Found | None], Any],
 ) -> list[Found]:
-    """Until so many exchanges were compared, or ``most`` kinds of differences were found.
+    """Compare conversations up to a number of exchanges or ``most`` kinds of differences.
 
-    ``tell`` is called after each conversation, with what was found in it.
+    ``tell`` is called after each conversation, with the difference found in it, or None.
     """
     found: list[Found] = []
     counted = comparison.counted

@@ -1,6 +1,6 @@
-"""What has to be true of a conversation for an explanation to count, by name.
+"""Conditions on a conversation for an explanation to count, by name.
 
-Each gets the steps up to the one that is answered differently, that one included.
+Each condition gets the steps up to and including the one with different answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is said to a broker, as plain values: a conversation can be written to a file and played.
+"""Conversations with a broker as plain values, which can be written to a file and played.
 
-The fields of a step are the dictionary form of its request, with symbols in place of what only a
-player knows (:mod:`harness.differential.symbols`).
+The fields of a step are the dictionary form of its request, with symbols in place of values that
+are known only during a play (:mod:`harness.differential.symbols`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def to_json(conversation: Conversation) -> str:
 
 
 def from_json(text: str) -> Conversation:
-    """What :func:`to_json` wrote, by whoever. Raises ConversationError."""
+    """Return the conversation in the form of :func:`to_json`. Raises ConversationError."""
     try:
         whole = json.loads(text)
     except ValueError as problem:

@@ -1,4 +1,4 @@
-"""Where two answers differ."""
+"""Differences of two answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``path``: of the field in the answers; ``values``: what stands there, at both sides."""
+    """``path``: of the field in the answers; ``values``: its values on both sides."""
 
     step: int
     api: str
@@ -26,19 +26,19 @@ class Difference:
 
     @property
     def field(self) -> str:
-        """The path without the places in lists."""
+        """The path without the positions in lists."""
         return _INDEX.sub("", self.path)
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Differences of one kind are taken for one."""
+        """The kind; all differences of one kind count as one."""
         return self.api, self.field
 
 
 def differences(
     steps: Sequence[Step], one: Sequence[Answer], other: Sequence[Answer]
 ) -> Iterator[Difference]:
-    """Every field that differs, in the order of the conversation."""
+    """Return every field that differs, in the order of the conversation."""
     for place, step in enumerate(steps):
         pair = (one[place].compared, other[place].compared)
         if pair[0][HOW] != pair[1][HOW]:

@@ -29,14 +29,15 @@ class Explained:
     """A difference that is as it should be.
 
     Attributes:
-        api: whose answers, ``*`` for all.
+        api: the API of the answers, ``*`` for all.
         field: pattern of the field; below it everything is explained too.
         reason: why both are right, with a class or KIP.
         versions: of the API.
-        values: only this pair of values, whichever side has which; None for any.
-        between: how the two target strings begin, in either order; None for any.
-        when: what has to be true of the conversation so far, a name of CONDITIONS; None: nothing.
-        parts: what is no longer the same at both; from here on nothing is compared. None: nothing.
+        values: only this pair of values, on either side; None for any.
+        between: the beginnings of the two target strings, in either order; None for any.
+        when: a name of CONDITIONS that the conversation so far must fulfil; None for no condition.
+        parts: the state that differs at both from here on, so that nothing more is compared; None:
+            nothing.
     """
 
     api: str
@@ -49,7 +50,7 @@ class Explained:
     parts: str | None = None
 
     def covers(self, found: Difference, steps: Sequence[Step], specs: Sequence[str]) -> bool:
-        """Whether it explains this difference between these targets."""
+        """True if it explains this difference between these targets."""
         if not fnmatchcase(found.api, self.api) or found.version not in self.versions:
             return False
         if not (fnmatchcase(found.field, self.field) or found.field.startswith(f"{self.field}.")):
@@ -101,7 +102,7 @@ def _condition(entry: Entry) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """``found``: the first difference that no entry covers. ``compared``: so many steps were."""
+    """``found``: the first difference without an entry. ``compared``: number of compared steps."""
 
     found: Difference | None
     compared: int
@@ -114,7 +115,7 @@ def judged(
     specs: Sequence[str],
     count: Counter[str],
 ) -> Judged:
-    """Up to the first that no entry covers; the reasons of those before it are counted."""
+    """Judge differences up to the first that no entry covers; count the reasons before it."""
     for one in differences:
         entry = next((entry for entry in explained if entry.covers(one, steps, specs)), None)
         if entry is None:

@@ -1,7 +1,6 @@
-"""Conversations out of a seed: requests as the schemas allow them, values from the pools.
+"""Conversations drawn from a seed: requests as the schemas allow them, values from the pools.
 
-Nothing here names an API that is asked: whatever both brokers serve is taken up, at every version
-that both serve.
+The code names no API to draw: it takes every API and version that both brokers serve.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ _SKELETON_NAMES = OwnNames(f"{NAME}-s", UUID(NOBODYS_UUID))
 _DECK_SHARE, _SKELETON_SHARE = 0.5, 0.04
 _CAREFUL_SHARE, _EDGE_SHARE, _TAGGED_SHARE = 0.5, 0.25, 0.5
 _WEIGHTS = {"Produce": 8, "Fetch": 8, "ListOffsets": 3, "InitProducerId": 2, "DeleteRecords": 2}
-"""Which APIs are asked more often than others, because the rest depends on what they do."""
+"""APIs that are drawn more often than others, because the rest depends on their effects."""
 Ranges = Mapping[str, VersionRange]
 
 
 def shared_versions(one: Mapping[int, VersionRange], other: Mapping[int, VersionRange]) -> Ranges:
-    """API name to the versions that both serve, of the APIs that may be asked."""
+    """Return the common versions of both brokers by API name, for the APIs that may be drawn."""
     shared = {}
     for key, api in APIS.items():
         if key not in one or key not in other or safety_of(api.name) not in SAFE:

@@ -1,6 +1,6 @@
-"""Answers in a form in which only meaning is left: what two right brokers answer alike.
+"""The normal form of answers: it has only the parts that are equal at two correct brokers.
 
-What is taken away, and why, is :data:`RULES`, :data:`LISTED` and :data:`ORDERED`, nothing else.
+:data:`RULES`, :data:`LISTED` and :data:`ORDERED` define all that is removed, with reasons.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KEPT_IDS = (-1, 0, 77, 1 << 30, NOBODYS_NUMBER, NOBODYS_UUID, str(UUID(int=0)),
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is done to the fields whose ``API.path.to.field`` fits ``fields``, and why."""
+    """The normal form of all fields that the pattern ``fields`` (``API.path.to.field``) matches."""
 
     fields: str
     form: Callable[[Any, Bindings], Any]
@@ -132,8 +132,11 @@ LISTED: Mapping[str, tuple[str, ...]] = {
     "config_resources": ("resource_name",),
     "replica_election_results": ("topic",),
 }
-"""Lists that may hold what other conversations made: elements by whose name nobody asked are left
-out, and the broker's own topics."""
+"""Lists that may contain elements of other conversations.
+
+Elements with names that this conversation did not request are left out, and the broker's own
+topics.
+"""
 
 ORDERED = ("DescribeTopicPartitions.topics", "*_nodes", "*.offsets", "*.old_style_offsets")
 """Lists that have an order by the protocol; in all others it is the broker's choice."""
@@ -142,11 +145,11 @@ _SUBJECTS = (
     *("name", "topic", "topic_name", "group_id", "key", "resource_name", "transactional_id"),
     *("partition_index", "partition", "index", "node_id", "broker_id", "api_key"),
 )
-"""Fields that say what an element of a list is about."""
+"""Fields that identify an element of a list."""
 
 
 def normal_form(api: str, answer: Mapping[str, Any], bound: Bindings) -> Any:
-    """The answer, its ids as symbols by order of appearance."""
+    """Return the answer with its ids as symbols by order of appearance."""
     return _Forming(bound).value(_without_others(answer, bound), api)
 
 
@@ -191,7 +194,7 @@ class _Forming:
         return value
 
     def _sort_key(self, value: Any) -> str:
-        """By what the element is about, then by all that is no new id or time of the broker's."""
+        """Return a sort key: the identity of the element, then all but new ids and times."""
         names = []
         if isinstance(value, Mapping):
             names = [[kind, value[kind]] for kind in _SUBJECTS if value.get(kind) is not None]
@@ -208,7 +211,7 @@ class _Forming:
         return None if rule.form in (_nothing, _address, _time) else self._known_id(value)
 
     def _known_id(self, value: Any) -> Any:
-        """An id that the client has said or seen before; None for a new one."""
+        """Return an id that the client has sent or received before; None for a new one."""
         if value in _KEPT_IDS or value in self.bound.said:
             return value
         found = [(kind, ids.index(value)) for kind, ids in self.bound.ids.items() if value in ids]

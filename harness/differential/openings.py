@@ -1,7 +1,6 @@
-"""What a conversation begins with: state that requests drawn one by one would seldom make.
+"""Beginnings of conversations: state that requests drawn one by one would seldom create.
 
-Without a group whose member is assigned something, say, all that groups can be asked would be
-refused.
+For example, without a group with an assigned member all requests about groups would be refused.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def _produced(**change: Any) -> Request:
     return "Produce", {"acks": -1, "timeout_ms": 30_000, "topic_data": [topic]}
 
 
-# The first join may be told an id only (KIP-394); who has joined is told the same again.
+# The first join may return only an id (KIP-394); one that has joined gets the same answer again.
 _JOINED: tuple[Request, ...] = (
     ("JoinGroup", {**_JOINING, "member_id": ""}),
     ("JoinGroup", {**_JOINING, "member_id": "$member_id:0"}),
@@ -77,7 +76,7 @@ OPENINGS = (
 
 
 def known_fields(api: str, version: int, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the fields that this version has."""
+    """Return the fields that this version has."""
     spec = api_named(api).request.message_spec
     known = _known(spec, spec.root, version, fields)
     assert isinstance(known, dict)

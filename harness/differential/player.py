@@ -1,4 +1,4 @@
-"""Plays conversations at one broker, and keeps what it answered."""
+"""Plays conversations at one broker, and keeps its answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOADS = ErrorCode.describe(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
 class How(StrEnum):
-    """How a request came to its end. NO_ANSWER: as it should be, with acks 0."""
+    """The end of a request. NO_ANSWER: the expected end with acks 0."""
 
     ANSWERED = "answered"
     NO_ANSWER = "no answer is due"
@@ -41,7 +41,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``meaning`` is what is compared; ``raw`` what came, in the dictionary form."""
+    """``meaning``: the normal form, for comparison; ``raw``: the answer in the dictionary form."""
 
     how: How
     meaning: Any = None
@@ -50,7 +50,7 @@ class Answer:
 
     @property
     def compared(self) -> dict[str, Any]:
-        """How it ended, and what was said."""
+        """The end of the request, and the fields of the answer."""
         said = self.meaning if isinstance(self.meaning, dict) else {}
         return {HOW: str(self.how), **said}
 
@@ -83,7 +83,7 @@ class Player:
     def play(
         self, conversation: Conversation, prefix: str, base_ms: int, *, patient: bool = False
     ) -> list[Answer]:
-        """The answers, one a step. ``patient``: :data:`PATIENCE` does not count.
+        """Return one answer per step. ``patient``: :data:`PATIENCE` does not count.
 
         Raises ConnectionClosed when the broker cannot be reached.
         """

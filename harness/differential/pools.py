@@ -1,8 +1,9 @@
-"""Which values a field may get, by its name: one table, read from top to bottom.
+"""Values that a field may get, by its name: one table, read from top to bottom.
 
-A pool says what a client may well send (``good``) and what it may not, or seldom does (``edge``).
-Fields that no row names get values by their type, and what the harmless request has there. A row
-counts for ``API.field``, where ``field`` may be a path (``configs.name``); ``*`` is any.
+A pool has the values that a client may well send (``good``), and those that it may not send or
+seldom sends (``edge``). Fields without a row get values by their type, and the value of the
+harmless request. A row counts for ``API.field``, where ``field`` may be a path (``configs.name``);
+``*`` is any.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ LENGTHS: dict[str, Pool] = {
     "DescribeConfigs.resources.configuration_keys": Pool((1, 2)),  # all: other defaults
     "*": Pool((1, 1, 1, 2), (0, 0, None, 2)),
 }
-"""How many elements an array has, None for null, by the same rules."""
+"""Numbers of elements of an array, None for null, by the same rules."""
 
 JOINT: dict[str, Pool] = {
     "Fetch": Pool(

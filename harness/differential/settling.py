@@ -1,7 +1,7 @@
-"""After a change: wait until the broker itself shows it, some time after it has answered.
+"""Waiting after a change, until the broker itself shows it.
 
-A controller answers when a change is written; brokers learn of it by its log. So what is asked at
-once is a race that each broker may win or lose, and no difference.
+A controller answers when a change is written; brokers receive it through the metadata log. So the
+answer to an immediate request is a race that either broker may win; it is no difference.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _ABSENT = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 _NOT_YET = (*_ABSENT, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 _COORDINATOR_KINDS = (0, 1)
 _GROUP_IS_MADE = (ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-"""With these a newcomer's join is answered before the group that it made is written."""
+"""Errors of a new member's join that are sent before the new group is written."""
 _GROUP_LIMIT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """A topic is to have ``partitions`` or more, 0: is to be gone."""
+    """A topic that must get ``partitions`` or more; with 0 it must disappear."""
 
     topic: str
     partitions: int
@@ -39,7 +39,7 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class AwaitedGroup:
-    """A group is to be told of."""
+    """A group that DescribeGroups is to show."""
 
     group: str
     limit_s: float = _GROUP_LIMIT_S
@@ -87,7 +87,7 @@ CHANGES: Mapping[str, Callable[[Fields, Fields], Iterator[Awaited | AwaitedGroup
     "Metadata": _made_by_asking,
     "JoinGroup": _joined,
 }
-"""What each API may have changed, by its request and answer."""
+"""Functions that return the possible changes of each API, from its request and answer."""
 THROUGH_THE_CONTROLLER = frozenset(
     (
         *("AlterConfigs", "IncrementalAlterConfigs", "AlterClientQuotas", "CreateAcls"),
@@ -95,9 +95,10 @@ THROUGH_THE_CONTROLLER = frozenset(
         "ElectLeaders",
     )
 )
-"""What these change stands in the controller's log: a topic made after it is seen after it.
+"""APIs with changes in the controller's log: a topic created after such a change is seen after it.
 
-So is what follows from the deletion of a topic: its offsets go when it is no longer shown.
+The same holds for the consequences of a topic's deletion: its committed offsets are removed when
+the topic is no longer shown.
 """
 
 
@@ -113,7 +114,7 @@ class Settling:
         self.connection.close()
 
     def after(self, api: str, request: Fields, answer: Fields) -> None:
-        """Wait for what this exchange changed; a change that never shows is not waited for long."""
+        """Wait for the changes of this exchange, each up to its limit."""
         awaited = list(CHANGES[api](request, answer)) if api in CHANGES else []
         for one in awaited:
             self._until(lambda one=one: self._shows(one), one.limit_s)  # type: ignore[misc]
@@ -122,8 +123,10 @@ class Settling:
             self._pass_barrier()
 
     def delete_topics(self, prefix: str) -> None:
-        """Those of a conversation that is over, and our own: a broker with thousands is slow, and
-        a list of all of them would be cut."""
+        """Delete the topics of a finished conversation, and our own.
+
+        A broker with thousands of topics is slow, and a list of all of them would be cut.
+        """
         everything = self._ask("Metadata", 1, 3, {"topics": None})
         names = [topic["name"] for topic in everything["topics"]] if everything else []
         ours = [name for name in names if name.startswith((prefix, self.prefix))]
@@ -131,7 +134,7 @@ class Settling:
             self._ask("DeleteTopics", 1, 3, {"topic_names": ours, "timeout_ms": 30_000})
 
     def coordinators(self) -> None:
-        """Until the topics that coordinators need are there."""
+        """Wait until the topics of the coordinators exist."""
         for kind in _COORDINATOR_KINDS:
             self._until(lambda kind=kind: self._has_coordinator(kind), _COORDINATOR_LIMIT_S)  # type: ignore[misc]
 
@@ -180,7 +183,7 @@ class Settling:
         return not any(one["error_code"] in _NOT_YET for one in shown)
 
     def _ask(self, name: str, lowest: int, highest: int, fields: Fields) -> Fields | None:
-        """At the highest version that fits; None where the broker does not serve it."""
+        """Send a request at the highest version that fits; None if the broker does not serve it."""
         api = api_named(name)
         usable = self.advertised.get(api.key)
         usable = usable & VersionRange(lowest, highest) if usable else None

@@ -1,7 +1,7 @@
-"""From a conversation in which something differs to the least in which it still does.
+"""Reduction of a conversation with a difference to a minimal one that still shows it.
 
-Steps first, by delta debugging (Zeller and Hildebrandt, 2002), then what stands in their fields:
-elements go out of lists, values become those of the harmless request.
+Steps are reduced first, by delta debugging (Zeller and Hildebrandt, 2002), then their fields:
+elements are removed from lists, values become those of the harmless request.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIMPLE_BATCH = {"magic": 2, "records": [{"timestamp": "$time:0", "value": "76"}
 
 
 class _Spent(Exception):
-    """So many were tried that the rest is left as it is."""
+    """The limit of plays is reached; the rest stays as it is."""
 
 
 class _Trying:
@@ -36,7 +36,7 @@ class _Trying:
 
 
 def shrink(steps: Sequence[Step], differs: StillDiffers, plays: int = PLAYS) -> list[Step]:
-    """The least that was found; ``differs`` is asked at most ``plays`` times."""
+    """Return the smallest conversation found; ``differs`` is called at most ``plays`` times."""
     trying, best = _Trying(differs, plays), [list(steps)]
     try:
         _fewer_steps(best, trying)
@@ -47,7 +47,7 @@ def shrink(steps: Sequence[Step], differs: StillDiffers, plays: int = PLAYS) -> 
 
 
 def _fewer_steps(best: list[list[Step]], differs: StillDiffers) -> None:
-    """Ever smaller parts are left out, until no single step can be."""
+    """Leave out ever smaller parts, until no single step can be left out."""
     size = max(1, len(best[0]) // 2)
     while True:
         cut = False
@@ -84,7 +84,7 @@ def _a_plainer(
 
 
 def _is_whole(step: Step) -> bool:
-    """Whether it is still a request, symbols aside."""
+    """True if it is still a valid request, symbols aside."""
     try:
         from_dict(api_named(step.api).request, step.version, _without_symbols(step.fields))
     except DictionaryError as problem:
@@ -103,7 +103,7 @@ def _without_symbols(value: Any) -> Any:
 
 
 def _plainer(value: Any, plain: Any) -> Iterator[Any]:
-    """Values that say less, the plainest first; ``plain`` is the harmless one, None without."""
+    """Yield simpler values, the simplest first; ``plain`` is the harmless one, None without."""
     if isinstance(value, Mapping):
         yield from _plainer_records(value) if RECORDS in value else _plainer_fields(value, plain)
     elif isinstance(value, list):

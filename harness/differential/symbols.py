@@ -26,20 +26,20 @@ UNKNOWN: Mapping[str, Any] = {
     "member_id": "nobody",
     "session_id": 1 << 30,
 }
-"""What stands for an id of a kind that can be asked for, as long as no answer has shown one."""
+"""Values for ids of the kinds that symbols can refer to, used until an answer has contained one."""
 _ID = re.compile(r"\$(\w+):(-?\d+)")
 _CRC_AT, _LENGTH = 17, struct.Struct(">qi")
 
 
 @dataclass(slots=True)
 class Bindings:
-    """What the symbols of one conversation mean at one broker.
+    """The values of one conversation's symbols at one broker.
 
     Attributes:
         prefix: begins all names.
         base_ms: the time that ``$time:0`` is.
         ids: by kind, in order of appearance in the answers.
-        said: every text that requests have held so far.
+        said: every text that requests have contained so far.
     """
 
     prefix: str
@@ -48,21 +48,21 @@ class Bindings:
     said: set[str] = field(default_factory=set)
 
     def symbol_of(self, kind: str, value: Any) -> str:
-        """The symbol of an id; one that is new gets the next."""
+        """Return the symbol of an id; a new id gets the next number."""
         known = self.ids.setdefault(kind, [])
         if value not in known:
             known.append(value)
         return f"${kind}:{known.index(value)}"
 
     def value_of(self, kind: str, number: int) -> Any:
-        """What a symbol of :data:`UNKNOWN`'s kinds means."""
+        """Return the value of a symbol of kind ``time`` or of one of :data:`UNKNOWN`'s kinds."""
         if kind == "time":
             return self.base_ms + number
         known = self.ids.get(kind, [])
         return known[number] if 0 <= number < len(known) else UNKNOWN[kind]
 
     def filled(self, value: Any) -> Any:
-        """A step's fields with values in place of symbols: the dictionary form."""
+        """Return a step's fields with values in place of symbols: the dictionary form."""
         if isinstance(value, Mapping):
             if RECORDS in value:
                 return _records(self.filled(value[RECORDS]), value.get(DAMAGE)).hex()
@@ -103,4 +103,4 @@ DAMAGES: Mapping[str | None, Callable[[bytes], bytes]] = {
     "one byte more": lambda data: data + b"\0",
     "empty": lambda _: b"",
 }
-"""What is done to the bytes of the batches, by name."""
+"""Changes of the batches' bytes, by name."""

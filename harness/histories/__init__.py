@@ -1,5 +1,5 @@
-"""What clients did, written down while they did it, and judged afterwards.
+"""Histories of client operations, recorded during a test and judged afterwards.
 
-Nothing is judged while it happens: a workload writes a history of operations (``history``), a pure
-function reads it when all is over (``checker``). The words are Jepsen's.
+Nothing is judged during the test: a workload writes a history of operations (``history``), a pure
+function reads it at the end (``checker``). The words are Jepsen's.
 """

@@ -18,7 +18,7 @@ NOTHING_ACKNOWLEDGED = "nothing was acknowledged"
 
 
 class _Findings:
-    """One for each anomaly that was found, in the order of the table of anomalies."""
+    """A finding for each anomaly that was found, in the order of ``Anomaly``."""
 
     def __init__(self) -> None:
         self._found: dict[Anomaly, Finding] = {}
@@ -156,7 +156,10 @@ def _check_polls(told: _History, findings: _Findings) -> None:
 def _check_order(
     polled: Sequence[Operation], log: Mapping[Place, Operation], findings: _Findings
 ) -> None:
-    """Of one partition. What is given again is no skip and no step back of its own."""
+    """Check the polls of one partition.
+
+    A repeated offset counts as duplicate only, not as a skip or a step back.
+    """
     given: set[int] = set()
     last: Operation | None = None
     for record in polled:
@@ -174,7 +177,10 @@ def _check_order(
 
 
 def _check_seen(told: _History, log: Mapping[Place, Operation], findings: _Findings) -> None:
-    """What a consumer that finished was not given: acknowledged, or before the end it was told."""
+    """Find records that a finished consumer should have received and did not.
+
+    A record is due when it was acknowledged, or when it is before the end that the consumer read.
+    """
     if not told.polled_to_the_end:
         return
     given = {(record.partition, record.offset) for record in told.polled}
@@ -184,7 +190,7 @@ def _check_seen(told: _History, log: Mapping[Place, Operation], findings: _Findi
         highest[partition] = max(highest[partition], offset)
     for (partition, offset), record in log.items():
         due = offset < told.ends.get(partition, 0) or record.value in acknowledged
-        if due and offset > highest[partition]:  # others are skipped, which is told already
+        if due and offset > highest[partition]:  # others are skipped, which is found already
             findings.add(Anomaly.UNSEEN, record)
 
 

@@ -1,8 +1,9 @@
-"""What clients of a cluster were told in a whole scenario, and what must be true of all of it.
+"""Invariants over all answers of a cluster to its clients in a whole scenario.
 
-Beside the promises for one answer: one leader an epoch, whoever tells it; and by one door to a
-broker, whose answers come in the order of its requests, neither a leader epoch nor, while that
-broker leads in one epoch, a high watermark goes back. Pure and total.
+In addition to the invariants of one answer: each epoch has one leader in the answers of all
+brokers. In the answers to one client of a broker (a door), which come in the order of its requests,
+the leader epoch never goes back, and the high watermark does not go back while that broker leads in
+one epoch. Pure and total.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from harness.histories.replication import UNKNOWN, Broken, Finding, Observation
 
 
 def check_cluster(seen: Iterable[Observation]) -> list[Finding]:
-    """The broken promises, in the order of the observations that show them.
+    """Return the violations, in the order of the observations that show them.
 
-    ``seen``: those of each door in order, of any partitions and brokers.
+    ``seen``: the observations of each door (client of a broker) in order, of any partitions and
+    brokers.
     """
     leaders: dict[tuple[str, int], Observation] = {}
     doors: defaultdict[tuple[str, str], _Door] = defaultdict(_Door)
@@ -30,7 +32,7 @@ def check_cluster(seen: Iterable[Observation]) -> list[Finding]:
 
 
 def _check_registration(one: Observation) -> Iterator[Finding]:
-    """What one answer tells of leader, replicas and ISR."""
+    """Check leader, replicas and ISR of one answer."""
     if one.isr is None:
         return
     if one.leader != UNKNOWN and one.leader not in one.isr:
@@ -53,14 +55,14 @@ def _check_leader(
 
 @dataclass(slots=True)
 class _Door:
-    """One partition through one door: what was told last.
+    """The last values of one partition in the answers to one client of a broker.
 
-    What was read, and the last stable offset, are at or below the high watermark of their moment,
-    and bound those that are told afterwards; not the one in the same answer, which Kafka looks up
-    before it reads (class Partition, fetchRecords).
+    The end of the read records and the last stable offset are at or below the high watermark of
+    their moment. They are lower bounds for the high watermarks of later answers; not for the one in
+    the same answer, which Kafka looks up before it reads (class Partition, fetchRecords).
 
-    A high watermark that fell counts when the broker says afterwards that it leads in the same
-    epoch as before: what a new leader tells may be less.
+    A high watermark that fell is a finding only when a later answer shows that the broker leads in
+    the same epoch as before: a new leader may return a lower one.
     """
 
     epoch: int = UNKNOWN

@@ -1,7 +1,7 @@
-"""What a crash has taken, judged on a finished history against what it was allowed to take.
+"""Losses in a crash, judged on a finished history against the losses that are allowed.
 
-A history of sends and polls in which the process was killed, or the power failed, once or more
-(``fault``), and whose log was read when all was over. Pure and total.
+The history has sends and polls, one or more kills or power failures (``fault``), and a read of the
+whole log at the end. Pure and total.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a crash may take from one producer's partitions.
+    """Losses that a crash may cause in one producer's partitions.
 
     Attributes:
-        records: how many acknowledged records, in each partition.
-        why: who says so.
+        records: number of acknowledged records, in each partition.
+        why: the setting or rule that allows it.
     """
 
     records: float = 0
@@ -37,22 +37,25 @@ NOTHING = Allowance()
 
 @dataclass(slots=True)
 class Survival:
-    """What became of the records; lists have the operations that prove it.
+    """The fate of the records; lists have the operations that prove it.
+
+    "There" means in the log at the end.
 
     Attributes:
-        acknowledged: how many records were.
-        unknown: how many sends ended in neither way.
+        acknowledged: number of acknowledged records.
+        unknown: number of sends with unknown outcome.
         kept: how many of the unknown are there.
         lost: acknowledged, and not there.
-        seen_and_lost: given to a consumer, and not there.
+        seen_and_lost: polled by a consumer, and not there.
         holes: lost or never written, with a record behind it that was known before the crash.
         duplicated: there more than once.
         reordered: of two acknowledged ones of a partition the one sent later stands first.
         moved: acknowledged, and there at another offset.
-        reused: a told offset has another record, though the producer may lose nothing.
-        garbage: there, or given to a consumer, and never sent to this partition.
+        reused: its acknowledged or polled offset has another record, though the producer may lose
+            nothing.
+        garbage: there, or polled by a consumer, and never sent to this partition.
         refused: there, though its send surely failed.
-        skipped: given to a consumer, and not the one before it, of which nothing was given either.
+        skipped: polled by a consumer that did not poll the offset before it.
     """
 
     acknowledged: int = 0
@@ -83,7 +86,7 @@ class Verdict:
 
 
 class _Story:
-    """A history, sorted by what it tells of each record."""
+    """A history, sorted by the records that its operations are about."""
 
     def __init__(self, history: Iterable[Operation]) -> None:
         self.sent: dict[str, Operation] = {}
@@ -122,7 +125,7 @@ class _Story:
 
 
 def survival_of(history: Iterable[Operation], allowed: Mapping[str, Allowance]) -> Survival:
-    """Count; ``allowed``: for each producer whose records may be lost at all."""
+    """Return the fate of all records; ``allowed``: each producer that may lose records."""
     story = _Story(history)
     found = Survival()
     acknowledged = story.ended_as(Outcome.OK)
@@ -145,7 +148,7 @@ def survival_of(history: Iterable[Operation], allowed: Mapping[str, Allowance]) 
 
 
 def _holes(story: _Story, lost: Sequence[Operation]) -> Iterable[Operation]:
-    """Lost ones before the last that was known before the crash and is there."""
+    """Return lost records before the last one that was known before the crash and is there."""
     last: dict[int, int] = {}
     for one in story.before:
         if one.value in story.there:
@@ -154,7 +157,7 @@ def _holes(story: _Story, lost: Sequence[Operation]) -> Iterable[Operation]:
 
 
 def _gaps(story: _Story) -> Iterable[Operation]:
-    """Records that do not stand right behind the one before them."""
+    """Yield records that do not follow directly on the one before them."""
     for before, after in pairwise(story.log):
         if before.partition == after.partition and after.offset != before.offset + 1:
             yield after
@@ -171,7 +174,10 @@ def _reordered(story: _Story, acknowledged: Sequence[Operation]) -> Iterable[Ope
 
 
 def _skipped(polled: Iterable[Operation]) -> Iterable[Operation]:
-    """Of a consumer that begins at offset 0; behind a lost tail it goes back to the log's end."""
+    """Yield records that a consumer polled without the offset before them.
+
+    It begins at offset 0; after the loss of a tail it goes back to the log's end.
+    """
     last: dict[int, int] = {}
     for one in polled:
         if one.offset > last.get(one.partition, -1) + 1:
@@ -198,10 +204,10 @@ def _reused(one: Operation, story: _Story, allowed: Mapping[str, Allowance]) -> 
 
 
 def judge(history: Sequence[Operation], allowed: Mapping[str, Allowance]) -> Verdict:
-    """What of a history broke its promises; of producers that are not named nothing may be lost.
+    """Return the verdict on a history; a producer that ``allowed`` lacks may lose nothing.
 
-    Duplicates, holes, garbage and records in another order or place are never allowed: a send of
-    unknown outcome is not sent again but by producers that are idempotent.
+    Duplicates, holes, garbage and records in another order or place are never allowed: only
+    idempotent producers repeat a send of unknown outcome.
     """
     survival = survival_of(history, allowed)
     beyond = list(_beyond(survival.lost, allowed))
@@ -213,9 +219,9 @@ def judge(history: Sequence[Operation], allowed: Mapping[str, Allowance]) -> Ver
         ("lost records, or nothing, stand before others that are there", survival.holes),
         ("records are there twice", survival.duplicated),
         ("records stand in another order than they were sent", survival.reordered),
-        ("records stand at another offset than was told", survival.moved),
+        ("records are at another offset than the acknowledgement said", survival.moved),
         ("offsets were given to other records", survival.reused),
-        ("records are there that nobody sent", survival.garbage),
+        ("records are there that no client sent", survival.garbage),
         ("records are there whose send failed", survival.refused),
         ("consumers were given a record and not the one before it", survival.skipped),
     )
@@ -228,7 +234,7 @@ def _owes(process: str, allowed: Mapping[str, Allowance]) -> bool:
 
 
 def _beyond(lost: Iterable[Operation], allowed: Mapping[str, Allowance]) -> Iterable[Operation]:
-    """The lost ones that were not allowed to be: in each partition the first that are too many."""
+    """Yield the lost records beyond the allowance: the first surplus ones of each partition."""
     by_place: defaultdict[tuple[str, int], list[Operation]] = defaultdict(list)
     for one in lost:
         by_place[one.process, one.partition].append(one)

@@ -1,8 +1,8 @@
-"""A history: every operation of every process, in the order in which they were seen.
+"""A history: every operation of every process, in the order of observation.
 
 An operation begins with ``invoke`` and ends with ``ok`` (surely done), ``fail`` (surely not done)
-or ``info`` (nobody knows: it may have been done, or may still be). One that never ends is unknown
-too.
+or ``info`` (unknown: it may have been done, or may still be). An operation that never ends is
+unknown too.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Outcome(StrEnum):
 
 
 class Action(StrEnum):
-    """What an operation is about.
+    """The kind of an operation.
 
     ``send``: one record, by its value, which no other record of the history has. ``poll``: one
-    record as a consumer was given it. ``end``: where a consumer was told that a partition ends.
-    ``finish``: a process has done all it had to do. ``final_read``: one record as it stands in the
-    log when all is over, read by somebody who met no fault. ``fault``: what was done to them.
+    record that a consumer received. ``end``: the end of a partition that a consumer read.
+    ``finish``: a process has completed its work. ``final_read``: one record of the log at the end
+    of the test, read by a process without faults. ``fault``: a fault that the nemesis applied.
     """
 
     SEND = "send"
@@ -39,14 +39,15 @@ class Action(StrEnum):
 
 
 class BadHistory(ValueError):
-    """Text that is no history: which line, and why."""
+    """Text that is no history; the message names the line and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """``at_ms``: since the history began. ``partition`` and ``offset`` are -1 where nobody said.
+    """One operation, ``at_ms`` after the history began.
 
-    ``value``: the record's; of ``info`` and ``fault`` what happened, in words, is in ``detail``.
+    ``partition`` and ``offset`` are -1 when unknown. ``value``: the record's. ``detail``: for
+    ``info`` and ``fault`` the event, in words.
     """
 
     process: str
@@ -59,11 +60,11 @@ class Operation:
     at_ms: float = 0.0
 
     def to_json(self) -> str:
-        """One line, without the fields that say nothing."""
+        """Return one line of JSON without empty fields."""
         return json.dumps(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that say something, as plain JSON has them."""
+        """Return the fields that are not empty, as plain JSON values."""
         fields = {name: value for name, value in asdict(self).items() if value not in ("", -1)}
         return {**fields, "outcome": self.outcome.value, "action": self.action.value}
 
@@ -88,12 +89,12 @@ class Operation:
 
 
 def to_lines(history: Iterable[Operation]) -> str:
-    """As a file holds it: one JSON object a line."""
+    """Return the text of a file: one JSON object per line."""
     return "".join(f"{operation.to_json()}\n" for operation in history)
 
 
 def from_lines(lines: Iterable[str]) -> Iterator[Operation]:
-    """The other way round. Raises BadHistory."""
+    """Yield the operations of such lines. Raises BadHistory."""
     for number, line in enumerate(lines, start=1):
         try:
             yield Operation.from_json(line)

@@ -1,4 +1,4 @@
-"""What a checker says of a history."""
+"""The result of a checker for a history."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ SHOWN = 5
 
 
 class Anomaly(StrEnum):
-    """What may be wrong with a history of sends and polls. Jepsen's names where it has one.
+    """Anomalies of a history of sends and polls, with Jepsen's names where it has one.
 
-    About the log, as the final read shows it:
+    In the log, as the final read shows it:
 
     ``lost_write``: a record was acknowledged and is not there.
     ``duplicate``: the value of one send is there more than once.
     ``nonmonotonic_send``: of two acknowledged records the one sent later stands first.
     ``inconsistent_offset``: a record was acknowledged, or polled, at an offset that has another.
-    ``phantom``: a record is there, or was polled, that nobody sent to this partition.
-    ``failed_write``: a record is there whose send surely failed.
+    ``phantom``: a record is there, or was polled, that no producer sent to this partition.
+    ``failed_write``: a record is there though its send surely failed.
 
-    About a consumer that was assigned its partitions, and reads each from offset 0 to its end:
+    In the polls of a consumer with assigned partitions that reads each from offset 0 to its end:
 
-    ``poll_duplicate``: it was given an offset twice.
-    ``nonmonotonic_poll``: it was given a smaller offset after a larger one.
-    ``poll_skip``: it was given nothing of an offset between two that it was given.
-    ``unseen``: it finished and was never given this record, behind all others that it was given,
-    though it was acknowledged or the consumer had been told that the partition ends behind it.
+    ``poll_duplicate``: it received an offset twice.
+    ``nonmonotonic_poll``: it received a smaller offset after a larger one.
+    ``poll_skip``: it received nothing of an offset between two that it received.
+    ``unseen``: it finished without this record, which is behind all others that it received,
+    though the record was acknowledged or is before the partition's end that the consumer read.
 
-    About going on once all faults are healed:
+    In the progress after all faults are healed:
 
     ``stuck``: a process did not finish.
-    ``unanswered``: the producer finished, and never said what became of a send.
+    ``unanswered``: the producer finished and recorded no outcome of a send.
     """
 
     LOST_WRITE = "lost_write"

@@ -1,9 +1,9 @@
-"""What was seen of one partition's replication, step by step, and what must be true of all of it.
+"""Observations of one partition's replication, step by step, and the invariants over all of them.
 
-The promises are those that hold at every moment: a high watermark never goes back and is never
-above what all of the ISR have confirmed, a consumer reads nothing above it, an ISR has its leader
-and nobody who is no replica. Pure and total: any sequence gets an answer. What it assumes is that
-observations are in the order of their answers, one request at a time.
+The invariants hold at every moment: a high watermark never goes back and is never above the offset
+that all of the ISR have confirmed, a consumer reads nothing above it, an ISR contains its leader
+and only replicas. Pure and total: any sequence gets an answer. The check assumes that observations
+are in the order of their answers, one request at a time.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one answer told; a field that it did not tell is -1, or None.
+    """The content of one answer; a field that the answer does not have is -1, or None.
 
     Attributes:
         what: the step, in words.
         at_ms: since the scenario began.
-        node: who answered.
+        node: the broker that answered.
         partition: which one, as ``topic-0``.
-        leader_epoch, high_watermark, last_stable_offset, log_start_offset, log_end_offset: told.
-        isr: as the cluster has it, ``leader`` is told with it.
-        replica, confirmed: this replica has fetched from this offset, and the leader took it.
-        read_to: one more than the last offset of the records that a consumer was given.
-        replicas: the assignment, told with the ISR.
-        door: through which it was told; answers of one door are in the order of its requests.
+        leader_epoch, high_watermark, last_stable_offset, log_start_offset, log_end_offset: offsets.
+        isr: the ISR in the cluster's metadata; ``leader`` is returned with it.
+        replica, confirmed: this replica has fetched from this offset, and the leader accepted it.
+        read_to: one more than the last offset of the records that a consumer received.
+        replicas: the assignment, returned with the ISR.
+        door: the client that asked; the answers to one client are in the order of its requests.
     """
 
     what: str
@@ -80,13 +80,13 @@ class Finding:
 
 
 def check_replication(seen: Iterable[Observation], replicas: Sequence[int]) -> list[Finding]:
-    """All that is wrong with the observations of one partition with these replicas, in order."""
+    """Return all violations in the observations of one partition with these replicas, in order."""
     every = list(seen)
     return [*_check_offsets(every), *_check_members(every, replicas), *_check_confirmed(every)]
 
 
 def _check_offsets(every: Sequence[Observation]) -> Iterator[Finding]:
-    """Of one leader after the other: what one has told binds only itself."""
+    """Check the offsets of one leader after the other; a leader's answers bind only itself."""
     watermark = end = epoch = UNKNOWN
     node = UNKNOWN
     for one in every:
@@ -111,7 +111,7 @@ def _check_offsets(every: Sequence[Observation]) -> Iterator[Finding]:
 
 
 def _check_below(one: Observation) -> Iterator[Finding]:
-    """What an answer with a high watermark tells of other offsets."""
+    """Check the other offsets of an answer against its high watermark."""
     for broken, offset in (
         (Broken.READ_ABOVE_WATERMARK, one.read_to),
         (Broken.STABLE_ABOVE_WATERMARK, one.last_stable_offset),
@@ -143,9 +143,9 @@ def _check_members(every: Sequence[Observation], replicas: Sequence[int]) -> Ite
 
 
 def _check_confirmed(every: Sequence[Observation]) -> Iterator[Finding]:
-    """A high watermark is held against the ISR that was seen before it and against the next one.
+    """Check high watermarks against the ISR observed before and the ISR observed after.
 
-    The ISR changed somewhere in between: it must be right by one of the two.
+    The ISR changed at an unknown time between the two: the high watermark must fit one of them.
     """
     confirmed: dict[int, int] = {}
     following: list[tuple[int, ...] | None] = []
@@ -165,5 +165,5 @@ def _check_confirmed(every: Sequence[Observation]) -> Iterator[Finding]:
 
 
 def _least(isr: Iterable[int], leader: int, confirmed: dict[int, int]) -> float:
-    """What all members but the leader have confirmed; no limit where it is alone."""
+    """Return the offset that all members but the leader have confirmed; infinity without any."""
     return min((confirmed.get(one, 0) for one in isr if one != leader), default=float("inf"))

@@ -1,8 +1,8 @@
-"""The asynchronous producer's queue: when what was collected is sent.
+"""The asynchronous producer's queue, and the times at which it sends batches.
 
-"Producer APIs": events are buffered until either ``queue.time`` or ``batch.size`` is reached. The
-time counts from the oldest event that waits, so that none waits longer (ProducerSendThread counted
-from the last sending, which is never later).
+"Producer APIs": the producer buffers events until either ``queue.time`` or ``batch.size`` is
+reached. The time counts from the oldest event in the queue, so that no event waits longer
+(ProducerSendThread counted from the last sending, which is never later).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ E = TypeVar("E")
 
 @dataclass(slots=True)
 class AsyncBatching(Generic[E]):
-    """Events wait here; each method returns the batch that is to be sent now, often an empty one.
+    """A queue of events; each method returns the batch to send now, which is often empty.
 
     Time never goes backwards from call to call.
     """
@@ -31,11 +31,11 @@ class AsyncBatching(Generic[E]):
 
     @property
     def due_at_ms(self) -> int | None:
-        """When the queue is to be asked by :meth:`expire` at the latest; None while it is empty."""
+        """The latest time for a call of :meth:`expire`; None while the queue is empty."""
         return self._oldest_ms + self.queue_time_ms if self._waiting else None
 
     def add(self, event: E, now_ms: int) -> list[E]:
-        """Queue an event; a full batch is due at once, and one whose time is over too."""
+        """Queue an event; return the batch if it is full or its time is over."""
         if not self._waiting:
             self._oldest_ms = now_ms
         self._waiting.append(event)
@@ -44,11 +44,11 @@ class AsyncBatching(Generic[E]):
         return self.expire(now_ms)
 
     def expire(self, now_ms: int) -> list[E]:
-        """What is due because its time is over."""
+        """Return the batch if its time is over."""
         due_at_ms = self.due_at_ms
         return [] if due_at_ms is None or now_ms < due_at_ms else self.close()
 
     def close(self) -> list[E]:
-        """All that waits, as when the producer is closed."""
+        """Return all queued events, as when the producer is closed."""
         batch, self._waiting = self._waiting, []
         return batch

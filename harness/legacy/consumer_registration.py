@@ -1,9 +1,10 @@
 """Registration and rebalancing of consumers by watches in ZooKeeper.
 
-"Consumer registration algorithm": a consumer registers under its group and watches three folders.
-A change of the group's consumers rebalances that group, a change of the brokers rebalances all
-groups, a new topic the groups in which a filter takes it. "Consumer rebalancing algorithm": in a
-rebalance each consumer lets go of what it owned and claims what range assignment gives it.
+"Consumer registration algorithm": a consumer registers under its group and watches three folders. A
+change of the group's consumers rebalances that group, a change of the brokers rebalances all
+groups, a new topic rebalances the groups in which a filter takes it. "Consumer rebalancing
+algorithm": in a rebalance each consumer releases the partitions that it owned and claims those that
+range assignment gives it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from harness.legacy.range_assignment import BrokerPartition, range_assignment
 
 
 class FilterKind(Enum):
-    """Which topics a regular expression takes: those that it matches as a whole, or the others."""
+    """The topics that a filter takes: those that match the whole expression, or all others."""
 
     WHITELIST = "white_list"
     BLACKLIST = "black_list"
@@ -26,13 +27,13 @@ class FilterKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TopicFilter:
-    """What a consumer is subscribed to without naming it."""
+    """A subscription by regular expression instead of topic names."""
 
     kind: FilterKind
     pattern: str
 
     def takes(self, topic: str) -> bool:
-        """Whether the topic is one of those."""
+        """True if the filter takes the topic."""
         matches = re.fullmatch(self.pattern, topic) is not None
         return matches == (self.kind is FilterKind.WHITELIST)
 
@@ -41,7 +42,7 @@ Subscription = frozenset[str] | TopicFilter
 
 
 def wants(subscription: Subscription, topic: str) -> bool:
-    """Whether a consumer with this subscription consumes the topic."""
+    """True if a consumer with this subscription consumes the topic."""
     if isinstance(subscription, TopicFilter):
         return subscription.takes(topic)
     return topic in subscription
@@ -51,7 +52,8 @@ def wants(subscription: Subscription, topic: str) -> bool:
 class Registration:
     """The registries as one value; each change returns the groups that it rebalanced.
 
-    ``topics``: how many partitions each broker has of a topic, whether or not it is alive.
+    ``topics``: the number of partitions of a topic on each broker, whether or not the broker is
+    alive.
     """
 
     topics: dict[str, Mapping[int, int]] = field(default_factory=dict)
@@ -60,7 +62,7 @@ class Registration:
     owners: PartitionOwners = field(default_factory=PartitionOwners)
 
     def consumer_joins(self, group: str, consumer: str, subscription: Subscription) -> set[str]:
-        """Step 1 and 5 of the registration; the others of the group see it by their watch."""
+        """Do steps 1 and 5 of the registration; the others of the group see it by their watch."""
         members = self.groups.setdefault(group, {})
         if consumer in members:
             raise ValueError(f"{consumer} is in {group} already")
@@ -68,27 +70,27 @@ class Registration:
         return self._rebalance({group})
 
     def consumer_leaves(self, group: str, consumer: str) -> set[str]:
-        """Its session ends: its ephemeral nodes go, the others of the group see it."""
+        """End the consumer's session: its ephemeral nodes go, which the others of the group see."""
         del self.groups[group][consumer]
         self.owners.release(consumer, group)
         return self._rebalance({group})
 
     def broker_joins(self, broker: int) -> set[str]:
-        """A new node in the broker id registry, which every consumer watches."""
+        """Add a node to the broker id registry, which every consumer watches."""
         if broker in self.brokers:
             raise ValueError(f"broker id {broker} is in use already")
         self.brokers.add(broker)
         return self._rebalance(set(self.groups))
 
     def broker_leaves(self, broker: int) -> set[str]:
-        """A node less there."""
+        """Remove a node from the broker id registry."""
         self.brokers.remove(broker)
         return self._rebalance(set(self.groups))
 
     def topic_is_added(self, topic: str, partitions: Mapping[int, int]) -> set[str]:
-        """A new node in the broker topic registry, which only consumers with a filter watch.
+        """Add a node to the broker topic registry, which only consumers with a filter watch.
 
-        ``partitions``: broker -> how many it has.
+        ``partitions``: broker -> its number of partitions of the topic.
         """
         if topic in self.topics:
             raise ValueError(f"topic {topic} is there already")
@@ -102,7 +104,7 @@ class Registration:
         return self._rebalance(filters)
 
     def partitions_of(self, topic: str) -> list[BrokerPartition]:
-        """Those on living brokers, sorted so that a broker's are together."""
+        """Return the topic's partitions on live brokers, sorted so that a broker's are together."""
         on_brokers = self.topics.get(topic, {})
         return [
             BrokerPartition(broker, partition)
@@ -111,7 +113,10 @@ class Registration:
         ]
 
     def _rebalance(self, groups: set[str]) -> set[str]:
-        """All consumers of these groups, who release before anyone claims: nobody has to retry."""
+        """Rebalance these groups.
+
+        No consumer has to retry, since all of them release before any of them claims.
+        """
         found = {group for group in groups if self.groups.get(group)}
         for group in found:
             for consumer in self.groups[group]:

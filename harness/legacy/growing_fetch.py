@@ -1,7 +1,8 @@
 """Reading from an offset with a buffer that grows until a message fits into it.
 
-"Reads": a read gets at most so many bytes, so its last message may be cut, which its size tells.
-When not even the first one is whole the read is asked again with twice the bytes, up to a limit.
+"Reads": a read returns a limited number of bytes, so its last message may be cut, which its size
+shows. When not even the first message is whole, the reader asks again for twice the bytes, up to a
+limit.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _LENGTH_AT = {LogFormat.V0_7: 0, LogFormat.V0_8: 8}
 _LENGTH = struct.Struct(">i")
 
 Read = Callable[[int], bytes]
-"""The bytes from the offset on, of which there are at most as many as asked for."""
+"""Returns the bytes from the offset on, at most as many as the argument."""
 
 
 class MessageTooLarge(Exception):
@@ -24,9 +25,9 @@ class MessageTooLarge(Exception):
 
 
 class Fetched(NamedTuple):
-    """``entries`` in order, whole ones only; ``partial_bytes`` of one that is cut behind them.
+    """The whole ``entries`` in order; ``partial_bytes`` of a cut one behind them.
 
-    ``sizes``: what was asked for, the last one successfully.
+    ``sizes``: the sizes of all reads; the last read was successful.
     """
 
     entries: list[bytes]
@@ -35,11 +36,11 @@ class Fetched(NamedTuple):
 
 
 def growing_fetch(read: Read, log_format: LogFormat, *, first_size: int, max_size: int) -> Fetched:
-    """Entries from an offset: one at least, unless the log ends there.
+    """Return the entries from an offset: one at least, unless the log ends there.
 
     Raises:
         MessageTooLarge: ``max_size`` bytes do not hold the first message.
-        ValueError: an entry says an impossible length, or a size is not positive.
+        ValueError: an entry has an impossible length, or a size is not positive.
     """
     if not 0 < first_size <= max_size:
         raise ValueError(f"first {first_size} bytes, {max_size} at most")
@@ -55,7 +56,7 @@ def growing_fetch(read: Read, log_format: LogFormat, *, first_size: int, max_siz
 
 
 def split_entries(data: bytes, log_format: LogFormat) -> tuple[list[bytes], int]:
-    """(whole entries, bytes of the cut one behind them), told by sizes alone."""
+    """Return (whole entries, bytes of the cut one behind them), by the entries' sizes alone."""
     before = _LENGTH_AT[log_format] + _LENGTH.size
     entries: list[bytes] = []
     start = 0

@@ -9,11 +9,11 @@ T = TypeVar("T")
 
 
 class RegistryError(ValueError):
-    """A text that is no such document; says which and what is wrong."""
+    """A text that is not such a document; the message names the document and what is wrong."""
 
 
 class Fields:
-    """A JSON object whose fields are taken one by one."""
+    """A JSON object; the caller takes its fields one by one."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name

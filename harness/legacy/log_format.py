@@ -1,4 +1,4 @@
-"""Which of the two forms the entries of an old log file have."""
+"""The two forms of the entries of an old log file."""
 
 from __future__ import annotations
 

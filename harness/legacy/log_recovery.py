@@ -1,8 +1,9 @@
-"""Log recovery: how much of a log file can be kept after a crash.
+"""Log recovery: the part of a log file that can be kept after a crash.
 
-"Guarantees": at the start all entries of the newest segment are looked at; a good one ends within
-the file and its checksum is right. Behind the last good one the file is cut. That covers both
-things that a crash may leave: a tail that was not written, and a block of nonsense that was added.
+"Guarantees": at the start the broker checks all entries of the newest segment; a good one ends
+within the file and its checksum is right. The broker cuts the file behind the last good one. That
+covers both things that a crash may leave: a tail that was not written, and a block of nonsense that
+was added.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _ENTRY = struct.Struct(">qi")
 
 
 def kept_bytes(data: bytes, log_format: LogFormat) -> int:
-    """How many bytes of the file hold good entries, counted from its start."""
+    """Return the number of bytes at the file's start that hold good entries."""
     return valid_bytes(data) if log_format is LogFormat.V0_7 else _kept_of_0_8(data)
 
 
 def recovered(data: bytes, log_format: LogFormat) -> bytes:
-    """What is left of the file: recovering that again changes nothing."""
+    """Return the recovered file; recovering it again changes nothing."""
     return data[: kept_bytes(data, log_format)]
 
 

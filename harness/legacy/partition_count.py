@@ -1,7 +1,7 @@
-"""How many partitions a topic needs, by what its consumers can do.
+"""The number of partitions that a topic needs for the throughput of its consumers.
 
-"How to choose a number of partitions": a partition is consumed by one consumer of a group, so
-there must be as many as consumers are needed, expected throughput by that of one consumer.
+"How to choose a number of partitions": one consumer of a group consumes a partition, so a topic
+needs as many partitions as consumers: the expected throughput divided by that of one consumer.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from fractions import Fraction
 
 
 def partition_count(expected_per_s: int | Fraction, one_consumer_per_s: int | Fraction) -> int:
-    """The quotient, rounded up; 1 at least, since a topic has a partition.
+    """Return the quotient, rounded up; at least 1, since a topic has a partition.
 
-    Both in the same unit, messages or bytes. No floats: 1.1 / 0.1 would be 12.
+    Both arguments have the same unit, messages or bytes. No floats: 1.1 / 0.1 would be 12.
 
     Raises:
         ValueError: a negative throughput, or a consumer that consumes nothing.

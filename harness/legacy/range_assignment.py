@@ -1,9 +1,8 @@
 """Range assignment: each consumer of a topic gets a run of its sorted partitions.
 
 "Consumer rebalancing algorithm": with N partitions for each consumer, the one at place i gets those
-from i*N to (i+1)*N - 1. What is left when they do not share evenly the document does not say; the
-first consumers get one more each then, as in ZookeeperConsumerConnector of 0.7 and 0.8 and in
-RangeAssignor since.
+from i*N to (i+1)*N - 1. The document does not cover a remainder; the first consumers get one more
+each then, as in ZookeeperConsumerConnector of 0.7 and 0.8 and in RangeAssignor since.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ P = TypeVar("P", int, BrokerPartition)
 
 
 def range_assignment(partitions: Iterable[P], consumers: Iterable[str]) -> dict[str, list[P]]:
-    """Consumer -> its partitions of one topic, sorted; the order of the arguments says nothing.
+    """Return consumer -> its sorted partitions of one topic; the arguments' order has no effect.
 
-    ``consumers``: ids of those of one group that consume the topic. All are in the result, also
-    who gets nothing because there are more consumers than partitions.
+    ``consumers``: ids of the consumers of one group that consume the topic. All are in the result,
+    also those without a partition because there are more consumers than partitions.
 
     Raises:
-        ValueError: a partition or consumer is named twice, or there are partitions and nobody.
+        ValueError: a partition or consumer is named twice, or there are partitions and no consumer.
     """
     in_order, takers = sorted(partitions), sorted(consumers)
     _require_once(in_order, "partition")

@@ -1,4 +1,4 @@
-"""Where brokers and consumers of the ZooKeeper years wrote: "ZooKeeper Directories"."""
+"""The paths that brokers and consumers of the ZooKeeper years wrote: "ZooKeeper Directories"."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 
 class Znode(Enum):
-    """What a node is; the value is its path, with a name in braces for each part that varies."""
+    """The kinds of nodes; a value is the path, with a name in braces for each part that varies."""
 
     BROKER = "/brokers/ids/{broker}"
     TOPIC = "/brokers/topics/{topic}"
     BROKER_TOPIC = "/brokers/topics/{topic}/{broker}"
-    """0.7 alone: how many partitions of the topic this broker has."""
+    """Only in 0.7: the number of partitions of the topic on this broker."""
     PARTITION_STATE = "/brokers/topics/{topic}/partitions/{partition}/state"
     CONSUMER = "/consumers/{group}/ids/{consumer}"
     OFFSET = "/consumers/{group}/offsets/{topic}/{partition}"
     OWNER = "/consumers/{group}/owners/{topic}/{partition}"
 
     def path(self, **names: str | int) -> str:
-        """The path with these names. Raises ValueError for one that no path can hold."""
+        """Return the path with these names. Raises ValueError: no path can hold one of them."""
         for name, value in names.items():
             if not re.fullmatch(_PARTS[name], str(value)):
                 raise ValueError(f"{name} {value!r} cannot stand in a path")
@@ -29,7 +29,7 @@ class Znode(Enum):
 
 
 class FoundZnode(NamedTuple):
-    """What a path names."""
+    """The node that a path names."""
 
     znode: Znode
     names: Mapping[str, str]
@@ -55,7 +55,7 @@ _PATTERNS = {znode: _pattern(znode) for znode in Znode}
 
 
 def znode_at(path: str) -> FoundZnode | None:
-    """What stands at a path; None for folders and for what is none of these."""
+    """Return the node that a path names; None for folders and for all other paths."""
     for znode, pattern in _PATTERNS.items():
         match = pattern.fullmatch(path)
         if match:

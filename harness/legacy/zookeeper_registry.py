@@ -38,7 +38,7 @@ class BrokerNode(NamedTuple):
 
 
 class PartitionState(NamedTuple):
-    """Who leads; ``leader`` -1 for nobody."""
+    """The leader and ISR of a partition; ``leader`` is -1 if there is none."""
 
     leader: int
     isr: Sequence[int]

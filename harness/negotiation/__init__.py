@@ -1,1 +1,1 @@
-"""Which versions a client and a broker agree on, and what the client does without."""
+"""The versions that a client and a broker agree on, and the features that the client loses."""

@@ -1,4 +1,4 @@
-"""What a client can speak, and what its features need: one TOML file a client.
+"""The versions that a client can speak and that its features need: one TOML file per client.
 
 ::
 
@@ -33,7 +33,7 @@ CLIENTS_FOLDER = Path(__file__).parent / "clients"
 
 
 class ClientFileError(ValueError):
-    """A client file is wrong, or there is none: which file, which entry, what, what to do."""
+    """A client file is missing or wrong; the message names file, entry, problem and remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _as_numbers(name: str) -> list[int]:
 
 
 def read_client_file(path: Path) -> ClientFile:
-    """Raises ClientFileError with file, entry and reason."""
+    """Read and check a client file. Raises ClientFileError with file, entry and reason."""
     entry = load_table(path, ClientFileError)
     file = ClientFile(
         client=entry.text("client"),

@@ -1,4 +1,4 @@
-"""What follows from the ranges of a client and of a broker (KIP-35: the highest common version)."""
+"""Version negotiation of a client and a broker (KIP-35: the highest common version)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.negotiation.client_file import ClientFile, Feature
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """One API: what each side can speak, and the ``version`` that is used, None without one."""
+    """One API: the versions of each side, and the ``version`` that is used, None without one."""
 
     api: str
     client: VersionRange
@@ -23,7 +23,7 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class FeatureState:
-    """One feature; ``missing`` says per unmet need what is wanted and what there is."""
+    """One feature; ``missing``: a text per unmet need with the needed and the present versions."""
 
     name: str
     meaning: str
@@ -32,7 +32,7 @@ class FeatureState:
 
     @property
     def kept(self) -> bool:
-        """Whether the client has it with this broker."""
+        """True if the client has the feature with this broker."""
         return not self.missing
 
 
@@ -46,7 +46,7 @@ class Negotiation:
 
     @property
     def lost(self) -> tuple[FeatureState, ...]:
-        """The features that the client does without."""
+        """The features that the client loses with this broker."""
         return tuple(feature for feature in self.features if not feature.kept)
 
 

@@ -1,11 +1,13 @@
-"""The process to whose mount namespace a disk belongs: with it goes the disk.
+"""The process that holds a disk in its mount namespace; the disk ends with the process.
 
 ``python holder.py IMAGE PLACE`` mounts the ext4 in the file IMAGE at the folder PLACE, where only
-processes of its namespace see it, and others below ``/proc/PID/root``. Then it does what the lines
-of its standard input say and answers each by ``ok`` or ``error REASON``; at their end, however the
-writer ended, it goes. The kernel then unmounts the disk and gives its loop device back.
+processes of its namespace see it, and others below ``/proc/PID/root``. Then it executes the orders
+on the lines of its standard input and answers each by ``ok`` or ``error REASON``. At the end of its
+input, however the writer ended, it exits. The kernel then unmounts the disk and frees its loop
+device.
 
-Only the standard library, and nothing of ours: it is run isolated, by its file. Linux, as root.
+It needs only the standard library, and no module of this project: it runs isolated, by its file.
+Linux, as root.
 """
 
 import ctypes
@@ -27,10 +29,13 @@ SHUTDOWN = 0x8004587D
 NOTHING_FLUSHED = 2
 """The ioctl's argument: the file system stops at once, its journal is not written either."""
 OPTIONS = "commit=300,errors=remount-ro"
-"""Else the journal is written every five seconds, and with it what has been appended; and behind an
-error of the disk the kernel would go on writing."""
+"""Mount options against two defaults of the kernel.
+
+It writes the journal every five seconds, and with it appended data; and after an error of the disk
+it goes on writing.
+"""
 ERROR_FILE = "/sys/fs/ext4/{device}/trigger_fs_error"
-"""Who writes to it lets the file system find an error of its disk."""
+"""A write to this file makes the file system report an error of its disk."""
 BUSY_LIMIT_S = 3.0
 BUSY_PAUSE_S = 0.01
 LOOP_TRIES = 20
@@ -54,12 +59,12 @@ class Disk:
             raise OSError(code, f"{function}: {os.strerror(code)}")
 
     def mount(self) -> None:
-        """As at the start of a machine: what stands in the journal is replayed."""
+        """Mount the disk as at the start of a machine: the kernel replays the journal."""
         words = (self._loop.encode(), self._place.encode(), b"ext4")
         self._call("mount", *words, MS_NOATIME, OPTIONS.encode())
 
     def cut(self) -> None:
-        """Power off: from now on every access fails."""
+        """Cut the power: from now on every access fails."""
         folder = os.open(self._place, os.O_RDONLY)
         try:
             fcntl.ioctl(folder, SHUTDOWN, struct.pack("I", NOTHING_FLUSHED))
@@ -67,7 +72,7 @@ class Disk:
             os.close(folder)
 
     def unmount(self) -> None:
-        """Waits for those that are dying with files open."""
+        """Unmount the disk; wait for dying processes that have files open."""
         end = time.monotonic() + BUSY_LIMIT_S
         while True:
             try:
@@ -79,7 +84,7 @@ class Disk:
             time.sleep(BUSY_PAUSE_S)
 
     def read_only(self) -> None:
-        """As the kernel leaves a disk on which it found an error, all that was written is there.
+        """Make the disk read-only, as the kernel does after an error; all written data is on it.
 
         ``mount -o remount,ro`` refuses that while files are open for writing.
         """
@@ -88,7 +93,7 @@ class Disk:
         Path(ERROR_FILE.format(device=device)).write_text("asked for")
 
     def sync(self) -> None:
-        """Everything so far is on the disk."""
+        """Flush all written data to the disk."""
         folder = os.open(self._place, os.O_RDONLY)
         try:
             self._call("syncfs", folder)
@@ -97,7 +102,7 @@ class Disk:
 
 
 def attach(image: str) -> tuple[int, str]:
-    """A loop device for the file, that is free again when nobody has it open or mounted."""
+    """Return a loop device for the file; the kernel frees it after the last close and unmount."""
     control = os.open("/dev/loop-control", os.O_RDWR)
     backing = os.open(image, os.O_RDWR)
     try:
@@ -111,7 +116,7 @@ def attach(image: str) -> tuple[int, str]:
                 fcntl.ioctl(loop, LOOP_SET_STATUS64, LOOP_INFO.pack(*flags, b"", b"", b"", 0, 0))
             except OSError as problem:
                 os.close(loop)
-                if problem.errno != errno.EBUSY:  # somebody else was quicker
+                if problem.errno != errno.EBUSY:  # another process took the device first
                     raise
                 continue
             return loop, device
@@ -122,13 +127,13 @@ def attach(image: str) -> tuple[int, str]:
 
 
 def say(line: str) -> None:
-    """To who gives the orders."""
+    """Write a line to the process that gives the orders."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def answer(action: Callable[[], object]) -> bool:
-    """Do it and tell how it went."""
+    """Run the action and write ``ok`` or the error; True if it succeeded."""
     try:
         action()
     except OSError as problem:
@@ -139,7 +144,7 @@ def answer(action: Callable[[], object]) -> bool:
 
 
 def main(image: str, place: str) -> None:
-    """Until the end of standard input."""
+    """Execute orders until the end of standard input."""
     disks: list[Disk] = []
     if not answer(lambda: disks.append(Disk(image, place))):
         return

@@ -1,7 +1,8 @@
-"""A file system of its own that loses power when it is told to, or fails in other ways.
+"""A file system of its own that can lose power on command, or fail in other ways.
 
-Whoever writes below :attr:`LossyDisk.path` has what he flushed (fsync, fdatasync) after the cut,
-and of the rest what the kernel happened to write: by itself that is nothing for half a minute.
+After the cut, files below :attr:`LossyDisk.path` have the data that a process flushed (fsync,
+fdatasync), and of the rest what the kernel happened to write: by itself it writes nothing for half
+a minute.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from harness.targets.errors import TargetError
 from harness.targets.scratch import ScratchFolder
 
 SIZE_BYTES = 256 << 20
-"""Of the disk. Its file has holes where nothing was written."""
+"""The size of the disk. Its file has holes where nothing was written."""
 END_TIMEOUT_S = 30
 BALLAST = "ballast"
-"""The file of a full disk with which nobody has anything to do."""
+"""The file that fills the disk; no other process uses it."""
 MAKE = ("mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=1", "-J", "size=8")
 
 
 class DiskError(TargetError):
-    """A disk that loses power cannot be had, or does not do what it is told; the text says why."""
+    """A disk that loses power cannot be made, or does not obey; the text gives the reason."""
 
 
 class LossyDisk:
-    """Made, and mounted, at once; as a context manager closed at the exit.
+    """A disk that the constructor makes and mounts; as a context manager it is closed at the exit.
 
-    The mount is in the namespace of a process of ours, which ends with us, however that comes
-    about; nothing of it is left then, once those who have its files open are gone too.
+    The mount is in the namespace of the holder process, which ends with this process in every case.
+    Nothing of the mount is left then, once the processes with open files on it have ended too.
     """
 
     def __init__(self, size_bytes: int = SIZE_BYTES) -> None:
-        """Raises DiskError: it takes Linux, root, loop devices and mkfs.ext4."""
+        """Raises DiskError: a disk needs Linux, root, loop devices and mkfs.ext4."""
         self._holder: subprocess.Popen[str] | None = None
         self._scratch = ScratchFolder()
         try:
@@ -53,7 +54,7 @@ class LossyDisk:
             self.close()
             raise
         self.path = Path(f"/proc/{self._holder.pid}/root{place.resolve()}")
-        """Its root folder, for any process that may look into the holder's."""
+        """The disk's root folder, for any process that may look into the holder's."""
 
     def _start(self, image: Path, place: Path) -> subprocess.Popen[str]:
         program = str(Path(holder.__file__).resolve())
@@ -86,45 +87,45 @@ class LossyDisk:
         self._await_answer(order)
 
     def sync(self) -> None:
-        """Everything that was written so far will be there after a cut."""
+        """Flush all written data, so that it is there after a cut."""
         self._order("sync")
 
     def fill(self, left_bytes: int) -> None:
-        """Nobody else can store more than about so much, until :meth:`free`. Raises OSError."""
+        """Leave about ``left_bytes`` of free space, until :meth:`free`. Raises OSError."""
         with (self.path / BALLAST).open("ab") as file:
             there = os.statvfs(self.path)
             more = max(there.f_bavail * there.f_frsize - left_bytes, 0)
             os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size + more)
 
     def free(self) -> None:
-        """There is as much room as before :meth:`fill`. Raises OSError: it was not full."""
+        """Free the space that :meth:`fill` took. Raises OSError: the disk was not filled."""
         (self.path / BALLAST).unlink()
 
     def become_read_only(self) -> None:
-        """From now on who writes is refused (EROFS), what was written is on it; until
-        :meth:`remount`.
+        """Make the disk refuse writes (EROFS) until :meth:`remount`; it has all that was written.
 
-        As a kernel does behind an error of a disk, whoever has files open.
+        The kernel does the same after an error of a disk, even if processes have files open.
         """
         self._order("read_only")
 
     def cut(self) -> None:
-        """The power goes: nothing more is written, and every access fails.
+        """Cut the power: the kernel writes nothing more, and every access fails.
 
-        Processes with open files are to be killed by who started them.
+        The caller must kill processes that have files open.
         """
         self._order("cut")
 
     def remount(self) -> None:
-        """The power comes back: the disk has what it had. Nobody may have a file of before open.
+        """Restore the power: the disk has its content of the cut.
 
-        Raises DiskError: somebody has, three seconds later.
+        All files that were open before must be closed. Raises DiskError: a process still has one
+        open after three seconds.
         """
         self._order("unmount")
         self._order("mount")
 
     def close(self) -> None:
-        """Everything on it is gone. Twice is fine."""
+        """Remove the disk with all its data. Twice is fine."""
         held, self._holder = self._holder, None
         if held is not None:
             assert held.stdin is not None
@@ -169,14 +170,14 @@ _NEEDED: tuple[tuple[Callable[[], bool], str], ...] = (
 
 
 def why_not() -> str:
-    """What lacks on this machine for a disk that loses power; empty when nothing is known to."""
+    """Return what this machine lacks for such a disk; empty if nothing is known to be missing."""
     lacks = next((words for is_there, words in _NEEDED if not is_there()), "")
     return f"no disk can lose power here: {lacks}" if lacks else ""
 
 
 @cache
 def is_possible() -> bool:
-    """Whether such a disk can be had here: one is made, once."""
+    """True if this machine can make such a disk; the first call tries it."""
     try:
         with LossyDisk(32 << 20) as disk:
             disk.cut()

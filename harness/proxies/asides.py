@@ -20,7 +20,7 @@ class Asides:
         self._count = 0
 
     def add(self, aside: Aside) -> None:
-        """It may be released before this returns."""
+        """Set a frame aside; it may be released before this returns."""
         number = self._count
         self._count += 1
         release = partial(self._release, number)
@@ -31,12 +31,12 @@ class Asides:
         aside.gate.when_open(release)
 
     def release_all(self) -> None:
-        """In the order in which they were set aside."""
+        """Release all, in the order in which they were set aside."""
         for number in list(self._waiting):
             self._release(number)
 
     def drop(self) -> None:
-        """Nobody is to hear of them any more."""
+        """Forget all without releasing them."""
         for number in list(self._waiting):
             self._forget(number)
 

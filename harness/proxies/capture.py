@@ -1,7 +1,7 @@
-"""What passes proxies as a packet capture, without root: a connection for each of their sockets.
+"""The traffic of proxies as a packet capture, without root: a connection for each of their sockets.
 
-The addresses are those of the sockets, the times those at which bytes came or were given to a
-socket. What a fault changed is seen by comparing both sides.
+The addresses are those of the sockets; the times are those at which bytes arrived or were given to
+a socket. A comparison of both sides shows the changes of a fault.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _SAME = (
 
 
 def _nobody(event: Event) -> None:
-    """For a capture whose end nobody wants to hear of."""
+    """Ignore the event: the default listener of a capture."""
 
 
 class Sides(StrEnum):
-    """Whose connections are written."""
+    """The sides of a proxy that a capture contains."""
 
     BOTH = "both"
     CLIENT = "client"
@@ -48,12 +48,12 @@ class Sides(StrEnum):
 class Capture:
     """A :class:`harness.proxies.tap.Tap` for any number of proxies of one loop.
 
-    A file that ends in ``.pcapng`` is one: each packet has the link, such as ``2->1``, as the name
-    of its interface. Any other is pcap, which has no names.
+    A file that ends in ``.pcapng`` has that format: each packet has the link, such as ``2->1``, as
+    the name of its interface. Any other file is pcap, which has no names.
 
-    At ``limit_bytes``, and when the file cannot be written, it ends, which is told as
-    ``capture_ended``; traffic goes on. ``close`` it after the proxies have stopped, or use it as a
-    context manager. Raises OSError: there can be no such file.
+    At ``limit_bytes``, and when the file cannot be written, the capture ends with the event
+    ``capture_ended``; traffic goes on. Call ``close`` after the proxies have stopped, or use the
+    capture as a context manager. Raises OSError: the file cannot be created.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Capture:
 
     @property
     def is_over(self) -> bool:
-        """Nothing more is written."""
+        """True if nothing more is written."""
         return self._writer.is_over
 
     def client(self, side: asyncio.Protocol, link: str) -> asyncio.Protocol:
@@ -89,11 +89,11 @@ class Capture:
         return self._tapped(side, Sides.BROKER, link)
 
     def flush(self) -> None:
-        """All that is known is in the file."""
+        """Write all captured packets to the file."""
         self._writer.flush()
 
     def close(self) -> None:
-        """Twice is fine."""
+        """Close the file; twice is fine."""
         self._writer.flush()
         self._writer.is_over = True
         with contextlib.suppress(OSError):  # it closes all the same
@@ -116,7 +116,7 @@ class Capture:
         return _TappedSide(side, self, link, we_accepted=which is Sides.CLIENT)
 
     def begin(self, opener: Endpoint, accepter: Endpoint, link: str) -> WrittenConnection:
-        """A connection that was just made."""
+        """Begin to capture a connection that was just made."""
         return WrittenConnection(self._writer, opener, accepter, self.time_ns(), link)
 
     def _ended(self, why: str) -> None:
@@ -125,7 +125,7 @@ class Capture:
 
 
 class _Writer(CaptureWriter):
-    """Whole packets up to a limit; a file that fails is no error of the traffic."""
+    """A writer of whole packets up to a limit; an error of the file is no error of the traffic."""
 
     def __init__(
         self, out: BinaryIO, form: FileForm, limit_bytes: int, ended: Callable[[str], None]
@@ -164,7 +164,7 @@ class _Writer(CaptureWriter):
 
 
 class _TappedSide(asyncio.Protocol):
-    """Stands before a side: writes down what comes, and what its transport is given."""
+    """A protocol before a side: it records the received bytes and those given to the transport."""
 
     _written: WrittenConnection
     _us: Endpoint
@@ -224,7 +224,7 @@ class _TappedSide(asyncio.Protocol):
 
 
 class _TappedTransport(asyncio.Transport):
-    """The transport that a side is given in place of its own."""
+    """The recording transport that a side gets in place of its own."""
 
     def __init__(
         self,

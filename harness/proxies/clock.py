@@ -1,4 +1,4 @@
-"""The clock of proxies: what shares one tells its events in one order."""
+"""The clock of proxies: proxies with the same clock have their events in one order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from collections.abc import Callable
 
 
 def new_clock() -> Callable[[], float]:
-    """Milliseconds since now."""
+    """Return a clock that gives the milliseconds since this call."""
     began = time.monotonic()
     return lambda: (time.monotonic() - began) * 1000

@@ -25,7 +25,7 @@ UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a proxy tells each of its connections."""
+    """The settings and callbacks that a proxy gives to each of its connections."""
 
     shared: Shared
     counters: Counters
@@ -37,7 +37,7 @@ class Plan:
 
 
 class ProxiedConnection:
-    """Bytes both ways. The end of one direction is passed on, the other goes on until its own."""
+    """Bytes in both directions. The end of one is passed on, the other goes on until its own."""
 
     def __init__(self, plan: Plan, place: Place) -> None:
         self._plan, self.place = plan, place
@@ -80,7 +80,7 @@ class ProxiedConnection:
 
     @property
     def held_bytes(self) -> int:
-        """All that waits here: in frames, steps, toxics and for the sockets."""
+        """Bytes that wait here: in frames, steps, toxics and for the sockets."""
         total = self.upstream.held_bytes + self.downstream.held_bytes
         for watch in (self.requests, self.responses):
             total += watch.held_bytes if watch else 0
@@ -94,7 +94,7 @@ class ProxiedConnection:
     # -- what its proxy does with it ------------------------------------------------------------
 
     def cut(self, direction: Direction) -> None:
-        """Nothing goes on this way; nothing is lost."""
+        """Stop this direction; nothing is lost."""
         stream = self.stream(direction)
         stream.way.is_cut = True
         stream.run()
@@ -115,7 +115,7 @@ class ProxiedConnection:
         stream.run()
 
     def drop_unread(self) -> None:
-        """Frames that are read and not walked yet go nowhere. Any thread may call this.
+        """Discard frames that are read and not walked yet. Any thread may call this.
 
         ``abort`` has to follow on the loop.
         """
@@ -125,12 +125,12 @@ class ProxiedConnection:
                 watch.finder.is_stopped = True
 
     def abort(self) -> None:
-        """Close both sockets now, without a word to the interceptor."""
+        """Close both sockets now, without asking the interceptor for steps."""
         self.drop_unread()
         self.client.abort()
         self.broker.abort()
 
-    # -- what its sides tell ----------------------------------------------------------------------
+    # -- events of its sides ----------------------------------------------------------------------
 
     def made(self, side: Side) -> None:
         if self._is_stopped:
@@ -165,17 +165,17 @@ class ProxiedConnection:
             self._plan.connect(self)
 
     def dialled(self) -> None:
-        """The broker was reached, or it was not, or nobody tries any more."""
+        """End the attempt to connect: the broker was reached or not, or it was cancelled."""
         self._is_dialling = False
         self._leave()
 
     def not_connected(self) -> None:
-        """The upstream could not be reached."""
+        """Close the client's side: the upstream could not be reached."""
         self._plan.counters.not_connected += 1
         self.client.finish()
 
     def ended(self, side: Side) -> None:
-        """``side`` sends nothing more: what is left goes on, then its end."""
+        """Pass on what is left from ``side``, then its end: it sends nothing more."""
         if self._is_stopped or side.out.way.is_over:
             return
         if side is self.client and self.requests:
@@ -186,7 +186,7 @@ class ProxiedConnection:
             side.out.end()
 
     def told_end(self, side: Side) -> None:
-        """All that leads to ``side`` is written, its end too."""
+        """Note that all towards ``side`` is written, its end too; close the sides that are done."""
         other = self.client if side is self.broker else self.broker
         if side.was_told_end and other.was_told_end:
             side.finish()
@@ -195,7 +195,7 @@ class ProxiedConnection:
             side.finish()
 
     def lost(self, side: Side) -> None:
-        """Gone altogether: what is left for the other side is still written to it."""
+        """Handle the loss of ``side``: what is left for the other side is still written to it."""
         other = self.client if side is self.broker else self.broker
         if not side.is_loose:
             if not side.has_ended:
@@ -206,7 +206,7 @@ class ProxiedConnection:
         self._leave()
 
     def _leave(self) -> None:
-        """Once there is no socket, and none is on its way."""
+        """Leave the proxy once there is no socket, and none is being connected."""
         if self.client.transport or self.broker.transport or self._is_dialling:
             return
         for watch in (self.requests, self.responses):
@@ -215,12 +215,12 @@ class ProxiedConnection:
         self._plan.gone(self)
 
     def close(self) -> None:
-        """Both sockets are closed by FIN."""
+        """Close both sockets by FIN."""
         self.client.finish()
         self.broker.finish()
 
     def reset(self, side: Side) -> None:
-        """By RST; what the step said stands in the stream that leads to ``side``."""
+        """Close by RST the sockets that the step in the stream towards ``side`` names."""
         wanted = side.into.reset_side
         if wanted is None:
             self.client.reset()

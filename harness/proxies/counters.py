@@ -1,4 +1,4 @@
-"""What went through a proxy: bytes and frames by direction, API and version; connections."""
+"""The traffic of a proxy: bytes and frames by direction, API and version; connections."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from harness.proxies.direction import Direction
 
 Kind = tuple[int, int]  # api key and version
-UNKNOWN: Kind = (-1, -1)  # no head could be read, or nobody asked for this answer
+UNKNOWN: Kind = (-1, -1)  # the head was unreadable, or the answer belongs to no request
 KINDS = 2_000  # more of them are not of Kafka, and are counted as unknown
 
 
@@ -22,7 +22,7 @@ class Tally:
 
 
 class Tallies(dict[Kind, Tally]):
-    """A new kind begins with nothing; what a stranger makes up does not grow without end."""
+    """Tallies by kind, made when first read; above ``KINDS`` new kinds are counted as unknown."""
 
     def __missing__(self, kind: Kind) -> Tally:
         if len(self) >= KINDS and kind != UNKNOWN:
@@ -33,10 +33,12 @@ class Tallies(dict[Kind, Tally]):
 
 @dataclass(slots=True)
 class Traffic:
-    """One direction. ``bytes`` came in, whatever became of them, ``sent_bytes`` were given to the
-    socket it leads to, those of a fault's own making too; frames only where they are found.
+    """The traffic of one direction.
 
-    ``unparsed_bytes``: behind a length that cannot be; ``too_large``: frames that passed unread
+    ``bytes``: received, also those that do not go on. ``sent_bytes``: given to the socket that the
+    direction leads to, also those that a fault made. Frames are counted only where they are found.
+
+    ``unparsed_bytes``: behind an impossible length; ``too_large``: frames that passed unread
     because they were larger than what is collected; ``cut_short``: streams that ended in a frame.
     """
 
@@ -71,10 +73,10 @@ class Traffic:
 
 @dataclass(slots=True)
 class Counters:
-    """One proxy, since it was made.
+    """The counters of one proxy, since it was made.
 
-    ``mismatched`` responses had another correlation id than the request whose turn it was,
-    ``unasked`` ones no request at all; ``forgotten`` requests were too many to remember.
+    ``mismatched``: responses with another correlation id than that of the request in turn.
+    ``unasked``: responses to no request. ``forgotten``: requests that were too many to remember.
     """
 
     upstream: Traffic = field(default_factory=Traffic)

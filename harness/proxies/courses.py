@@ -1,4 +1,4 @@
-"""What is done with frames of one API and version: asked once, until somebody wants others."""
+"""The handling of frames by API and version, kept until the interceptor's wishes change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UP, DOWN = Direction.UPSTREAM, Direction.DOWNSTREAM
 
 
 class Course(NamedTuple):
-    """Of frames in one direction."""
+    """The handling of frames of one kind in one direction."""
 
     tally: Tally
     is_collected: bool  # for one of these reasons
@@ -24,7 +24,7 @@ class Course(NamedTuple):
 
 
 class Courses:
-    """Of one direction of a connection."""
+    """The courses of one direction of a connection."""
 
     def __init__(
         self, direction: Direction, tallies: Tallies, interceptor: Interceptor, rewriter: Rewriter
@@ -35,7 +35,7 @@ class Courses:
         self._wishes = interceptor.wishes
 
     def of(self, kind: Kind) -> Course:
-        """Asked for every frame."""
+        """Return the course of a kind; called for every frame."""
         if self._interceptor.wishes is not self._wishes:
             self._wishes = self._interceptor.wishes
             self._known.clear()

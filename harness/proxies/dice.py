@@ -29,11 +29,11 @@ def draw(
     id: str,  # noqa: A002
     n: int = 0,
 ) -> float:
-    """A number in [0, 1), evenly spread.
+    """Return a number in [0, 1), evenly distributed.
 
     ``link`` is ``source->destination``, ``connection`` its ordinal on the link, ``frame`` the
     ordinal of the frame (of the piece, for toxics) in its direction, ``id`` the rule or toxic,
-    ``n`` tells several draws for the same from each other.
+    ``n`` the number of the draw where there are several for the same frame.
     """
     told = repr((seed, link, connection, str(direction), frame, id, n))
     digest = blake2b(told.encode(), digest_size=_DIGEST_BYTES).digest()
@@ -57,11 +57,13 @@ DISTRIBUTIONS: dict[str, Callable[[float], float]] = {
     "normal": _normal,
     "exponential": _exponential,
 }
-"""By name, from a draw to a factor of the jitter: -1 to 1; any, of deviation 1; 0 on, of mean 1."""
+"""By name, from a draw to a factor of the jitter. uniform: -1 to 1; normal: any number, deviation
+1; exponential: 0 and above, mean 1.
+"""
 
 
 def jittered(base: float, jitter: float, distribution: str, chance: float) -> float:
-    """``base`` and a part of ``jitter``, never below 0. Raises KeyError for no distribution."""
+    """Return ``base`` plus a part of ``jitter``, at least 0. Raises KeyError: no distribution."""
     return max(0.0, base + jitter * DISTRIBUTIONS[distribution](chance))
 
 

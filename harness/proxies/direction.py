@@ -1,4 +1,4 @@
-"""The two ways through a proxied connection."""
+"""The two directions of a proxied connection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Direction(StrEnum):
-    """As toxiproxy calls them: seen from who opened the connection."""
+    """The names of toxiproxy, from the view of the end that opened the connection."""
 
     UPSTREAM = "upstream"  # to the broker: requests
     DOWNSTREAM = "downstream"  # back: responses

@@ -1,4 +1,4 @@
-"""What a proxy tells of itself: every fault that was done, every rule that was armed."""
+"""The events of a proxy: every fault that was done, every rule that was armed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Event:
 
     ``what``: ``fired``, ``armed``, ``released``, ``cut``, ``healed``, ``toxic_added``, ...;
     ``link``: ``source->destination``; ``connection``: its ordinal on the link, from 0; ``frame``:
-    the frame's ordinal in its direction of the connection, from 0. None: not about one.
-    ``at_ms``: on the proxy's clock, which begins with 0.
+    the frame's ordinal in its direction of the connection, from 0. None: not about one. ``at_ms``:
+    on the proxy's clock, which begins with 0.
     """
 
     at_ms: float
@@ -29,7 +29,7 @@ class Event:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that say something."""
+        """Return the fields that have a value."""
         return {name: value for name, value in asdict(self).items() if value not in (None, {})}
 
 

@@ -1,10 +1,10 @@
-"""Where frames begin in a stream, found while they pass.
+"""The frames in a stream, found while they pass.
 
-    bytes -> [ frame nobody wants: passes at once ][ frame somebody wants: found, whole ] ...
+    bytes -> [ unwanted frame: passes at once ][ wanted frame: collected, found whole ] ...
 
-Pure: bytes in, calls out, in the order of the stream. What passes is not copied when a whole piece
-passes, which is the usual case. At most one unfinished frame is held, and only a wanted one; of
-others only a head that is not whole yet.
+Pure: bytes in, calls out, in the order of the stream. A piece that passes whole, which is the usual
+case, is not copied. At most one unfinished frame is held, and only a wanted one; of other frames
+only a head that is not complete yet.
 """
 
 from __future__ import annotations
@@ -26,35 +26,36 @@ _LENGTH = struct.Struct(">i")
 
 
 class Watch(Protocol[Claim]):
-    """Who is asked about each frame."""
+    """The receiver of frames and of the bytes between them."""
 
     def begins(self, data: bytes, at: int, length: int) -> Claim | None:
-        """A frame's payload of ``length`` bytes begins at ``data[at]``, with at least its head.
+        """Return a claim for the frame with this payload: ``length`` bytes from ``data[at]``.
 
-        What is returned is given back with the whole frame; None lets the frame pass.
+        None: the frame passes. At least the head of the payload is there. ``found`` gets the claim
+        with the whole frame.
         """
 
     def found(self, claim: Claim, payload: bytes, pieces: Pieces) -> None:
-        """A wanted frame; ``pieces`` are its bytes as they came, its length in front."""
+        """Take a wanted frame; ``pieces`` are its bytes as they came, its length in front."""
 
     def passes(self, data: bytes) -> None:
-        """Bytes that nobody wants."""
+        """Take bytes that are not part of a wanted frame."""
 
     def lost(self, length: int, rest: bytes) -> None:
-        """A length that cannot be stands at the start of ``rest``; all that follows passes."""
+        """Note an impossible length at the start of ``rest``; all that follows passes."""
 
     def collects(self, held_bytes: int) -> bool:
-        """So much of a wanted frame is held now, 0: no more; False gives it up."""
+        """Note that so much of a wanted frame is held, 0: no more; False gives the frame up."""
 
     def unread(self, claim: Claim, data: bytes) -> None:
-        """A frame that was given up passes next; ``data``: what is there of it."""
+        """Note that a frame is given up and passes next; ``data``: the bytes of it so far."""
 
     def between(self) -> None:
-        """What went on so far ends where a frame ends: it was asked to be told of this."""
+        """Note a boundary between frames, called if ``interrupt`` is set; all before it went on."""
 
 
 class FrameFinder(Generic[Claim]):
-    """One direction of a connection. ``head_bytes`` of a payload are there when it ``begins``."""
+    """The frames of one direction; ``begins`` is called once ``head_bytes`` of a payload came."""
 
     __slots__ = (
         "_claim",
@@ -87,17 +88,17 @@ class FrameFinder(Generic[Claim]):
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes wait here for more."""
+        """Bytes that wait here for more."""
         return len(self._head) + self._held_bytes
 
     @property
     def is_inside(self) -> bool:
-        """Whether the stream would end within a frame if it ended here."""
+        """True if the stream would end within a frame if it ended here."""
         return bool(self.pending_bytes) or self._left not in (0, inf)
 
     @property
     def is_between(self) -> bool:
-        """Whether something else may go on now: no frame is on its way in part or held."""
+        """True if other bytes may go on now: no frame is passing in part or held."""
         return self._left in (0, inf) and self._claim is None
 
     @property
@@ -146,7 +147,7 @@ class FrameFinder(Generic[Claim]):
         return data.startswith(length.to_bytes(LENGTH_BYTES, "big"))
 
     def end(self) -> None:
-        """The stream has ended: what was held passes."""
+        """Pass the held bytes: the stream has ended."""
         self.catch_up()
         rest = [*self._collected(), self._head]
         self._head = b""
@@ -195,7 +196,7 @@ class FrameFinder(Generic[Claim]):
         self._watch.collects(0)
 
     def _walk(self, data: bytes, start: int, at: int) -> None:
-        """A frame begins at ``data[at]``; what is before ``data[start]`` went on already."""
+        """Walk frames from ``data[at]``; what is before ``data[start]`` went on already."""
         size, begins, to_find = len(data), self._watch.begins, FOUND_A_TURN
         self.is_behind = False
         for _ in range(FRAMES_A_TURN):
@@ -235,7 +236,7 @@ class FrameFinder(Generic[Claim]):
         self._leave(data, start, at)
 
     def _leave(self, data: bytes, start: int, at: int) -> None:
-        """What is behind ``data[at]`` was not walked."""
+        """Keep the bytes from ``data[at]``, which were not walked, and pass those before."""
         size = len(data)
         if at < size:
             self._head = data[at:]

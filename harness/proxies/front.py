@@ -1,4 +1,4 @@
-"""The proxies before one cluster: those asked for, and one for each broker that is told of.
+"""The proxies before one cluster: the requested ones, and one for each broker that is advertised.
 
 All of it belongs to one loop.
 """
@@ -24,7 +24,7 @@ LOCALHOST, LOOPBACK = "localhost", "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """``name``: of its proxy and of the end of its link; without one, its address."""
+    """A broker to proxy; ``name``: of the proxy and of its link's end, by default the address."""
 
     address: Address
     listen: Address = LOCAL
@@ -32,16 +32,16 @@ class Upstream:
 
 
 def _nobody(event: Event) -> None:
-    """For a front whose events nobody wants to hear."""
+    """Ignore the event: the default listener of a front."""
 
 
 class Front:
-    """``proxies`` are what the control API knows; ``rules`` see the frames of all of them.
+    """The control API manages ``proxies``; ``rules`` see the frames of all of them.
 
-    With ``rewrites`` an advertised address becomes that of its proxy, made when it is first seen,
-    at the host where the first proxy listens. ``advertise``: the host by which clients reach the
-    proxies, where that is another. ``sees_frames`` False: rules and counts of frames are not
-    wanted, ever.
+    With ``rewrites`` an advertised address is replaced by that of its proxy, which is made when the
+    address is first seen, at the host where the first proxy listens. ``advertise``: the host by
+    which clients reach the proxies, where it is another one. ``sees_frames`` False: rules and
+    counts of frames are never wanted.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Front:
         tap: Tap | None = None,
         tell: Listener = _nobody,
     ) -> None:
-        """``upstreams``: what is to be added. Until then nothing is opened."""
+        """``upstreams``: for later calls of ``add``. Before these nothing is opened."""
         self.upstreams, self.seed, self.advertise = upstreams, seed, advertise
         self.now_ms = new_clock()
         self.rules = RuleSet(seed=seed, now_ms=self.now_ms, tell=tell)
@@ -69,7 +69,7 @@ class Front:
         self._is_stopping = False
 
     async def add(self, upstream: Upstream) -> Proxy:
-        """A proxy before it, that listens. Raises OSError when it cannot, ProxyExists."""
+        """Start a proxy before an upstream. Raises OSError when it cannot listen, ProxyExists."""
         name = upstream.name or str(upstream.address)
         proxy = self._proxy(name, upstream.address, upstream.listen)
         await proxy.start()
@@ -83,11 +83,11 @@ class Front:
         return proxy
 
     def told_address(self, proxy: Controlled) -> Address:
-        """Where clients are sent for the upstream of this proxy."""
+        """Return the address that clients get for the upstream of this proxy."""
         return Address(self.advertise or proxy.listen[0], proxy.listen[1])
 
     async def stop(self) -> None:
-        """No proxy or connection is left."""
+        """Stop all proxies and close all connections."""
         self._is_stopping = True
         await self.proxies.close()
 
@@ -107,7 +107,7 @@ class Front:
         )
 
     def _asked_for(self, settings: ProxySettings, old: Controlled | None) -> Proxy:
-        """Over the control API."""
+        """Make a proxy that the control API requests."""
         upstream, listen = Address(*settings.upstream), Address(*settings.listen)
         return self._proxy(settings.name, upstream, listen, old.destination if old else "")
 
@@ -115,12 +115,15 @@ class Front:
         self.book.forget(self.told_address(proxy))
 
     def _on_demand(self, view: str, node: tuple[str, int]) -> Address | None:
-        """Between two frames: where clients shall go for a node that a broker told of."""
+        """Return the address that clients use for an advertised node; None: that of the node.
+
+        Called between two frames.
+        """
         if view != CLIENT or self._is_stopping:
             return None
         for proxy in self.proxies.values():
             if self.told_address(proxy) == node:
-                return None  # it is told of by hand
+                return None  # the cluster advertises this proxy by its own configuration
             if self.book.plain(proxy.upstream) == node and proxy.listen[1]:
                 return self.told_address(proxy)
         made = self._proxy(self._name_of(node), Address(*node), Address(self._listen_host, 0))
@@ -134,7 +137,7 @@ class Front:
         return self.told_address(made)
 
     def _name_of(self, node: tuple[str, int]) -> str:
-        """Its id, where that was told; another listener of the same node has its address."""
+        """Return the node's id, if it is known; the address for another listener of the node."""
         node_id = self.book.id_of(node)
         if node_id is not None and str(node_id) not in self.proxies:
             return str(node_id)
@@ -149,7 +152,7 @@ class Front:
 
 
 def _aliases(hosts: Sequence[str]) -> Mapping[str, str]:
-    """This machine is written as its owner does who wrote it one way only."""
+    """Map the other name of this machine to the one in use, where only one is in use."""
     if LOOPBACK in hosts and LOCALHOST not in hosts:
         return {LOCALHOST: LOOPBACK}
     if LOCALHOST in hosts and LOOPBACK not in hosts:

@@ -1,4 +1,4 @@
-"""Who looks at the frames of a proxied connection, and says what becomes of them."""
+"""The interceptor of a proxied connection: it sees frames and returns the steps in their place."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from harness.proxies.step import Step
 
 
 class Interceptor:
-    """Looks at nothing; a subclass overrides what it wants to see.
+    """An interceptor that sees nothing; a subclass overrides the methods that it needs.
 
     One object serves all connections of its proxies and is called on their loop only. Where it
     returns None the frame goes on as it came, byte for byte.
     """
 
     wishes: object = None
-    """Another object whenever ``wants`` or ``is_idle`` may answer differently from now on."""
+    """Another object whenever ``wants`` or ``is_idle`` may return something else from now on."""
 
     def wants(self, direction: Direction, api_key: int, version: int) -> bool:  # noqa: ARG002
-        """Whether frames of this API are shown at all; others go on before they are complete.
+        """True if frames of this API are shown; others go on before they are complete.
 
         Of a response: the API of its request.
         """
@@ -28,35 +28,36 @@ class Interceptor:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is wanted of any frame now: a proxy may pass bytes without finding frames."""
+        """True if no frame is wanted now: a proxy may pass bytes without finding frames."""
         return True
 
     def opened(self, place: Place) -> Sequence[Step] | None:  # noqa: ARG002
-        """A connection was accepted; steps for its upstream direction, before any byte."""
+        """Return steps for the upstream direction of an accepted connection, before any byte."""
         return None
 
     def closed(self, place: Place) -> None:
-        """A connection is gone, both its sockets: what was kept for it can be forgotten."""
+        """Forget the state of a connection that is gone, both its sockets."""
 
     def request(self, seen: SeenRequest) -> Sequence[Step] | None:  # noqa: ARG002
-        """What becomes of a request."""
+        """Return the steps in place of a request."""
         return None
 
     def response(self, seen: SeenResponse) -> Sequence[Step] | None:  # noqa: ARG002
-        """What becomes of a response."""
+        """Return the steps in place of a response."""
         return None
 
     def ended(self, unanswered: SeenRequest) -> Sequence[Step] | None:  # noqa: ARG002
-        """The broker ended instead of answering: steps towards the client before it ends too."""
+        """Return steps towards the client before its end: the broker ended instead of answering."""
         return None
 
     def cut(self, place: Place, rest: bytes) -> Sequence[Step] | None:  # noqa: ARG002
-        """The client ended inside a frame, of which ``rest`` came; None passes it on."""
+        """Return steps for a client that ended inside a frame, ``rest`` of it; None passes it."""
         return None
 
     def bad_length(self, place: Place, length: int) -> Sequence[Step] | None:  # noqa: ARG002
-        """A client's frame length that cannot be; None passes it on, and all behind it unread.
+        """Return steps for an impossible length of a client's frame.
 
-        With steps nothing more of what this client sends reaches the broker.
+        None passes it on, and all behind it unread. With steps nothing more of what this client
+        sends reaches the broker.
         """
         return None

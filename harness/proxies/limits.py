@@ -1,4 +1,4 @@
-"""How much a proxy holds at most, and how long it waits."""
+"""The limits of what a proxy holds, and of how long it waits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Limits:
     """Bytes, counts and times; all but the last two are for one connection.
 
     A direction holds at most ``held_bytes`` in steps and toxics and one read more, then reading
-    stops; each piece counts for 128 more than it has, so this is about the memory. A frame that
-    somebody wants to see and that is larger than ``collected_bytes`` passes unread; so does every
-    frame while those of all connections together hold ``collected_in_all``. A request longer than
-    ``request_bytes`` is none: Kafka's own limit.
+    stops; each piece counts for 128 more than it has, so this is about the memory. A wanted frame
+    that is larger than ``collected_bytes`` passes unread; so does every frame while the frames of
+    all connections together hold ``collected_in_all``. A request longer than ``request_bytes`` is
+    none: Kafka's own limit.
     """
 
     request_bytes: int = 104_857_600

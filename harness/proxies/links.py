@@ -1,7 +1,7 @@
-"""The links of a proxied cluster: who is cut off from whom, healed by one call.
+"""The links of a proxied cluster: cuts between its nodes, healed by one call.
 
 A link is the proxy through which one node (or all clients) opens its connections to another. Cuts
-by hand and partitions may overlap: a link is healed when nobody cuts it any more.
+by hand and partitions may overlap: a link is healed when none of them cuts it any more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BOTH: Directions = frozenset(Direction)
 
 
 class Wire(Protocol):
-    """What is needed of a proxy here, see :class:`harness.proxies.proxy.Proxy`."""
+    """The part of a proxy that links use, see :class:`harness.proxies.proxy.Proxy`."""
 
     def cut(self, direction: Direction | None = None) -> object: ...
 
@@ -63,15 +63,18 @@ class Link(Generic[P]):
         return f"{self.source}->{self.destination}"
 
     def cut(self, direction: Direction | None = None) -> None:
-        """From now on nothing passes, in one direction of its connections or in both."""
+        """Stop all traffic, in one direction of its connections or in both, from now on."""
         self._links.hold(BY_HAND, _halves(self, direction))
 
     def heal(self) -> None:
-        """Take back what was cut by hand; a partition that cuts it too still does."""
+        """Undo the cut by hand; a partition that cuts the link too still does."""
         self._links.release(BY_HAND, _halves(self))
 
     def call(self, work: Callable[[P], T]) -> T:
-        """What ``work`` returns, given the proxy where it runs: there alone it may be changed."""
+        """Return the result of ``work``, called with the proxy on its loop.
+
+        Only there the proxy may be changed.
+        """
         return self._links.run(lambda: work(self.proxy))
 
     @property
@@ -81,7 +84,7 @@ class Link(Generic[P]):
 
     @property
     def is_cut(self) -> bool:
-        """Whether nothing passes in any direction."""
+        """True if nothing passes in any direction."""
         return self.cut_directions == BOTH
 
 
@@ -110,7 +113,7 @@ class LinkGroup(Generic[P]):
 
 
 class ActivePartition(Generic[P]):
-    """A partition that is done now; as a context manager it is healed at the exit."""
+    """A partition that is in effect; as a context manager it is healed at the exit."""
 
     def __init__(self, links: Links[P], partition: Partition, cut: frozenset[HalfLink]) -> None:
         self._links, self.partition, self._cut = links, partition, cut
@@ -122,7 +125,7 @@ class ActivePartition(Generic[P]):
         return [self._links[pair] for pair in sorted(there)]
 
     def heal(self) -> None:
-        """Take back just this one. Twice is fine."""
+        """Undo just this partition. Twice is fine."""
         self._links.release(self, self._cut)
 
     def __enter__(self) -> Self:
@@ -144,7 +147,7 @@ class Links(Mapping[tuple[str, str], Link[P]]):
     """
 
     def __init__(self, proxies: Mapping[tuple[Name, Name], P], run: Run = _here) -> None:
-        """``run``: what is told together is done in one such call."""
+        """``run`` runs a function where the proxies run; each group of changes is one such call."""
         self.run = run
         self._links = {
             (str(source), str(destination)): Link(self, str(source), str(destination), proxy)
@@ -172,7 +175,7 @@ class Links(Mapping[tuple[str, str], Link[P]]):
 
     @property
     def nodes(self) -> list[str]:
-        """Everybody but the clients: brokers in their order, then controller or ZooKeeper."""
+        """All ends but the clients: brokers in their order, then controller or ZooKeeper."""
         return [name for name in self._names() if name != CLIENT]
 
     @property
@@ -181,11 +184,11 @@ class Links(Mapping[tuple[str, str], Link[P]]):
         return [name for name in self._names() if name not in NO_BROKERS]
 
     def from_(self, source: Name) -> LinkGroup[P]:
-        """What a node opens to others. The link of a broker to itself is never in a group."""
+        """The links that a node opens to others. No group has the link of a broker to itself."""
         return self._group(source, lambda link: link.source == str(source))
 
     def to(self, destination: Name) -> LinkGroup[P]:
-        """What others open to a node, clients included."""
+        """The links that others open to a node, clients included."""
         return self._group(destination, lambda link: link.destination == str(destination))
 
     def between(self, one: Name, other: Name) -> LinkGroup[P]:
@@ -215,9 +218,9 @@ class Links(Mapping[tuple[str, str], Link[P]]):
     # -- partitions ----------------------------------------------------------------------------
 
     def partition(self, partition: Partition) -> ActivePartition[P]:
-        """Cut at one moment all that it says; of two nodes without a link nothing is cut.
+        """Cut at one moment all links of the partition; pairs of nodes without a link are skipped.
 
-        Raises UnknownLink: it names a node that there is not, or cuts nothing at all.
+        Raises UnknownLink: it names an unknown node, or cuts nothing at all.
         """
         for name in sorted(partition.nodes):
             self._known(name)
@@ -231,18 +234,18 @@ class Links(Mapping[tuple[str, str], Link[P]]):
         return active
 
     def heal(self) -> None:
-        """Everything: what was cut by hand, and every partition."""
+        """Heal everything: cuts by hand, and every partition."""
         self.run(lambda: self._change(list(self._holders), lambda holders: holders.clear()))
 
-    # -- who cuts what -------------------------------------------------------------------------
+    # -- holders of cuts -----------------------------------------------------------------------
 
     def hold(self, holder: object, halves: Iterable[HalfLink]) -> None:
-        """``holder`` wants these cut, until it releases them."""
+        """Cut these half links for ``holder``, until it releases them."""
         wanted = list(halves)
         self.run(lambda: self._change(wanted, lambda holders: holders.add(holder)))
 
     def release(self, holder: object, halves: Iterable[HalfLink]) -> None:
-        """``holder`` wants them cut no more."""
+        """Release the cuts of ``holder``; other holders keep theirs."""
         wanted = list(halves)
         self.run(lambda: self._change(wanted, lambda holders: holders.discard(holder)))
 
@@ -263,7 +266,7 @@ class Links(Mapping[tuple[str, str], Link[P]]):
 
 
 def _switch(proxy: Wire, before: Directions, after: Directions) -> None:
-    """Tell a proxy only what is new to it."""
+    """Apply to a proxy only what changes."""
     for change, directions in ((proxy.cut, after - before), (proxy.heal, before - after)):
         if directions == BOTH:
             change(None)

@@ -1,8 +1,8 @@
-"""Partitions of a cluster by name: who does not hear whom, and which links that cuts.
+"""Partitions of a cluster by name: the pairs of nodes without traffic, and the links to cut.
 
-The shapes are those that Jepsen made known (its namespace ``jepsen.nemesis`` calls the map of who
-drops whose packets a grudge). Everything here is data; :class:`harness.proxies.links.Links` does
-it.
+The shapes are those that Jepsen made known (its namespace ``jepsen.nemesis`` calls the map from a
+node to the nodes that it drops packets from a grudge). Everything here is data;
+:class:`harness.proxies.links.Links` applies it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ CLIENT = "client"
 """All clients together: the source of the links by which they reach the brokers."""
 
 Name = str | int
-"""Who stands at an end of a link: a broker id, ``client``, ``controller``, ``zookeeper``."""
+"""An end of a link: a broker id, ``client``, ``controller``, ``zookeeper``."""
 
 
 class PartitionError(ValueError):
-    """Nodes of which the wanted partition cannot be made."""
+    """The wanted partition cannot be made of these nodes."""
 
 
 class HalfLink(NamedTuple):
@@ -35,7 +35,7 @@ class HalfLink(NamedTuple):
 
 @dataclass(frozen=True)
 class Partition:
-    """``unheard``: pairs (speaker, hearer): nothing that the one says reaches the other.
+    """``unheard``: pairs (speaker, hearer); nothing that the speaker sends reaches the hearer.
 
     ``a | b`` is both of them together.
     """
@@ -45,12 +45,12 @@ class Partition:
 
     @property
     def nodes(self) -> frozenset[str]:
-        """All that are named in it."""
+        """All nodes that it names."""
         return frozenset(node for pair in self.unheard for node in pair)
 
     @property
     def grudge(self) -> dict[str, frozenset[str]]:
-        """By hearer, whom it does not hear."""
+        """For each hearer the speakers that it does not hear."""
         hearers = sorted({hearer for _, hearer in self.unheard})
         return {
             hearer: frozenset(speaker for speaker, deaf in self.unheard if deaf == hearer)
@@ -59,7 +59,7 @@ class Partition:
 
     @property
     def half_links(self) -> frozenset[HalfLink]:
-        """What to cut: the speaker's requests to the hearer, and its answers to it."""
+        """The half links to cut: the speaker's requests to the hearer, and its answers to it."""
         said = {HalfLink(speaker, to, Direction.UPSTREAM) for speaker, to in self.unheard}
         answered = {HalfLink(to, speaker, Direction.DOWNSTREAM) for speaker, to in self.unheard}
         return frozenset(said | answered)
@@ -69,7 +69,7 @@ class Partition:
 
 
 def split(*groups: Iterable[Name], name: str = "split") -> Partition:
-    """Nobody hears anybody of another group. Raises PartitionError: a node in two groups."""
+    """Cut all groups off from each other. Raises PartitionError: a node in two groups."""
     sides = [_texts(group) for group in groups]
     if len(sides) < 2 or not all(sides):
         raise PartitionError(f"a {name} needs two groups with a node in each")
@@ -94,7 +94,7 @@ def symmetric(nodes: Iterable[Name], *, clients: bool = False) -> Partition:
 
 
 def asymmetric(hearer: Name, speakers: Name | Iterable[Name]) -> Partition:
-    """``hearer`` hears nothing that the speakers say; they hear it well."""
+    """Cut the direction from the speakers to ``hearer``; the other direction stays."""
     several = [speakers] if isinstance(speakers, Name) else speakers
     names = [each for each in _texts(several) if each != str(hearer)]
     if not names:
@@ -103,10 +103,10 @@ def asymmetric(hearer: Name, speakers: Name | Iterable[Name]) -> Partition:
 
 
 def ring(nodes: Iterable[Name]) -> Partition:
-    """Each hears a majority around it, itself included, and no two hear the same one.
+    """Each node hears a majority around it, itself included, and no two hear the same one.
 
-    Hearing is mutual where the majority is an odd number of nodes; with three nodes, whose
-    majority is two, each hears its successor and not its predecessor.
+    Hearing is mutual where the majority is an odd number of nodes. Three nodes have a majority of
+    two: each hears its successor and not its predecessor.
     """
     names = _at_least(3, "ring", nodes)
     count = len(names)
@@ -121,10 +121,10 @@ def ring(nodes: Iterable[Name]) -> Partition:
 
 
 def bridge(nodes: Iterable[Name], *, over: Name | None = None, clients: bool = False) -> Partition:
-    """Two halves that hear each other only over one node, which hears everybody.
+    """Make two halves that hear each other only over one node, which hears all nodes.
 
-    ``over``: that node; without it the one in the middle of the order given. ``clients``: they
-    are cut off from the first half.
+    ``over``: that node; without it the one in the middle of the order given. ``clients``: they are
+    cut off from the first half.
     """
     names = _at_least(3, "bridge", nodes)
     middle = names[len(names) // 2] if over is None else str(over)
@@ -136,7 +136,7 @@ def bridge(nodes: Iterable[Name], *, over: Name | None = None, clients: bool = F
 
 
 def isolate_one(node: Name, nodes: Iterable[Name], *, clients: bool = False) -> Partition:
-    """``node`` and the others hear nothing of each other; ``clients``: nor do they and it."""
+    """Cut ``node`` off from the others, in both directions; ``clients``: from the clients too."""
     others = [each for each in _texts(nodes) if each != str(node)]
     return split([node], [*others, *_clients(clients, others)], name="isolate_one")
 
@@ -144,7 +144,7 @@ def isolate_one(node: Name, nodes: Iterable[Name], *, clients: bool = False) -> 
 def isolate_leader(
     leader: Name | Callable[[], Name], nodes: Iterable[Name], *, clients: bool = False
 ) -> Partition:
-    """The same with the leader of a partition, whose id is given or found out now."""
+    """Isolate the leader of a partition; ``leader``: its id, or a function that returns the id."""
     found = leader() if callable(leader) else leader
     apart = isolate_one(found, nodes, clients=clients)
     return Partition("isolate_leader", apart.unheard)

@@ -38,15 +38,15 @@ LOCAL = Address("127.0.0.1", 0)
 
 
 def _nobody(event: Event) -> None:
-    """For a proxy whose events nobody wants to hear."""
+    """Ignore the event: the default listener of a proxy."""
 
 
 class Proxy:
     """One link. All of it belongs to the loop that ``start`` ran on.
 
-    Without interceptor and rewriter it knows no frames, unless ``count_frames``; then it also
-    cannot be told of them later. ``tell`` hears of faults; what an interceptor or rewriter raises
-    changes nothing, is told and kept in ``errors``. ``tap`` listens at the sockets.
+    Without interceptor and rewriter it finds no frames, unless ``count_frames``; this cannot be
+    changed later. ``tell`` is called with each fault. An error of an interceptor or rewriter
+    changes nothing; it becomes an event and is kept in ``errors``. ``tap`` observes the sockets.
     """
 
     def __init__(
@@ -102,22 +102,22 @@ class Proxy:
 
     @property
     def enabled(self) -> bool:
-        """Whether it listens."""
+        """True if it listens."""
         return self._listener is not None
 
     @property
     def connections(self) -> list[ProxiedConnection]:
-        """Those that are open, oldest first."""
+        """The open connections, oldest first."""
         return list(self._open.values())
 
     @property
     def cut_directions(self) -> frozenset[Direction]:
-        """Where nothing passes now."""
+        """The directions in which nothing passes now."""
         return frozenset(self._cut)
 
     @property
     def held_bytes(self) -> int:
-        """What all connections hold together."""
+        """Bytes that all connections hold together."""
         return sum(connection.held_bytes for connection in self._open.values())
 
     @property
@@ -128,11 +128,11 @@ class Proxy:
     # -- listening --------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Listen; ``listen`` is the real address then. Raises OSError when it cannot be had."""
+        """Listen; ``listen`` is the real address then. Raises OSError when it is not available."""
         self.start_now()
 
     def start_now(self) -> None:
-        """The same for who is on the loop and cannot wait: between two frames, say."""
+        """Listen, without waiting: for callers on the loop, such as one between two frames."""
         if self._listener:
             return
         _let_large_reads_be_cheap()
@@ -158,10 +158,10 @@ class Proxy:
             for connection in self.connections:
                 connection.abort()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.sleep(0)  # the transports tell of their end on the loop's next turn
+            await asyncio.sleep(0)  # the transports report their end on the loop's next turn
 
     def drop_unread(self) -> None:
-        """Frames that are read and not walked yet go nowhere: a stop need not wait for them.
+        """Discard frames that are read and not walked yet: a stop need not wait for them.
 
         Any thread may call this. ``stop`` has to follow on the loop.
         """
@@ -270,7 +270,7 @@ class Proxy:
     # -- faults of the whole link -----------------------------------------------------------------
 
     def cut(self, direction: Direction | None = None) -> None:
-        """Nothing passes any more, one way or both; new connections are taken and stay silent."""
+        """Stop all traffic in one direction or both; new connections are accepted, but silent."""
         directions = _directions(direction)
         self._cut.update(directions)
         for connection in self.connections:
@@ -279,7 +279,7 @@ class Proxy:
         self._tell("cut", direction)
 
     def heal(self, direction: Direction | None = None) -> None:
-        """All goes on, and nothing was lost."""
+        """Undo a cut; nothing was lost."""
         directions = _directions(direction)
         self._cut.difference_update(directions)
         for connection in self.connections:
@@ -288,7 +288,7 @@ class Proxy:
         self._tell("healed", direction)
 
     def reset_connections(self) -> None:
-        """RST to both ends of all of them."""
+        """Close both ends of all connections by RST."""
         self._tell("reset", connections=len(self._open))
         for connection in self.connections:
             connection.client.reset()
@@ -297,7 +297,7 @@ class Proxy:
     # -- toxics, errors, events -------------------------------------------------------------------
 
     def _chain(self, place: Place, direction: Direction, began_ms: float) -> Chain | None:
-        """The toxics of a stream that began then; None without any."""
+        """Return the toxics of a stream that began at ``began_ms``; None without any."""
         if not self.toxics.towards(direction):
             return None
 

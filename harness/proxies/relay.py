@@ -1,4 +1,4 @@
-"""The short door: one proxy on loopback that runs a Python rule over every frame."""
+"""One proxy on loopback that runs a Python rule over every frame."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Relay:
 
     @property
     def rule_errors(self) -> list[Exception]:
-        """A rule that raises changes nothing, and is told; the last ones."""
+        """The last errors that the rule raised; a rule that raises changes nothing."""
         return list(self.proxy.errors)
 
     @property
@@ -32,7 +32,7 @@ class Relay:
         return self.proxy.connections
 
     async def start(self, port: int = 0) -> Address:
-        """Returns the address to connect to."""
+        """Start the proxy and return the address to connect to."""
         self.proxy.listen = Address(self.proxy.listen.host, port)
         await self.proxy.start()
         return self.proxy.listen

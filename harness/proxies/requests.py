@@ -1,4 +1,4 @@
-"""The upstream direction: requests, and which answers they let expect."""
+"""The upstream direction: requests, and the answers to expect."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _LENGTH = struct.Struct(">i")
 
 
 Claim = tuple[int, Course]
-"""A request that is collected: its ordinal, and why."""
+"""A collected request: its ordinal, and its course."""
 
 
 class RequestWatch(FrameWatch):
-    """Finds requests; what is sent in their place is expected to be answered."""
+    """The watch of requests; what is sent in their place is expected to be answered."""
 
     direction = Direction.UPSTREAM
 
@@ -108,7 +108,7 @@ class RequestWatch(FrameWatch):
         self.traffic.unparsed_bytes += len(data)
 
     def end(self) -> None:
-        """The client has ended."""
+        """Pass on what is left: the client has ended."""
         self.finder.catch_up()
         self._has_ended = True
         if not self.shared.interceptor.is_idle and self.finder.pending_bytes:
@@ -129,7 +129,7 @@ class RequestWatch(FrameWatch):
     def _act(
         self, steps: Iterable[Step], seen: SeenRequest | None, *, is_sent: bool = False
     ) -> None:
-        """``seen``: the request in whose place this is done; ``is_sent``: with others, already."""
+        """Do steps in the place of ``seen``; ``is_sent``: it was sent already, with others."""
         out: list[Step | Call] = []
         sent: list[bytes] = []
         for step in steps:
@@ -148,7 +148,7 @@ class RequestWatch(FrameWatch):
         self.stream.do(out)
 
     def _send_back(self, step: SendBack) -> Call:
-        if self._responses.stream.way.is_over:  # nobody gets it any more
+        if self._responses.stream.way.is_over:  # the client is gone
             return Call(_nothing)
         self.lean_on(self._responses)
         data = step.data
@@ -181,7 +181,7 @@ class RequestWatch(FrameWatch):
         return is_there
 
     def _about(self, identity: int | None, seen: SeenRequest | None) -> SeenRequest | None:
-        """Which request a frame with this correlation id is, sent in the place of ``seen``."""
+        """Return the request with this correlation id; ``seen`` if no other has it."""
         if seen is not None and identity == _correlation_id(seen.payload):
             return seen
         asked = self._asked
@@ -211,7 +211,7 @@ class RequestWatch(FrameWatch):
 
 
 def _nothing() -> None:
-    """Instead of an answer that leads nowhere."""
+    """Do nothing, in place of an answer that leads nowhere."""
 
 
 def _correlation_id(payload: bytes) -> int | None:

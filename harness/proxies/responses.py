@@ -21,11 +21,11 @@ _CORRELATION_ID = struct.Struct(">i")
 
 
 Claim = tuple[int, Sent, Course]
-"""A response that is collected: its ordinal, its request, and why."""
+"""A collected response: its ordinal, its request, and its course."""
 
 
 class ResponseWatch(FrameWatch):
-    """Finds responses; they come in the order of requests."""
+    """The watch of responses; they come in the order of requests."""
 
     direction = Direction.DOWNSTREAM
 
@@ -49,7 +49,7 @@ class ResponseWatch(FrameWatch):
         if length >= _CORRELATION_ID.size:
             (correlation_id,) = _CORRELATION_ID.unpack_from(data, at)
         sent = self._unanswered.answered(correlation_id)
-        # What nobody asked for is of no kind that somebody could be asked about.
+        # A response to no request is of no kind, so it is never shown.
         course = self.courses.of(sent[1:3]) if sent else None
         tally = course.tally if course else self.traffic.by_api[UNKNOWN]
         tally.frames += 1
@@ -108,13 +108,16 @@ class ResponseWatch(FrameWatch):
         return self._unanswered.own_count > 0
 
     def own_is_given(self) -> None:
-        """An own answer is there; it goes when its turn has come."""
+        """Send own answers that are due: one more is there."""
         self.finder.interrupt = True
         if self.finder.is_between:
             self.between()
 
     def end(self, *, ask: bool = True) -> None:
-        """The broker has ended; ``ask`` what is to come in place of an answer."""
+        """Pass on what is left: the broker has ended.
+
+        ``ask``: ask the interceptor for steps in place of a missing answer.
+        """
         self.flush()
         waiting = self._unanswered.first()
         for data in self._unanswered.own_due(all_of_them=True):

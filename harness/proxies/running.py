@@ -52,25 +52,25 @@ class RunningProxies:
         self.stop()
 
     def add(self, proxy: Proxy) -> Address:
-        """Start it here; returns where it listens. Raises OSError when it cannot."""
+        """Start a proxy here and return its address. Raises OSError when it cannot listen."""
         self.proxies.append(proxy)  # first: whatever becomes of its start, it is stopped
         self.wait_for(proxy.start())
         return proxy.listen
 
     def add_now(self, proxy: Proxy) -> Address:
-        """The same for who is on the loop already: a proxy that is made for an address seen."""
+        """Start a proxy, for callers on the loop: one that is made for an address seen."""
         proxy.start_now()
         self.proxies.append(proxy)
         return proxy.listen
 
     def remove(self, proxy: Proxy) -> None:
-        """Stop it."""
+        """Stop a proxy."""
         proxy.drop_unread()
         self.wait_for(proxy.stop())
         self.proxies.remove(proxy)
 
     def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What ``work`` returns, called on the loop: there alone proxies may be touched.
+        """Return the result of ``work``, called on the loop: only there proxies may be touched.
 
         A coroutine function is awaited, its value is returned.
         """
@@ -101,7 +101,7 @@ class RunningProxies:
     def stop(self) -> None:
         """Stop all proxies, then the thread.
 
-        Raises TimeoutError, with the place: a callback does not return. Warns of what was open
+        Raises TimeoutError, with the place, when a callback does not return. Warns of what was open
         on the loop and was no proxy of ours.
         """
         self._require_another_thread()
@@ -122,7 +122,7 @@ class RunningProxies:
             warnings.warn(left.message, stacklevel=2)
 
     def _place(self) -> str:
-        """Where the thread is now."""
+        """Return the place in the code where the thread is now."""
         frame = sys._current_frames().get(self._thread.ident or 0)
         return "".join(traceback.format_stack(frame)) if frame else "it is ending"
 
@@ -140,7 +140,7 @@ class RunningProxies:
                 runner.close()
 
     async def _until_stopped(self) -> list[BaseException]:
-        """What did not stop in good order."""
+        """Return the errors of proxies that did not stop in good order."""
         await self._is_asked_to_stop.wait()
         ended = await asyncio.gather(*(one.stop() for one in self.proxies), return_exceptions=True)
         return [each for each in ended if each is not None]

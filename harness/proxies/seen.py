@@ -1,4 +1,4 @@
-"""Frames on their way through a proxy, decoded only as far as somebody looks."""
+"""Frames on their way through a proxy, decoded only as far as they are read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PRODUCE_KEY = 0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which connection: ``source`` opened it to ``destination`` (``client``, a broker id, ...), as
-    the ``connection``-th of this link, from 0.
+    """A connection: ``source`` opened it to ``destination`` (``client``, a broker id, ...), as the
+    ``connection``-th of this link, from 0.
     """
 
     source: str = "client"
@@ -65,7 +65,7 @@ class SeenRequest:
 
     @cached_property
     def message(self) -> Message | None:
-        """The body, None when it cannot be read. Bytes after it are not looked at."""
+        """The body, None when it cannot be read. Bytes after it are ignored."""
         if self._header is None or self.api is None:
             return None
         header, start = self._header

@@ -16,7 +16,7 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Owner(Protocol):
-    """The connection, told of what happens to its sides."""
+    """The connection, called at the events of its sides."""
 
     def made(self, side: Side) -> None: ...
 
@@ -42,8 +42,8 @@ class Side(asyncio.Protocol):
         self.feed: Callable[[bytes], None] = self._feed_stream
         self.transport: asyncio.Transport | None = None
         self.has_ended = False  # the peer sends nothing more
-        self.was_told_end = False  # and it was told that nothing more comes
-        self.is_loose = False  # the other side is not to hear of the loss of this one
+        self.was_told_end = False  # and our end (FIN) was written
+        self.is_loose = False  # the other side is not closed with this one
         self._is_closing = self._is_resetting = False
         self._when_written: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -79,8 +79,11 @@ class Side(asyncio.Protocol):
         self._owner.lost(self)
 
     def forgotten(self) -> None:
-        """Who connected it was cancelled: uvloop then closes a socket that was made in the same
-        turn, and tells nobody."""
+        """Handle the loss of the socket after a cancelled connect.
+
+        uvloop then closes a socket that was made in the same turn, without calling
+        ``connection_lost``.
+        """
         if self.transport and self.transport.is_closing():
             self.connection_lost(None)
 
@@ -95,7 +98,7 @@ class Side(asyncio.Protocol):
             self._when_written()
 
     def pause(self, is_paused: bool) -> None:
-        """Read no more from the peer, or go on with it."""
+        """Pause or resume reading from the peer."""
         transport = self.transport
         if transport is None or self.has_ended or transport.is_closing():
             return
@@ -122,8 +125,8 @@ class Side(asyncio.Protocol):
     def finish(self) -> None:
         """Close by FIN, once all is written.
 
-        What the peer still sends is read for a while: a socket that is closed with unread bytes
-        answers them by RST, and the peer may lose what it has not read itself.
+        Bytes that the peer still sends are read for a while: a socket that is closed with unread
+        bytes answers them by RST, and the peer may lose bytes that it has not read itself.
         """
         if self._is_closing or self._is_resetting or self.transport is None:
             return
@@ -152,7 +155,7 @@ class Side(asyncio.Protocol):
         self._after_lingering(self._reset_now)
 
     def abort(self) -> None:
-        """Close without waiting for anybody to read."""
+        """Close without waiting for the peer to read."""
         self.is_loose = True
         self.into.finish()
         self.out.finish()
@@ -168,7 +171,7 @@ class Side(asyncio.Protocol):
         self.transport.abort()
 
     def _write_end(self) -> None:
-        """Half-close: our last byte is written, theirs may still come."""
+        """Half-close: our last byte is written, the peer's may still come."""
         if self.was_told_end or self.transport is None or self.transport.is_closing():
             return
         self.was_told_end = True
@@ -183,7 +186,7 @@ class Side(asyncio.Protocol):
         self._after_lingering(self._linger_on, unsent_bytes)
 
     def _after_lingering(self, act: Callable[..., None], *arguments: int) -> None:
-        """One thing at a time: a reset takes the place of a close."""
+        """Call ``act`` after the linger time, one at a time: a reset replaces a close."""
         if self._timer:
             self._timer.cancel()
         loop = asyncio.get_running_loop()

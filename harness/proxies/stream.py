@@ -24,7 +24,7 @@ from harness.proxies.way import Way
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A step of the engine's own: something is done when its turn has come."""
+    """A step of the engine itself: a function that is called when its turn has come."""
 
     act: Callable[[], None]
     held_bytes: int = 0  # of what it will do something with
@@ -32,7 +32,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A Wait whose time began when it arrived."""
+    """A Wait with ``from_arrival``, from the time of its arrival on."""
 
     at_ms: float
 
@@ -42,9 +42,10 @@ NEVER_MS = float("inf")
 
 
 class Stream:
-    """Bounded by ``limits.held_bytes`` and one read more, as long as who reads heeds ``pause``.
+    """One direction, with at most ``limits.held_bytes`` and one read more.
 
-    Each piece costs more than its bytes, and counts so.
+    The bound holds as long as the reader obeys ``pause``. Each piece costs more than its bytes, and
+    is counted so.
     """
 
     def __init__(
@@ -70,13 +71,13 @@ class Stream:
 
     @property
     def is_full(self) -> bool:
-        """More than this should not be added to it."""
+        """True if no more should be added."""
         if self.way.is_over:
             return False
         return self.receiver_is_slow or self.held_bytes > self._limits.held_bytes
 
     def do(self, steps: Iterable[Step | Call]) -> None:
-        """These stand behind all that waits here."""
+        """Queue these steps behind all that waits here."""
         for step in steps:
             self._append(step)
         self.run()
@@ -86,7 +87,7 @@ class Stream:
         self.do([End()])
 
     def finish(self) -> None:
-        """Nothing can go on any more: the receiver is gone, or this direction was ended."""
+        """Discard all that waits: the receiver is gone, or this direction was ended."""
         self.way.finish()
         self._stop_waiting()
         self._queue.clear()
@@ -95,7 +96,7 @@ class Stream:
         self.regulate()
 
     def run(self) -> None:
-        """Take from the queue what may go on, and see how it stands then."""
+        """Take from the queue the items that may go on, then regulate the sender."""
         if self._is_running:
             return
         self._is_running = True
@@ -107,7 +108,7 @@ class Stream:
         self.regulate()
 
     def rest(self, go_on: Callable[[], bool]) -> None:
-        """Read no more until ``go_on``, called once a turn of the loop, says that it is done.
+        """Read no more until ``go_on``, called once a turn of the loop, returns False.
 
         uvloop calls back for up to 32 reads in one turn, and each may hold thousands of frames.
         """
@@ -124,7 +125,7 @@ class Stream:
             self.regulate()
 
     def regulate(self) -> None:
-        """Choose the shortest way for what comes, and whether the sender is read."""
+        """Choose the shortest way for what comes, and pause or resume the sender."""
         if self.way.is_over:
             self.pass_on = _ignore
         else:
@@ -227,7 +228,7 @@ def _end_hold(hold: Hold, timer: asyncio.TimerHandle | None, tell: Callable[[], 
 
 
 def _ignore(data: bytes) -> None:
-    """For bytes that lead nowhere any more."""
+    """Drop bytes that lead nowhere any more."""
 
 
 def _never() -> bool:

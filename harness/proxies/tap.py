@@ -1,4 +1,4 @@
-"""Who listens at the sockets of a proxy: nothing on the way of bytes while nobody does."""
+"""Taps at the sockets of a proxy; without a tap nothing is added to the way of bytes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Protocol
 
 
 class Tap(Protocol):
-    """Asked once for each socket; what it returns stands between the socket and our side of it.
+    """Called once for each socket; the result stands between the socket and our side of it.
 
-    That must pass on every call both ways. To hear nothing of a socket it returns the side itself.
+    It must pass on every call both ways. To leave a socket out the tap returns the side itself.
     ``link``: of the proxy, as ``2->1``.
     """
 
     def client(self, side: asyncio.Protocol, link: str) -> asyncio.Protocol:
-        """Of a connection that was accepted."""
+        """Tap a connection that was accepted."""
 
     def broker(self, side: asyncio.Protocol, link: str) -> asyncio.Protocol:
-        """Of the connection to the upstream that is made for it."""
+        """Tap the connection to the upstream that is made for it."""

@@ -1,4 +1,4 @@
-"""The requests of one connection that are to be answered, in the order of their sending."""
+"""The requests of one connection that await an answer, in the order of their sending."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.proxies.toxics.chain import PIECE_COST_BYTES
 
 HEAD = struct.Struct(">hhi")  # api key, version, correlation id
 _FLEXIBLE_PRODUCE = 9
-_STUCK = 64  # so many requests that nobody answers may stand before one that is
+_STUCK = 64  # so many requests without an answer may stand before one that is answered
 
 
 class PeekedRequest(SeenRequest):
@@ -68,26 +68,26 @@ class Sent(NamedTuple):
     version: int
     ordinal: int
     seen: SeenRequest | None = None
-    perhaps_silent: bool = False  # a Produce whose acks are not known
+    perhaps_silent: bool = False  # a Produce with unknown acks
 
     def request(self, place: Place = NOWHERE) -> SeenRequest:
-        """As far as it is known."""
+        """Return the request, as far as it is known."""
         return PeekedRequest(self, place) if self.seen is None else self.seen
 
 
 def acks_of(data: bytes, at: int, stop: int, version: int) -> int | None:
-    """``acks`` of the Produce request whose payload is ``data[at:stop]``; None: not to be seen."""
+    """Return ``acks`` of the Produce request in ``data[at:stop]``; None: not to be seen."""
     at += HEAD.size
     at += 2 + max(0, int.from_bytes(data[at : at + 2], "big", signed=True))
     if version >= _FLEXIBLE_PRODUCE:
-        if data[at : at + 1] != b"\0":  # tags in a header: nobody sends them with Produce
+        if data[at : at + 1] != b"\0":  # tags in a header: no client sends them with Produce
             return None
         at += 1
     return acks_at_start(version, data[at : min(stop, at + 512)])
 
 
 class OwnAnswer:
-    """An answer that the broker does not give: its turn comes when those before were answered."""
+    """An answer that the broker does not give; its turn comes after the answers before it."""
 
     __slots__ = ("data", "is_gone")
     correlation_id = None
@@ -100,7 +100,7 @@ class OwnAnswer:
 
 
 class Unanswered:
-    """Answers come in the order of requests; a correlation id tells where one was not answered."""
+    """Answers come in the order of requests; a correlation id shows where one was not answered."""
 
     __slots__ = ("_counters", "_kept_bytes", "_limits", "_queue", "own_bytes", "own_count")
 
@@ -116,12 +116,12 @@ class Unanswered:
 
     @property
     def kept_bytes(self) -> int:
-        """How much of requests is kept until they are answered."""
+        """Bytes of requests that are kept until they are answered."""
         return self._kept_bytes
 
     def expect(self, data: bytes, at: int, stop: int, ordinal: int,
                seen: SeenRequest | None = None) -> None:  # fmt: skip
-        """A request goes to the broker, its payload is ``data[at:stop]``, or begins there."""
+        """Add a request to the broker; its payload is ``data[at:stop]``, or begins there."""
         if stop - at < HEAD.size or len(data) - at < HEAD.size:
             self.add(Sent(None, -1, -1, ordinal, seen))
             return
@@ -135,7 +135,7 @@ class Unanswered:
         self.add(Sent(correlation_id, key, version, ordinal, seen, perhaps_silent))
 
     def add(self, sent: Sent) -> None:
-        """Behind all others; what is too large to be kept is kept as peeked only."""
+        """Add a request behind all others; if it is too large to be kept, as peeked only."""
         if sent.seen is not None:
             size = len(sent.seen.payload)
             if self._kept_bytes + size > self._limits.kept_bytes:
@@ -151,14 +151,14 @@ class Unanswered:
             self._counters.forgotten += 1
 
     def first(self) -> Sent | None:
-        """Whose answer comes next."""
+        """Return the request that is answered next; one that perhaps gets no answer is left out."""
         for sent in self._queue:
             if isinstance(sent, Sent) and not sent.perhaps_silent:
                 return sent
         return None
 
     def promise(self) -> OwnAnswer:
-        """An answer will be given here."""
+        """Reserve the place of an answer that will be given here."""
         own = OwnAnswer()
         self.own_count += 1
         self.own_bytes += PIECE_COST_BYTES
@@ -166,13 +166,13 @@ class Unanswered:
         return own
 
     def give(self, own: OwnAnswer, data: bytes) -> None:
-        """This is what was promised; it stays until its turn has come."""
+        """Give the promised answer; it stays until its turn has come."""
         if not own.is_gone:
             own.data = data
             self.own_bytes += len(data)
 
     def own_due(self, *, all_of_them: bool = False) -> list[bytes]:
-        """The own answers whose turn has come, in order; they are taken out."""
+        """Take out and return the own answers with their turn, in order."""
         if all_of_them:
             self._queue = deque(sent for sent in self._queue if isinstance(sent, OwnAnswer))
         due = []
@@ -185,20 +185,20 @@ class Unanswered:
         return due
 
     def answered(self, correlation_id: int | None) -> Sent | None:
-        """The request of a response that begins; None when nobody asked."""
+        """Return the request of a response that begins; None when it answers no request."""
         if not self._queue:
             self._counters.unasked += 1
             return None
         if self._queue[0].correlation_id != correlation_id:
             self._step_over(correlation_id)
         sent = self._queue.popleft()
-        if isinstance(sent, OwnAnswer):  # its time has not come, and nobody else was asked
+        if isinstance(sent, OwnAnswer):  # its time has not come, and no request has this id
             self._queue.appendleft(sent)
             return None
         return sent if sent.seen is None else self._taken(sent)
 
     def _step_over(self, correlation_id: int | None) -> None:
-        """Bring the request with this id to the front, or leave the one whose turn it is.
+        """Bring the request with this id to the front, or leave the one in turn.
 
         Those before it that perhaps get no answer got none; others keep their places.
         """

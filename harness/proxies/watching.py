@@ -29,14 +29,14 @@ _KINDS = get_args(Step)
 
 
 class Guarded(Protocol):
-    """Calls somebody else's code: what it raises is told, and None is returned."""
+    """Call code of an interceptor or rewriter: its error becomes an event, and None is returned."""
 
     def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None: ...
 
 
 @dataclass(slots=True)
 class Shared:
-    """What all connections of one proxy have in common."""
+    """The objects that all connections of one proxy share."""
 
     interceptor: Interceptor
     rewriter: Rewriter
@@ -46,7 +46,7 @@ class Shared:
 
 
 class FrameWatch:
-    """What both directions have in common; a subclass says what it does with frames."""
+    """The common part of both directions; a subclass handles the frames."""
 
     finder: FrameFinder[Any]
 
@@ -71,36 +71,36 @@ class FrameWatch:
                 self.stream.rest(self._walk_on)
 
     def _walk_on(self) -> bool:
-        """Whether there is more of what came."""
+        """Walk on, and return True if there is more of what came."""
         self.finder.go_on()
         return self.finder.is_behind
 
     def act(self, steps: Iterable[Step]) -> None:
-        """Do what was answered, now: this must be between frames."""
+        """Do these steps now: this must be between frames."""
         raise NotImplementedError
 
     def put(self, data: bytes) -> None:
-        """Bytes of somebody else's, between frames."""
+        """Add bytes that the other direction's steps send here, between frames."""
         self.when_between(lambda: self.act([Send(data)]), len(data))
 
     @property
     def held_bytes(self) -> int:
-        """What waits here before it comes to the stream."""
+        """Bytes that wait here before they come to the stream."""
         return self.finder.pending_bytes + self._acts_bytes
 
     def is_full(self) -> bool:
-        """Whether somebody who adds to this direction should wait."""
+        """True if others that add to this direction should wait."""
         return self.stream.is_full or self._acts_bytes > self.shared.limits.held_bytes
 
     def lean_on(self, other: FrameWatch) -> None:
-        """What is sent back there must not pile up: while it is full nothing more is read here."""
+        """Read no more while ``other`` is full: bytes sent back there must not pile up."""
         if not self._leans:
             self._leans = True
             self.stream.must_wait = other.is_full
             other.stream.regulated = self.stream.regulate
 
     def when_between(self, act: Callable[[], None], held_bytes: int) -> None:
-        """At once, or as soon as the frame that is passing has passed."""
+        """Call ``act`` at once, or as soon as the frame that is passing has passed."""
         if self.finder.is_between:
             act()
         else:
@@ -116,7 +116,7 @@ class FrameWatch:
             act()
 
     def wants_interrupt(self) -> bool:
-        """Whether every boundary is to be told."""
+        """True if ``between`` has to be called at every boundary."""
         return False
 
     def collects(self, held_bytes: int) -> bool:
@@ -132,11 +132,11 @@ class FrameWatch:
         self.between()
 
     def refused(self, length: int, rest: bytes) -> None:  # noqa: ARG002
-        """What becomes of what stands behind a length that cannot be."""
+        """Pass on or replace the bytes from an impossible length on."""
         self.passes(rest)
 
     def flush(self) -> None:
-        """The sender has ended: what is unfinished goes on, and who stood aside."""
+        """Pass on unfinished bytes, and frames that stand aside: the sender has ended."""
         self.finder.catch_up()
         if self.finder.is_inside:
             self.traffic.cut_short += 1
@@ -145,16 +145,16 @@ class FrameWatch:
         self._asides.release_all()
 
     def drop(self) -> None:
-        """The connection is lost."""
+        """Forget all that is held: the connection is lost."""
         self.finder.end()
         self._asides.drop()
 
     def steps(self, answer: Callable[[T], Steps | None], about: T) -> Steps | None:
-        """What somebody answered, None if that was nothing good."""
+        """Return the steps of a callback, None if it raised an error or returned something else."""
         return self.shared.guarded(lambda seen: checked(answer(seen)), about)
 
     def common(self, step: Step, out: list[Step | Call]) -> None:
-        """A step that means the same in both directions."""
+        """Do a step that means the same in both directions."""
         if isinstance(step, Aside):
             self.stream.aside_bytes += step.held_bytes
             self._asides.add(step)
@@ -181,7 +181,7 @@ class FrameWatch:
 
 
 def checked(steps: Steps | None) -> Steps | None:
-    """Raises TypeError when something in it is no step."""
+    """Return the steps as a list. Raises TypeError when something in it is no step."""
     if steps is None:
         return None
     for step in (steps := list(steps)):

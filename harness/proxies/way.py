@@ -13,7 +13,7 @@ from harness.proxies.toxics.toxic import NEVER_MS, Mark, Piece
 
 
 class Marks(Protocol):
-    """Who does what a mark says when it comes out of the toxics."""
+    """The side that acts on a mark when it comes out of the toxics."""
 
     def reached_end(self) -> None: ...
 
@@ -23,7 +23,10 @@ class Marks(Protocol):
 
 
 class Way:
-    """Pieces in, bytes to a transport in order. Holds what toxics hold, and all while it is cut."""
+    """Pieces in, bytes to a transport in order.
+
+    It holds what toxics hold, and all pieces while it is cut.
+    """
 
     def __init__(
         self,
@@ -32,7 +35,7 @@ class Way:
         now_ms: Callable[[], float],
         traffic: Traffic,
     ) -> None:
-        """``traffic``: where it counts what it gave to the transport."""
+        """``traffic``: counts the bytes that are given to the transport."""
         self._marks, self._new_chain, self._now_ms = marks, new_chain, now_ms
         self._traffic = traffic
         self.changed: Callable[[], None] = lambda: None  # less may be held, or it is free again
@@ -44,12 +47,12 @@ class Way:
 
     @property
     def is_open(self) -> bool:
-        """Whether pieces may be forwarded at all."""
+        """True if pieces may be forwarded."""
         return self.transport is not None and not self.is_cut and not self.is_over
 
     @property
     def straight(self) -> Callable[[bytes], None] | None:
-        """What writes bytes with nothing in between; None while there is something."""
+        """The function that writes bytes with nothing in between; None while there is something."""
         if self.transport is None or not self.is_open or self.chain is not None:
             return None
         return self._write
@@ -60,7 +63,7 @@ class Way:
         return self.chain.held_cost_bytes if self.chain else 0
 
     def forward(self, piece: Piece) -> None:
-        """Only while it is open."""
+        """Forward a piece; only while it is open."""
         if self.chain is None:
             self._emit(piece)
         else:
@@ -78,7 +81,7 @@ class Way:
         self.turn()
 
     def turn(self) -> None:
-        """Let go on what is due, and come again when the next is."""
+        """Write the pieces that are due, and set a timer for the next."""
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -98,7 +101,7 @@ class Way:
         self.changed()
 
     def finish(self) -> None:
-        """Nothing more goes on; what is held is for nobody."""
+        """End this direction; what is held is discarded."""
         self.is_over = True
         self.chain = None
         if self._timer:
@@ -114,7 +117,7 @@ class Way:
             return
         if isinstance(piece, bytes):
             assert self.transport is not None
-            if not self.transport.is_closing():  # lost, which the loop tells on its next turn
+            if not self.transport.is_closing():  # lost, which the loop reports on its next turn
                 self._write(piece)
         elif piece is Mark.END:
             self.finish()

@@ -1,5 +1,5 @@
-"""The built-in broker: one node, in memory, which answers what Apache Kafka 4.4.0 answers.
+"""The built-in broker: one node, in memory, with the behaviour of Apache Kafka 4.4.0.
 
-It is the executable form of the requirements, and a target like any other: nobody reaches it
-but over its sockets.
+It is the executable form of the requirements, and a target like any other: all access goes over its
+sockets.
 """

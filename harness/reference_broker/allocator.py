@@ -1,4 +1,4 @@
-"""What becomes of freed memory."""
+"""Settings of the allocator for freed memory."""
 
 import ctypes
 
@@ -7,10 +7,10 @@ _KEPT_BYTES, _LARGE_BYTES = 32 * 1024 * 1024, 8 * 1024 * 1024
 
 
 def keep_freed_memory() -> None:
-    """Keep some of it for the next answers instead of giving it back after each.
+    """Keep some freed memory for the next responses instead of returning it after each.
 
-    An answer of a megabyte is made of pages that the system has to clear first; with glibc's own
-    limits that takes several times as long as to copy it. Only glibc has these limits.
+    The system has to clear the pages of a response of a megabyte first; with glibc's own limits
+    that takes several times as long as to copy it. Only glibc has these limits.
     """
     try:
         limit = ctypes.CDLL(None).mallopt

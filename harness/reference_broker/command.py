@@ -33,7 +33,7 @@ _MOST_NODES = 99
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is asked for, each option as it was given."""
+    """The options of the command, as given."""
 
     host: str
     port: int
@@ -79,7 +79,7 @@ class _Wanted:
 )
 @click.option("--controller", is_flag=True, help="Be the controller of a cluster, and no broker.")
 @click.option(
-    "--join", metavar="HOST:PORT", help="Be a broker of the cluster whose controller is there."
+    "--join", metavar="HOST:PORT", help="Be a broker of the cluster with this controller."
 )
 @click.option(
     "--cluster-id",
@@ -111,7 +111,7 @@ class _Wanted:
     metavar="HOST:PORT=HOST:PORT",
     help="With --join: open connections to the first address at the second. May be repeated.",
 )
-@click.option("--verbose", is_flag=True, help="Tell on stderr why connections are closed.")
+@click.option("--verbose", is_flag=True, help="Log to stderr why connections are closed.")
 def broker(
     host: str,
     port: int,
@@ -163,7 +163,7 @@ def broker(
 
 
 def _run(wanted: _Wanted) -> None:
-    """As what is asked for; a cluster's code is imported only then."""
+    """Run what the options describe; import a cluster's code only when needed."""
     is_combined = wanted.controller_port is not None
     given = [wanted.nodes is not None, wanted.is_controller, wanted.join is not None, is_combined]
     if sum(given) > 1:
@@ -203,7 +203,7 @@ def _run(wanted: _Wanted) -> None:
 
 
 def _cluster_id(folder: Path | None) -> str:
-    """Of a folder that is somebody's already, or a new one."""
+    """Return the cluster id noted in the folder, or a new one."""
     from harness.reference_broker.cluster.running import new_cluster_id
     from harness.reference_broker.storage.node_files import cluster_id_in
 

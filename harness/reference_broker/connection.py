@@ -1,11 +1,11 @@
 """One client connection: requests in one at a time, responses out in order, bounded memory.
 
-Source: class SocketServer. A connection has one request in progress; while it has, or while its
-client does not take what it is answered, at most `_BACKLOG_BYTES` and what one socket read brings
-are buffered, and then the socket is not read any more, so TCP slows the client down.
+Source: class SocketServer. A connection has one request in progress. While it has one, or while its
+client does not read its responses, the connection buffers at most `_BACKLOG_BYTES` and the data of
+one socket read, and then stops reading the socket, so TCP slows the client down.
 
-Everything happens in the loop's callbacks: a task and a future a request cost more than answering
-most requests.
+Everything happens in the loop's callbacks: a task and a future for each request cost more than
+answering most requests.
 """
 
 import asyncio
@@ -29,7 +29,10 @@ _WRITTEN_TOGETHER_BYTES = 64 * 1024
 
 
 class ClientConnection(asyncio.Protocol):
-    """Serves one client. `on_made` and `on_lost` tell the server, which may refuse it."""
+    """Serves one client.
+
+    `on_made` informs the server of the new connection, which it may refuse; `on_lost` of its end.
+    """
 
     def __init__(
         self,
@@ -72,7 +75,7 @@ class ClientConnection(asyncio.Protocol):
             self._idle_timer = self._loop.call_later(self._idle_s, self._look_whether_idle)
 
     def data_received(self, data: bytes) -> None:
-        """Serve what is whole; stop reading when more is there than can be served now."""
+        """Serve whole requests; stop reading when more data is buffered than can be served now."""
         self._heard_at = self._loop.time()
         self._buffer.append(data)
         if self._can_serve:
@@ -80,7 +83,7 @@ class ClientConnection(asyncio.Protocol):
         self._steer_reading()
 
     def eof_received(self) -> bool:
-        """The client sends no more. Requests already here are still answered, but none waits."""
+        """The client sends no more; its buffered requests are still answered, but none waits."""
         self._has_ended = True
         if self._waiting is not None:
             self._abandon()
@@ -103,7 +106,7 @@ class ClientConnection(asyncio.Protocol):
         self._on_lost(self)
 
     def pause_writing(self) -> None:
-        """The client reads slower than it is answered."""
+        """The client reads responses slower than the node sends them."""
         self._is_writable = False
         if self._transport is not None:
             self._untaken.wait_for(self, self._transport.get_write_buffer_size())
@@ -122,7 +125,7 @@ class ClientConnection(asyncio.Protocol):
         return self._waiting is None and self._held_by is None and self._is_writable
 
     def _continue(self) -> None:
-        """What kept the next request from being served is over."""
+        """Go on serving: the reason to wait with the next request is over."""
         if self._held_by is not None:
             self._held_by.cancel()
             self._held_by = None
@@ -180,7 +183,7 @@ class ClientConnection(asyncio.Protocol):
             self._held_by = self._loop.call_later(response.mute_ms / 1000, self._continue)
 
     def _finish(self, result: "asyncio.Future[Message | bytes]") -> None:
-        """What the oldest request waited for has come."""
+        """Send the response of the oldest request after its wait."""
         waiting = self._waiting
         if waiting is None or waiting.waiter.result is not result or result.cancelled():
             return
@@ -203,12 +206,12 @@ class ClientConnection(asyncio.Protocol):
             self._continue()
 
     def _give_up(self) -> None:
-        """Nothing more is read from this client."""
+        """Read nothing more from this client."""
         self._has_ended = True
         self._buffer.clear()
 
     def _abandon(self) -> None:
-        """Drop the request that waits: nobody is there for its answer."""
+        """Drop the waiting request: no client is left to read its response."""
         if self._waiting is not None:
             self._node.purgatory.leave(self._waiting.waiter)
             self._waiting = None
@@ -222,7 +225,7 @@ class ClientConnection(asyncio.Protocol):
         answers.clear()
 
     def _write_lent(self, parts: Sequence[bytes | LentBytes], answers: list[bytes]) -> None:
-        """What is lent goes at once, behind what is written before it."""
+        """Send borrowed buffers immediately, behind the parts that precede them."""
         answers.append(frame_head(sum(map(len, parts))))
         for part in parts:
             if isinstance(part, LentBytes):
@@ -269,7 +272,7 @@ class ClientConnection(asyncio.Protocol):
         self._read(True)
 
     def _give_back(self) -> None:
-        """The request in progress is over: one that waits needs as much as one that comes."""
+        """Release the memory of the finished request, which keeps it while it waits, too."""
         reserved_bytes, self._reserved_bytes = self._reserved_bytes, 0
         self._memory.give_back(reserved_bytes)
 
@@ -287,8 +290,11 @@ class ClientConnection(asyncio.Protocol):
             transport.pause_reading()
 
     def _look_whether_idle(self) -> None:
-        """Who sends slowly is not idle, nor who waits for an answer or for memory; who neither
-        sends nor takes what it is answered is."""
+        """Close the connection if its client has been idle for too long.
+
+        A client that sends slowly, or waits for a response or for memory, is not idle. A client
+        that neither sends nor reads its responses is idle.
+        """
         assert self._idle_s is not None
         is_held = self._waiting is not None or self._held_by is not None
         if is_held or (self._is_writable and not self._is_reading):
@@ -302,7 +308,7 @@ class ClientConnection(asyncio.Protocol):
             self._idle_timer = self._loop.call_later(left_s, self._look_whether_idle)
 
     def close(self) -> None:
-        """Send what is written, then close."""
+        """Send all written data, then close."""
         if self._transport is not None:
             self._transport.close()
 

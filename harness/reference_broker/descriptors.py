@@ -1,7 +1,7 @@
-"""How many files and sockets the process may have open, and when one of them has to give way.
+"""The limit of open files and sockets of the process, and the reserve below it.
 
-A new descriptor has the lowest number that is free: a high one says that all below are in use,
-whoever has them.
+A new descriptor has the lowest free number: a high number means that all below are in use, by any
+part of the process.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ import sys
 from contextlib import suppress
 
 _SPARED = 256
-"""For what is open for a moment: a checkpoint, a folder, a connection until it is refused."""
+"""Reserved for brief use: a checkpoint, a folder, a connection until its refusal."""
 
 
 def raise_limit() -> None:
-    """To what the system allows, as a JVM does at its start (MaxFDLimit)."""
+    """Raise the limit to the system's maximum, as a JVM does at its start (MaxFDLimit)."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # some systems tell a larger limit than they take
+    with suppress(ValueError, OSError):  # some systems report a larger limit than they accept
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def limit() -> int:
-    """So many descriptors the process may have."""
+    """Return the number of descriptors that the process may have."""
     found, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return sys.maxsize if found == resource.RLIM_INFINITY else found
 
 
 def spared() -> int:
-    """So many of them nobody keeps."""
+    """Return the number of descriptors that are reserved for files that are open briefly."""
     return min(_SPARED, limit() // 4)
 
 
 def is_spared(descriptor: int) -> bool:
-    """Whether it is one of those: then it, or another one, has to be closed soon."""
+    """True if the descriptor is of the reserve: it, or another one, must be closed soon."""
     return descriptor >= limit() - spared()
 
 
 def is_exhausted(error: OSError) -> bool:
-    """Whether the process or the system had no descriptor left: nothing is wrong with a disk."""
+    """True if the process or the system had no descriptor left; the disk is not at fault."""
     return error.errno in (errno.EMFILE, errno.ENFILE)

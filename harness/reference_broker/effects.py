@@ -1,4 +1,4 @@
-"""What state objects ask the world to do, returned in the order in which it must happen."""
+"""The effects that state objects return, in the order in which the node must carry them out."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -8,7 +8,7 @@ from harness.ids import GroupId, PartitionIndex
 
 @dataclass(frozen=True, slots=True)
 class PartitionGrew:
-    """Records were appended or became readable: who waits for this partition looks again."""
+    """Records were appended or became readable: requests that wait for this partition try again."""
 
     topic_id: UUID
     partition_index: PartitionIndex
@@ -16,7 +16,7 @@ class PartitionGrew:
 
 @dataclass(frozen=True, slots=True)
 class IsrProposed:
-    """The controller is to be asked for another set of replicas in sync."""
+    """The broker must ask the controller for another ISR."""
 
     topic_id: UUID
     partition_index: PartitionIndex
@@ -24,8 +24,10 @@ class IsrProposed:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaMoved:
-    """The broker leads, follows or leaves a partition now: who waits there looks again, and it is
-    fetched from where its leader is."""
+    """The broker leads, follows or leaves a partition now.
+
+    Requests that wait there try again, and a follower fetches from the new leader.
+    """
 
     topic_id: UUID
     partition_index: PartitionIndex
@@ -33,7 +35,7 @@ class ReplicaMoved:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryChosen:
-    """The controller is to be told that a replica will be in this directory (KIP-858)."""
+    """The broker must inform the controller that a replica will be in this directory (KIP-858)."""
 
     topic_id: UUID
     partition_index: PartitionIndex
@@ -42,7 +44,7 @@ class DirectoryChosen:
 
 @dataclass(frozen=True, slots=True)
 class CreationWanted:
-    """Somebody asked for a topic that does not exist: the controller is to be asked for it."""
+    """A client needs a topic that does not exist: the broker must ask the controller for it."""
 
     name: str
     partition_count: int
@@ -52,7 +54,7 @@ class CreationWanted:
 
 @dataclass(frozen=True, slots=True)
 class TopicDeleted:
-    """The topic is gone: fetches that wait for any of its partitions answer with the error."""
+    """The topic is gone: fetches that wait for any of its partitions return the error."""
 
     topic_id: UUID
     partition_count: int
@@ -60,7 +62,7 @@ class TopicDeleted:
 
 @dataclass(frozen=True, slots=True)
 class GroupMoved:
-    """Something changed in the group: joins and syncs that wait may have their answers."""
+    """The group has changed: waiting joins and syncs may be complete."""
 
     group_id: GroupId
 

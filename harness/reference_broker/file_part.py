@@ -1,4 +1,4 @@
-"""A piece of a file that goes to a client without a stay in memory."""
+"""A piece of a file that is sent to a client without a copy in memory."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable
 from harness.codec.lent_bytes import LentBytes
 
 LEAST_BYTES = 128 * 1024
-"""Smaller ones are not sent any faster than read and written (docs/storage-speed.md)."""
+"""Sending smaller pieces directly is no faster than reading and writing (docs/storage-speed.md)."""
 
 
 class FileTooShort(Exception):
-    """The file was cut since the piece was lent."""
+    """The file was cut after the piece was made."""
 
 
 class FilePart(LentBytes):
     """``size_bytes`` of a file, from ``position`` on.
 
-    ``descriptor`` is asked for it when it is sent: of many open files some are closed meanwhile.
-    Who lends it changes the file as soon as it has the turn again: it is to be sent before.
+    ``descriptor`` is called at each use: with many open files, some are closed meanwhile. The owner
+    of the file may change it as soon as it runs again, so the piece must be sent before.
     """
 
     __slots__ = ("_descriptor", "_position", "_size_bytes")
@@ -36,10 +36,10 @@ class FilePart(LentBytes):
         return self._read(0)
 
     def send(self, socket: int) -> bytes:
-        """As much as the socket takes now; the rest, which has to wait, comes back as bytes.
+        """Send as much as the socket takes now; return the rest, which has to wait.
 
-        Raises OSError, FileTooShort: of the file. What is wrong with the socket shows when the
-        rest is written to it.
+        Raises OSError, FileTooShort: of the file. An error of the socket shows when the caller
+        writes the rest to it.
         """
         sent, descriptor = 0, self._descriptor()
         while sent < self._size_bytes:

@@ -1,4 +1,4 @@
-"""What a broker knows when it starts: everything that follows from its settings."""
+"""The state of a broker at its start, which follows from its settings."""
 
 import base64
 
@@ -50,7 +50,7 @@ _ANY_SEQUENCE_IS_FIRST = (2, 5)  # KAFKA-8710
 
 
 def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomness) -> BrokerState:
-    """Of a broker on its own, without topics; it listens at `host` and `port`."""
+    """Return the state of a single broker without topics; it listens at `host` and `port`."""
     cluster_id = base64.urlsafe_b64encode(random_uuid(randomness).bytes).decode().rstrip("=")
     state = _state_at(settings, Endpoint(host, port), cluster_id, ProducerIds())
     _register_alone(state.cluster, settings, Endpoint(host, port), randomness)
@@ -58,7 +58,7 @@ def state_of(settings: BrokerSettings, host: str, port: int, randomness: Randomn
 
 
 def member_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
-    """Of a broker in a cluster, which knows nothing yet; clients come to `at`."""
+    """Return the empty state of a broker in a cluster; `at` is its address for clients."""
     state = _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True))
     state.is_member = True
     state.cluster.host.has_begun = False
@@ -66,7 +66,7 @@ def member_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> Bro
 
 
 def controller_state(settings: BrokerSettings, at: Endpoint, cluster_id: str) -> BrokerState:
-    """Of a controller that is no broker: it keeps registrations, and no records."""
+    """Return the state of a controller that is no broker: registrations, and no records."""
     return _state_at(settings, at, cluster_id, ProducerIds(in_blocks=True), own=NO_BROKER)
 
 
@@ -132,7 +132,7 @@ def _host_of(settings: BrokerSettings, broker_id: BrokerId) -> ReplicaHost:
 def _register_alone(
     cluster: Cluster, settings: BrokerSettings, endpoint: Endpoint, randomness: Randomness
 ) -> None:
-    """A broker on its own is the whole cluster, at once."""
+    """Register a single broker as the whole cluster."""
     cluster.host.brokers.put(
         BrokerRegistration(
             cluster.host.own,
@@ -178,7 +178,7 @@ def _group_limits(settings: BrokerSettings) -> GroupLimits:
 
 
 def _configs_of(settings: BrokerSettings, host: str, port: int) -> BrokerConfigLayers:
-    """What DescribeConfigs shows: what was given, and what follows from how the node runs."""
+    """Return the configs for DescribeConfigs: the given ones, and those of the running node."""
     node_id, listener = str(settings.number("node.id")), f"PLAINTEXT://{host}:{port}"
     running = {
         "advertised.listeners": listener,
@@ -187,7 +187,7 @@ def _configs_of(settings: BrokerSettings, host: str, port: int) -> BrokerConfigL
         "node.id": node_id,
     }
     static = {**running, **{name: text for name, text in settings.given.items() if text}}
-    # With KIP-966 the value is one of the whole cluster from its first start on.
+    # With KIP-966 the whole cluster has one value from its first start on.
     in_sync = "min.insync.replicas"
     eligible = settings.like.since(*ELIGIBLE_LEADERS_ARE_KEPT)
     cluster = {in_sync: static.get(in_sync, "1")} if eligible else {}
@@ -195,7 +195,7 @@ def _configs_of(settings: BrokerSettings, host: str, port: int) -> BrokerConfigL
 
 
 def cluster_configs(settings: BrokerSettings) -> dict[str, str]:
-    """What the controller sets for all brokers when a cluster begins."""
+    """Return the configs that the controller sets for all brokers when a cluster begins."""
     return dict(_configs_of(settings, "", 0).cluster)
 
 

@@ -1,7 +1,7 @@
-"""Like which release of Apache Kafka the broker behaves: what it advertises, what it does by date.
+"""The emulated release of Apache Kafka: its advertised versions, and its behaviour by date.
 
-``advertised.tsv`` has what brokers of the releases list in ApiVersions, asked of each: with a
-ZooKeeper up to 2.8.2, without from 3.9.2 on, as is usual for them.
+``advertised.tsv`` has the ApiVersions responses of brokers of the releases: with a ZooKeeper up to
+2.8.2, without from 3.9.2 on, as is usual for them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _PRODUCE_0_IS_SHOWN_ONLY = (4, 0)  # KAFKA-18659
 
 
 class LikenessError(ValueError):
-    """There is no likeness of this release; the message says of which there is."""
+    """The broker cannot emulate this release; the message lists the releases that it can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Of one release, or of none: then all versions that were ever served are.
+    """One emulated release, or none: then the broker serves all versions that ever existed.
 
     Attributes:
         release: as in ``2.8.2``; empty for none.
-        api_versions: by API key, what the release advertises; empty for none.
+        api_versions: by API key, the advertised versions of the release; empty for none.
     """
 
     release: str = ""
@@ -49,30 +49,36 @@ class Likeness:
         return cls(release, ranges)
 
     def since(self, *numbers: int) -> bool:
-        """Whether the release is ``numbers`` or later; none is later than all."""
+        """True if the release is ``numbers`` or later; no release counts as later than all."""
         if not self.release:
             return True
         return tuple(map(int, self.release.split("."))) >= numbers
 
     @property
     def has_zookeeper(self) -> bool:
-        """Whether offsets of version 0 have a place; none has all that there ever was."""
+        """True if offsets of version 0 can be stored; no release has all that ever existed."""
         return not self.release or not self.since(*_WITHOUT_ZOOKEEPER)
 
     @property
     def between_nodes(self) -> Likeness:
-        """How nodes of a cluster speak among themselves: releases with a ZooKeeper know nothing of
-        our wire, so they speak as one that is like none."""
+        """The release that nodes of a cluster emulate between themselves.
+
+        Releases with a ZooKeeper do not know the protocol of this broker's clusters, so their nodes
+        use the one of no release.
+        """
         return LIKE_NONE if self.has_zookeeper else self
 
     def advertised(self, api_key: int, lowest: int, highest: int) -> Range | None:
-        """What of the versions that we can serve the release advertises; None for nothing."""
+        """Return the versions that the release advertises and the broker serves, or None."""
         first, last = self.api_versions.get(api_key, (0, -1))
         low, high = max(first, lowest), min(last, highest)
         return (low, high) if low <= high else None
 
     def served_from(self, api_key: int) -> int:
-        """What is advertised below this version is there for clients that want to see it."""
+        """Return the lowest version to serve.
+
+        The release advertises lower ones only for clients that look for them.
+        """
         hidden = api_key == _PRODUCE and self.release and self.since(*_PRODUCE_0_IS_SHOWN_ONLY)
         return _FIRST_PRODUCE_WITH_BATCHES if hidden else 0
 
@@ -81,7 +87,7 @@ LIKE_NONE = Likeness()
 
 
 def releases() -> tuple[str, ...]:
-    """Those that the broker can be like, in their order."""
+    """Return the releases that the broker can emulate, in their order."""
     return tuple(_rows())
 
 

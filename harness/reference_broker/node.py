@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.controller.registration import ControllerRole
 
 Forward = Callable[["bytes", str], "asyncio.Future[bytes]"]
-"""Passes a client's request on to the controller, with the client's host; gives the response."""
+"""Forwards a client's request, with the client's host, to the controller; returns the response."""
 
 
 class RequestRejected(Exception):
-    """The request cannot be answered: its connection has to be closed. The message says why."""
+    """A request without a response: its connection must be closed. The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class _Request:
 
 
 class Response(NamedTuple):
-    """`parts` are the response without its length, None when the request wants none. What is lent
-    is to be sent before the node is given anything else to do.
+    """A response as encoded parts.
 
-    Nothing more is read from the client for `mute_ms`: for as long as it was told to wait
-    (KIP-219).
+    `parts` are the response without its length, None if the request has no response. The connection
+    must send borrowed buffers before it gives the node any other work. It reads nothing more from
+    the client for `mute_ms`: the throttle time of the response (KIP-219).
     """
 
     parts: Sequence[bytes | LentBytes] | None
@@ -86,7 +86,7 @@ class Response(NamedTuple):
 
 
 class _Served(NamedTuple):
-    """What a listener serves, as it advertises it and by API key."""
+    """The APIs of a listener, as it advertises them and by API key."""
 
     advertised: Advertised
     by_key: Mapping[int, ApiRange]
@@ -99,7 +99,7 @@ class _Served(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A request that is carried out and not answered yet."""
+    """A request that the node has carried out and not answered yet."""
 
     waiter: Waiter
     api_version: int
@@ -109,10 +109,10 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """What a node is in a cluster.
+    """The role and the parts of a node in a cluster.
 
-    `role` is a controller's; a broker has `forward` instead. `notice` is told what is done to
-    partitions: others have to be asked then.
+    `role` is that of a controller; a broker has `forward` instead. `notice` is called with each
+    effect, since some effects are work for other nodes.
     """
 
     state: BrokerState
@@ -123,7 +123,7 @@ class Seat:
 
 
 class Node:
-    """A node without its sockets: a broker on its own, or what its `seat` says."""
+    """A node without its sockets: a broker on its own, or the node that its `seat` describes."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Node:
     def begin(
         self, payload: bytes, client_host: str = "", listener: str = CLIENT_LISTENER
     ) -> Response | Waiting:
-        """Carry out one request: its response, or what `finish` has to wait for.
+        """Carry out one request; return its response, or the state for `finish` if it has to wait.
 
         Raises RequestRejected.
         """
@@ -197,7 +197,7 @@ class Node:
         return _response(outcome.message, version, header.correlation_id, throttle_ms)
 
     def finish(self, waiting: Waiting) -> Response:
-        """The response that `begin` could not give yet, when its waiter has a result."""
+        """Return the response of a waiting request after its waiter has got a result."""
         message = waiting.waiter.result.result()
         if isinstance(message, bytes):
             return Response([message])
@@ -205,7 +205,7 @@ class Node:
         return _response(message, version, correlation_id, waiting.throttle_ms)
 
     def _forwarded(self, payload: bytes, client_host: str, header: RequestHeader) -> Waiting:
-        """The controller's response is the client's: both have the same correlation id."""
+        """Forward a request. The response fits the client: it has the same correlation id."""
         assert self._seat.forward is not None
         waiter = self.purgatory.enter(Wait(frozenset(), None, lambda: None, None), now_ms())
         answered = self._seat.forward(payload, client_host)
@@ -216,7 +216,10 @@ class Node:
         return self._for_clients if listener == CLIENT_LISTENER else self._for_nodes
 
     def _read_header(self, payload: bytes, listener: str) -> _Request | None:
-        """None for ApiVersions at a version that is not served; raises RequestRejected."""
+        """Return the decoded header; None for ApiVersions at a version that is not served.
+
+        Raises RequestRejected.
+        """
         try:
             header, body_offset = decode_request_header(payload, tolerant=True)
         except RequestRefused as refused:
@@ -234,7 +237,7 @@ class Node:
         return _Request(header, body_offset)
 
     def _unserved_api_versions(self, payload: bytes, listener: str) -> Response:
-        """ApiVersions at an unknown version: the body is not looked at, the answer is of v0."""
+        """Return a response of v0 to ApiVersions at an unknown version; ignore the body."""
         try:
             header, _ = decode_request_header(payload, tolerant=True)
         except RequestRefused as refused:
@@ -264,7 +267,7 @@ class Node:
         )
 
     def carry_out(self, effects: list[Effect]) -> None:
-        """These, and what follows from them: whoever is woken may leave more to do."""
+        """Carry out these effects and those that follow: a woken request may leave more."""
         pending = [*effects, *self.state.take_effects()]
         while pending:
             for effect in pending:
@@ -274,7 +277,7 @@ class Node:
             pending = self.state.take_effects()
 
     def _await_alarm(self) -> None:
-        """Be there when the state has something to do without a request."""
+        """Set the timer for the next work of the state that needs no request."""
         at = self.state.groups.next_alarm_at
         if self._alarm is not None:
             if self._alarm[0] == at:
@@ -291,7 +294,7 @@ class Node:
         yield
 
     def _shrink_isrs(self, now: TimeMs) -> Iterator[None]:
-        """Twice within the time that a follower may be behind (class ReplicaManager)."""
+        """Shrink ISRs, twice within the time of a follower's lag (class ReplicaManager)."""
         for partition in list(self.state.cluster.partitions()):
             self.carry_out(partition.shrink_isr(now))
             yield
@@ -319,7 +322,7 @@ def _response(message: Message, version: int, correlation_id: int, throttle_ms: 
 
 
 def _tell_to_wait(message: Message, throttle_ms: int) -> int:
-    """Of two reasons to wait the longer one counts; returns it. Not every answer can say so."""
+    """Return the longer of two throttle times, and set it in the message if that has the field."""
     told_ms: int = getattr(message, "throttle_time_ms", 0)
     if throttle_ms > told_ms and hasattr(message, "throttle_time_ms"):
         message.throttle_time_ms = throttle_ms
@@ -327,7 +330,7 @@ def _tell_to_wait(message: Message, throttle_ms: int) -> int:
 
 
 def now_ms() -> TimeMs:
-    """The wall clock."""
+    """Return the time of the wall clock."""
     return TimeMs(time.time_ns() // 1_000_000)
 
 
@@ -341,7 +344,7 @@ def _upkeep_of(state: BrokerState, settings: BrokerSettings) -> list[Upkeep]:
     )
 
     def backoff_ms() -> int:
-        """It may be changed while the broker runs; not even 0 takes all of the time."""
+        """Return the pause. It may change while the broker runs; even 0 leaves time for others."""
         return max(int(state.configs.value("log.cleaner.backoff.ms") or 0), 1)
 
     if not settings.flag("log.cleaner.enable"):
@@ -355,7 +358,7 @@ def _upkeep_of(state: BrokerState, settings: BrokerSettings) -> list[Upkeep]:
 def _compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
     if not any(topic.config.is_compacted for topic in cluster.topics()):
         return iter(())
-    # Not at the start: it is much to import, and many a broker never has a log to compact.
+    # Not at the start: the import is slow, and many brokers never have a log to compact.
     from harness.reference_broker.state.log_compaction import compaction_round
 
     return compaction_round(cluster, now)

@@ -1,6 +1,7 @@
-"""Where requests wait: each with a condition to be asked again and a deadline.
+"""Waiting requests, each with a condition to check again and a deadline.
 
-Everything here runs on one event loop; a request whose client goes away is taken out at once.
+Everything here runs on one event loop; a request is removed immediately when its client
+disconnects.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from harness.reference_broker.handlers.outcome import Wait, WakeKey
 
 
 class Waiter:
-    """A request that waits; `result` is its answer, or why there is none."""
+    """A waiting request; `result` is its response, or the reason why there is none."""
 
     __slots__ = ("result", "timer", "wait")
 
@@ -23,9 +24,9 @@ class Waiter:
 
 
 class Purgatory:
-    """All waiting requests, by what can wake them.
+    """All waiting requests, by the keys that can wake them.
 
-    `expired` is called after the deadline of one: its last look may have left something to do.
+    `expired` is called after the deadline of one: its last attempt may have left effects.
     """
 
     def __init__(self, expired: Callable[[], None] = lambda: None) -> None:
@@ -34,11 +35,11 @@ class Purgatory:
 
     @property
     def watched_keys(self) -> int:
-        """How many partitions and groups somebody waits for."""
+        """The number of partitions and groups that requests wait for."""
         return len(self._by_key)
 
     def enter(self, wait: Wait, now: TimeMs) -> "Waiter":
-        """From now on `wait` is asked again; `leave` has to be called, whatever comes."""
+        """Attempt `wait` again from now on; the caller must call `leave` in every case."""
         loop = asyncio.get_running_loop()
         waiter = Waiter(wait, loop.create_future())
         if wait.deadline is not None and wait.at_deadline is not None:
@@ -49,7 +50,7 @@ class Purgatory:
         return waiter
 
     def leave(self, waiter: "Waiter") -> None:
-        """Whether it was answered or not, nothing of it is kept."""
+        """Remove a request, answered or not."""
         if waiter.timer is not None:
             waiter.timer.cancel()
         for key in waiter.wait.keys:
@@ -59,7 +60,7 @@ class Purgatory:
                 del self._by_key[key]
 
     def wake(self, keys: Iterable[WakeKey]) -> None:
-        """Something changed at `keys`: ask those who wait for it."""
+        """Attempt the requests that wait for `keys`, where something has changed."""
         watchers = dict.fromkeys(w for key in keys for w in self._by_key.get(key, ()))
         for waiting in watchers:
             if waiting.result.done():

@@ -1,4 +1,4 @@
-"""What was read from one client and not served yet, cut into requests. No sockets, no clock."""
+"""Bytes read from one client and not served yet, cut into requests. No sockets, no clock."""
 
 import struct
 
@@ -7,15 +7,15 @@ _PIECE_BYTES = 64 * 1024
 
 
 class FrameRefused(Exception):
-    """A length that no request has: negative, or above socket.request.max.bytes."""
+    """An illegal length of a request: negative, or above socket.request.max.bytes."""
 
 
 class RequestBuffer:
     """Bytes in, requests out.
 
-    `frame_bytes` is the size of the request that comes, with its length in front; 0 while that is
-    not known. Pieces are joined when the request is whole: a buffer that grows with each costs many
-    times as much.
+    `frame_bytes` is the size of the next request, with its length in front; 0 while that is
+    unknown. The buffer joins pieces when the request is whole: a buffer that grows with each piece
+    costs many times as much.
     """
 
     __slots__ = ("_at", "_limit_bytes", "_pieces", "_read_bytes", "frame_bytes")
@@ -29,11 +29,11 @@ class RequestBuffer:
 
     @property
     def size_bytes(self) -> int:
-        """How much is kept."""
+        """The number of buffered bytes."""
         return self._read_bytes - self._at
 
     def append(self, data: bytes) -> None:
-        """Take what was read. Small pieces are put together, so that each costs little memory."""
+        """Append read bytes; small pieces are joined, so that each costs little memory."""
         if self._pieces and len(self._pieces[-1]) + len(data) <= _PIECE_BYTES:
             self._pieces[-1] += data
         else:
@@ -41,9 +41,9 @@ class RequestBuffer:
         self._read_bytes += len(data)
 
     def next_request(self) -> bytes | None:
-        """The next whole request without its length, None while it is not there.
+        """Return the next whole request without its length, None while it is incomplete.
 
-        Raises FrameRefused for an illegal length, before anything of such a request is awaited.
+        Raises FrameRefused for an illegal length, before the rest of such a request is awaited.
         """
         if not self.frame_bytes and not self._learn_length():
             return None
@@ -61,14 +61,14 @@ class RequestBuffer:
         return data[begin + _LENGTH.size : end]
 
     def _all_at_once(self) -> bytes:
-        """The request that all pieces are, copied once; its length lies in the first of them."""
+        """Return the request of all pieces, copied once; its length is in the first piece."""
         first = memoryview(self._pieces[0])[self._at + _LENGTH.size :]
         request = b"".join([first, *self._pieces[1:]])
         self.clear()
         return request
 
     def clear(self) -> None:
-        """Forget what was read."""
+        """Drop all buffered bytes."""
         self._pieces.clear()
         self._read_bytes = self._at = self.frame_bytes = 0
 

@@ -1,7 +1,7 @@
-"""How much of requests may be on its way into the broker at once, over all connections.
+"""The limit of memory for requests that are being read or served, over all connections.
 
-Source: KIP-72 (queued.max.request.bytes), class SimpleMemoryPool: a request may begin to be read
-while anything is left, and waits its turn otherwise.
+Source: KIP-72 (queued.max.request.bytes), class SimpleMemoryPool: a connection may begin to read a
+request while any memory is left, and waits its turn otherwise.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ Resume = Callable[[], None]
 
 
 class RequestMemory:
-    """Bytes that requests may take. Who asks in vain is called when there is some again."""
+    """Bytes that requests may take; refused connections are called when some are free again."""
 
     __slots__ = ("_left_bytes", "_queue")
 
@@ -20,11 +20,11 @@ class RequestMemory:
 
     @property
     def left_bytes(self) -> int:
-        """What is left; below 0 while the last request to begin takes more than there was."""
+        """The free bytes; below 0 while the last request to begin takes more than there were."""
         return self._left_bytes
 
     def take(self, size: int, resume: Resume) -> bool:
-        """Reserve `size` bytes; False when nothing is left, and `resume` is called later."""
+        """Reserve `size` bytes; False if none are left: then `resume` is called later."""
         if self._left_bytes <= 0 or (self._queue and resume not in self._queue):
             self._queue[resume] = None
             return False
@@ -33,7 +33,7 @@ class RequestMemory:
         return True
 
     def give_back(self, size: int) -> None:
-        """What was reserved is not needed any more; the longest waiting go on."""
+        """Release reserved bytes; resume the longest waiting connections."""
         self._left_bytes += size
         while self._left_bytes > 0 and self._queue:
             resume = next(iter(self._queue))
@@ -41,5 +41,5 @@ class RequestMemory:
             self._queue.pop(resume, None)
 
     def leave(self, resume: Resume) -> None:
-        """Who waited is not there any more."""
+        """Remove a waiting connection from the queue."""
         self._queue.pop(resume, None)

@@ -1,4 +1,4 @@
-"""The sockets of a broker, ended without a trace when the broker stops."""
+"""The sockets of a broker; none is left when the broker stops."""
 
 import asyncio
 import signal
@@ -42,7 +42,7 @@ class BrokerServer:
     async def start(self, host: str, port: int) -> tuple[str, int]:
         """Run a broker on its own at `host`; port 0 takes a free one.
 
-        Returns the address that clients are told.
+        Returns the advertised address.
         """
         bound_port = await self.bind(host, port)
         address = advertised_address(self._settings, host, bound_port)
@@ -53,7 +53,7 @@ class BrokerServer:
         return address
 
     async def bind(self, host: str, port: int) -> int:
-        """Take the port, 0 for a free one, and tell which; nobody is served yet."""
+        """Bind the port, 0 for a free one, and return it; clients are not served yet."""
         loop = asyncio.get_running_loop()
         at_once = max(min(_ACCEPTED_AT_ONCE, spared() // 2), 1)
         self._server = await loop.create_server(
@@ -81,8 +81,10 @@ class BrokerServer:
         await asyncio.sleep(0)  # what was aborted closes its socket in the next turn
 
     async def _stop_accepting(self, server: asyncio.Server) -> None:
-        """asyncio leaves a socket open that it accepted before the server is closed and not yet
-        handed out: so those are waited for, while no others are taken."""
+        """Stop accepting, and wait for sockets that asyncio has accepted and not handed out.
+
+        asyncio would leave those open when the server closes; meanwhile it accepts no others.
+        """
         loop = asyncio.get_running_loop()
         for listening in server.sockets:
             loop.remove_reader(listening.fileno())
@@ -105,7 +107,7 @@ class BrokerServer:
         )
 
     def _take(self, connection: ClientConnection) -> bool:
-        """Whether a new connection is served; not when there are too many of them already."""
+        """True if the server serves a new connection; False if there are too many already."""
         ip, number = connection.ip, self._settings.number
         if len(self._connections) >= number("max.connections") or is_spared(connection.descriptor):
             return False
@@ -127,7 +129,7 @@ class BrokerServer:
 
 
 def advertised_address(settings: BrokerSettings, host: str, bound_port: int) -> tuple[str, int]:
-    """What clients are told: advertised.listeners if set, else what is listened at.
+    """Return the advertised address: advertised.listeners if set, else the bound address.
 
     Raises SettingError when clients could not use it.
     """
@@ -153,7 +155,7 @@ async def serve(
     settings: BrokerSettings,
     on_listening: Callable[[str, int], None],
 ) -> None:
-    """Serve until cancelled. `on_listening` is told host and port when clients may come."""
+    """Serve until cancelled; call `on_listening` with host and port when clients can connect."""
     server = BrokerServer(settings)
     try:
         on_listening(*await server.start(host, port))

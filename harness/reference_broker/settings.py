@@ -77,7 +77,7 @@ _OWN_SETTINGS = (
     Definition("share.coordinator.state.topic.replication.factor", "int", "3", 1),
     Definition("share.coordinator.state.topic.segment.bytes", "int", "104857600", 1),
     Definition("socket.request.max.bytes", "int", "104857600", 1),
-    # There is no listener with TLS: what is given is only shown, as a secret.
+    # There is no listener with TLS: the broker only shows the setting, as a secret.
     Definition("ssl.keystore.password", "password", ""),
     Definition("transaction.max.timeout.ms", "int", "900000", 1),
     Definition("transaction.state.log.num.partitions", "int", "50", 1),
@@ -92,8 +92,8 @@ _KNOWN = {definition.name: definition for definition in _OWN_SETTINGS}
 class BrokerSettings:
     """All settings with their values.
 
-    `given` holds those that were given, as text; `topic_defaults` those of them that topics
-    inherit, by broker name. `like` is no setting of Kafka's: which release the broker is like.
+    `given` holds the given ones, as text; `topic_defaults` those of them that topics inherit, by
+    broker name. `like` is no setting of Kafka's: it is the emulated release.
     """
 
     values: Mapping[str, ConfigValue]
@@ -103,7 +103,7 @@ class BrokerSettings:
 
     @classmethod
     def of(cls, given: Mapping[str, str] | None = None, like: str = "") -> "BrokerSettings":
-        """Read and check `given`; what is not given has Kafka's default. Raises SettingError."""
+        """Read and check `given`; other settings have Kafka's default. Raises SettingError."""
         given = {} if given is None else given
         likeness = _likeness_of(like)
         inherited = _inherited_by_topics(likeness)
@@ -151,7 +151,7 @@ def _likeness_of(release: str) -> Likeness:
 
 
 def _inherited_by_topics(like: Likeness) -> dict[str, Definition]:
-    """The topic configs of the release that have their default from the broker, by its names."""
+    """Return the release's topic configs with a default from the broker, by the broker's names."""
     known = configs_of(like).known.values()
     return {one.broker_setting: one for one in known if one.broker_setting is not None}
 
@@ -169,25 +169,31 @@ def _check_request_memory(values: Mapping[str, ConfigValue]) -> None:
 
 
 def folders_of(settings: BrokerSettings, data_dir: Path) -> list[Path]:
-    """Where the logs are: in `log.dirs`, relative to the data folder, or there itself."""
+    """Return the log folders: `log.dirs`, relative to the data folder, or that folder itself."""
     named = [name.strip() for name in settings.text("log.dirs").split(",")]
     return [data_dir / name for name in named if name] or [data_dir]
 
 
 def machine_memory_bytes() -> int:
-    """All that the machine has."""
+    """Return the size of the machine's memory."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def request_memory_bytes(settings: BrokerSettings) -> int:
-    """Kafka's default is no limit at all; a quarter of the machine's memory stands for that."""
+    """Return the limit of memory for requests.
+
+    Kafka has no limit by default; a quarter of the machine's memory stands for that.
+    """
     given = settings.number("queued.max.request.bytes")
     largest = settings.number("socket.request.max.bytes")
     return given if given > 0 else max(machine_memory_bytes() // 4, largest)
 
 
 def answer_memory_bytes() -> int:
-    """What may wait for slow readers; Kafka, which sends from its files, has no such limit."""
+    """Return the limit of memory for responses that slow clients have not read.
+
+    Kafka, which sends from its files, has no such limit.
+    """
     return machine_memory_bytes() // 4
 
 

@@ -1,22 +1,22 @@
-"""How much of answers may wait for clients that read slowly, over all connections."""
+"""The limit of memory for responses that wait for slow clients, over all connections."""
 
 from collections.abc import Hashable
 from typing import Protocol
 
 
 class SlowReader(Hashable, Protocol):
-    """Who does not take what it is answered."""
+    """A connection with a client that does not read its responses."""
 
     def abort(self) -> None:
-        """Drop it with what waits for it."""
+        """Close the connection and drop the responses that wait for it."""
 
 
 class UntakenAnswers:
-    """Bytes that were answered and not taken, by reader.
+    """Bytes of written responses that clients have not read, by connection.
 
-    Nothing more is answered to a reader that is slow already, so each has one answer here at most.
-    When all of them have too much, the one that is slow for the longest time is dropped: who reads
-    is served, whatever others do.
+    The node writes nothing more to a connection that is slow already, so each has one response here
+    at most. When all of them take too much memory, the connection that is slow for the longest time
+    is dropped: a client that reads is served, whatever others do.
     """
 
     __slots__ = ("_by_reader", "_left_bytes")
@@ -26,7 +26,10 @@ class UntakenAnswers:
         self._by_reader: dict[SlowReader, int] = {}
 
     def wait_for(self, reader: SlowReader, size_bytes: int) -> None:
-        """From now on so much waits for this reader. The last one is never dropped for it."""
+        """Count `size_bytes` for this connection; above the limit, drop the longest slow ones.
+
+        The last one is never dropped.
+        """
         self._by_reader[reader] = size_bytes
         self._left_bytes -= size_bytes
         while self._left_bytes < 0 and len(self._by_reader) > 1:
@@ -35,5 +38,5 @@ class UntakenAnswers:
             slowest.abort()
 
     def leave(self, reader: SlowReader) -> None:
-        """It has taken its answers, or is gone."""
+        """Remove a connection that has caught up or has ended."""
         self._left_bytes += self._by_reader.pop(reader, 0)

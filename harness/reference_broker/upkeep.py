@@ -1,4 +1,4 @@
-"""What a broker does for itself from time to time, in slices, so that clients hardly notice."""
+"""Periodic background work of a broker, in slices that hardly delay clients."""
 
 import asyncio
 import logging
@@ -12,10 +12,10 @@ _SLICE_MS = 5.0
 
 
 class Upkeep:
-    """Work that is begun again and again, for as long as the broker is there.
+    """Work that begins again and again for as long as the broker runs.
 
-    `begin` is given the time and returns the steps of one round; `first_after_ms` and
-    `interval_ms` are the pauses before the first round and between two of them.
+    `begin` gets the time and returns the steps of one round; `first_after_ms` and `interval_ms` are
+    the pauses before the first round and between two rounds.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Upkeep:
         self._call_later(self._first_after_ms, self._begin_round)
 
     def stop(self) -> None:
-        """Leave a round that is under way where it is."""
+        """Stop the timer; a round in progress stays unfinished."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -45,7 +45,7 @@ class Upkeep:
         yield from self._begin(self._now())
 
     def _go_on(self, steps: Iterator[None]) -> None:
-        """For one slice: others have their turn before the next."""
+        """Do one slice of a round; other work of the loop runs before the next slice."""
         try:
             is_over = _is_over_after_a_slice(steps)
         except Exception:  # noqa: BLE001 - one bad round must not be the last

@@ -1,4 +1,4 @@
-"""One harmless request on a connection of its own, and what came back."""
+"""One harmless request on a connection of its own, and its answer."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a version of an API came to.
+    """The result of a request at one version of an API.
 
     Attributes:
         errors: names of the error codes in the answer, without NONE.
-        note: what was wrong, or why it was not asked.
+        note: the problem, or the reason why the request was not sent.
     """
 
     api_name: str
@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def good(self) -> bool:
-        """Whether nothing here is wrong with the broker."""
+        """True if the outcome shows no defect of the broker."""
         return self.outcome in (Outcome.DECODED, Outcome.UNSERVED, Outcome.NOT_SENT)
 
 
@@ -55,7 +55,7 @@ def ask(
     timeout_ms: float,
     placeholder: str = "",
 ) -> Answer:
-    """Send one request and decode its answer strictly; whatever goes wrong is in the outcome.
+    """Send one request and decode its answer strictly; the outcome contains any problem.
 
     ``placeholder``: the ticket by which a broker may advertise this version and close on it.
     """

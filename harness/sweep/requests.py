@@ -1,4 +1,4 @@
-"""From the table of harmless requests to messages of the codec."""
+"""Conversion of the table of harmless requests to messages of the codec."""
 
 from __future__ import annotations
 
@@ -25,24 +25,27 @@ from harness.conformance.harmless_requests import UUID as RANDOM_ID
 
 @dataclass(frozen=True, slots=True)
 class OwnNames:
-    """What stands for the placeholders: nothing at the broker may have this name or id."""
+    """Values of the placeholders: nothing at the broker may have this name or id."""
 
     name: str
     uuid: UUID
 
 
 def safety_of(api_name: str) -> Safety:
-    """How safe the API is. Raises HarmlessRequestsError when the table lacks it."""
+    """Return the API's safety class. Raises HarmlessRequestsError when the table lacks the API."""
     return _entry(api_name).safety
 
 
 def why_harmless(api_name: str) -> str:
-    """What the table says of it. Raises HarmlessRequestsError when it lacks the API."""
+    """Return the table's reason why the request is harmless.
+
+    Raises HarmlessRequestsError when the table lacks the API.
+    """
     return _entry(api_name).why
 
 
 def harmless_request(api_name: str, version: int, names: OwnNames) -> Request[Message]:
-    """The harmless request of an API at a version.
+    """Return the harmless request of an API at a version.
 
     Raises HarmlessRequestsError when the table has none, or one that does not fit the version.
     """

@@ -1,7 +1,7 @@
-"""What a cluster shows of itself, in a form that can be compared.
+"""The visible state of a cluster, in a form that can be compared.
 
-A snapshot is lines of text by section. Topics that the broker makes for itself when it first needs
-them (``is_internal``) are left out: a client's question for a coordinator is enough to make one.
+A snapshot is lines of text by section. Topics that the broker creates on first use
+(``is_internal``) are left out: a FindCoordinator request of a client is enough to create one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Asking:
         self.brokers: list[int] = []
 
     def version(self, api_name: str, wanted: str = "0+") -> int | None:
-        """The highest version that both know, None without one."""
+        """Return the highest version that both sides have, None without one."""
         api = api_named(api_name)
         known = self.advertised.get(api.key)
         usable = known & VersionRange.parse(wanted) & api.valid_versions if known else None
@@ -111,7 +111,7 @@ class _Asking:
                     yield f"{name} {json.dumps(kept, sort_keys=True)}"
 
     def log_ends(self) -> Iterator[str]:
-        """Where the next record of each partition goes: a record more is a change."""
+        """Yield the log end offset of each partition: a new record is a change."""
         version = self.version("ListOffsets", "1+")
         if version is None or not self.topics:
             return
@@ -126,7 +126,7 @@ class _Asking:
                 yield f"{found.name}-{one.partition_index} {one.error_code} {one.offset}"
 
     def configs(self) -> Iterator[str]:
-        """What is configured for each topic, each broker, all brokers, and other resources."""
+        """Yield the configs of each topic, each broker, all brokers, and other resources."""
         version = self.version("DescribeConfigs")
         if version is None:
             return
@@ -161,7 +161,7 @@ def _partition_end(index: int) -> ListOffsetsRequest.ListOffsetsPartition:
 
 
 def _pruned(value: Any, leave_out: frozenset[str]) -> Any:
-    """Without the fields that are left out; lists of objects in an order of their own."""
+    """Return the value without these fields, and with its lists of objects sorted."""
     if isinstance(value, dict):
         return {k: _pruned(inner, leave_out) for k, inner in value.items() if k not in leave_out}
     if isinstance(value, list):

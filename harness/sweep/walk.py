@@ -1,4 +1,4 @@
-"""The sweep itself: which requests go where, and all their answers."""
+"""The sweep: the steps, their order and targets, and all answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a target says of what we do there: safety classes that it takes, the prefix of names."""
+    """A target's limits for a sweep: the safety classes that it allows, and the prefix of names."""
 
     safety: frozenset[str] = frozenset(Safety)
     prefix: str = DEFAULT_PREFIX
@@ -63,7 +63,7 @@ def steps(
 
 
 def new_names(prefix: str = DEFAULT_PREFIX) -> OwnNames:
-    """A name and an id that nothing has."""
+    """Return a name and an id that nothing uses."""
     return OwnNames(sweep_name(prefix), uuid4())
 
 
@@ -75,15 +75,15 @@ def sweep(
     advertised: Mapping[int, VersionRange],
     own: Own = ANYTHING,
 ) -> Iterator[Answer]:
-    """Ask each step on a connection of its own, in order.
+    """Send the request of each step on a connection of its own, in order.
 
     Args:
         shared: the target, which others may use.
-        discarded: called for each destructive step: the address of a broker that is thrown away;
-            None where we cannot start one, then these steps are not sent to anybody.
+        discarded: called for each destructive step, returns the address of a broker that is thrown
+            away; None where we cannot start one, then these steps are not sent.
         timeout_ms: of each answer.
-        advertised: by the target; placeholders are known by it.
-        own: which requests the target lets us send, and how names begin there.
+        advertised: by the target; it shows which versions are placeholders.
+        own: the requests that the target allows, and the prefix of names there.
     """
     for step in wanted:
         if step.safety not in own.safety and step.safety is not Safety.DESTRUCTIVE:

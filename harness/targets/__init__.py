@@ -1,7 +1,7 @@
-"""How a cluster to be judged is obtained, asked whether it answers, and ended for sure.
+"""The clusters to be judged: how they are obtained, checked for readiness and ended.
 
-Start at :mod:`harness.targets.spec` (a string becomes a target) and
-:mod:`harness.targets.target` (what every target can do).
+Start at :mod:`harness.targets.spec` (a string becomes a target) and :mod:`harness.targets.target`
+(the methods of every target).
 
-Nothing is imported here: the warden lives in this package and has to start quickly.
+Nothing is imported here: the warden is in this package and has to start quickly.
 """

@@ -1,4 +1,4 @@
-"""The file behind ``external:...,profile=FILE``: what somebody else's cluster lets us do.
+"""The file behind ``external:...,profile=FILE``: the actions that its cluster's owner allows.
 
 .. code-block:: toml
 
@@ -96,7 +96,7 @@ class AccessFile:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What the file grants, by the names of a target's capabilities."""
+        """The capabilities that the file grants, by the names of a target's capabilities."""
         granted = {name for name, needed in COMMANDS_OF.items() if needed[0] in self.commands}
         granted |= {CREATE_TOPICS} if self.create_topics else set()
         granted |= {LOG_DIRECTORY} if self.log_directories else set()
@@ -105,7 +105,7 @@ class AccessFile:
 
     @property
     def folder(self) -> Path:
-        """Where commands run and relative paths begin."""
+        """The folder in which commands run and relative paths begin."""
         return self.path.absolute().parent
 
 

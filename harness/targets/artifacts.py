@@ -1,8 +1,8 @@
-"""The pinned artifacts of each Kafka release, and how they get into the cache.
+"""The pinned artifacts of each Kafka release, and their way into the cache.
 
-The pins are data: ``data/kafka_artifacts.tsv`` with the columns release, group, artifact,
-version, classifier ("-": none), sha256, bytes, from ("pom": asked for by the release, "extra":
-added or replaced). Nothing is resolved at run time, and nothing is used whose checksum differs.
+The pins are data: ``data/kafka_artifacts.tsv`` with the columns release, group, artifact, version,
+classifier ("-": none), sha256, bytes, from ("pom": required by the release, "extra": added or
+replaced). Nothing is resolved at run time, and a file with another checksum is not used.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _pin(row: list[str], line: int) -> Artifact:
 
 
 def pinned_releases() -> list[str]:
-    """The Kafka releases whose artifacts are pinned, oldest first."""
+    """The Kafka releases with pinned artifacts, oldest first."""
     releases = [release for release in pinned_artifacts() if release[0].isdigit()]
     return sorted(releases, key=lambda release: [int(part) for part in release.split(".")])
 

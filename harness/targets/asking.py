@@ -29,14 +29,14 @@ OTHERS = {
     b"HTTP/": "an HTTP server",
     b"SSH-": "an SSH server",
 }
-"""By the first bytes of their answers, who is asked by mistake."""
+"""Other servers that may be asked by mistake, by the first bytes of their answers."""
 
 ApiVersionRanges = dict[int, tuple[int, int]]
 """api key -> (lowest, highest) version that a broker advertises."""
 
 
 class NotAnswered(Exception):
-    """A broker did not answer as Kafka does; the text says in what way."""
+    """A broker did not answer as Kafka does; the text describes the difference."""
 
 
 class Silence(NotAnswered):
@@ -49,8 +49,8 @@ class AnsweredWithError(NotAnswered):
 
 @dataclass(frozen=True)
 class Cluster:
-    """What Metadata says: cluster id, the live brokers' addresses and ids, and who of them is the
-    controller (None: not told)."""
+    """The content of a Metadata response: cluster id, addresses and ids of the live brokers, and
+    the id of the controller (None: not in the response)."""
 
     cluster_id: str | None
     brokers: tuple[Address, ...]
@@ -73,7 +73,7 @@ def _asked(address: Address, timeout_ms: int) -> Iterator[Connection]:
 
 
 def _not_kafka(problem: WireViolation, unread: bytes) -> str:
-    """What listens there instead, as its first bytes tell."""
+    """Name the server that listens instead, by the first bytes of its answer."""
     for begin, what in OTHERS.items():
         if unread.startswith(begin):
             return f"what listens there does not answer as Kafka does: this is {what}"
@@ -81,7 +81,7 @@ def _not_kafka(problem: WireViolation, unread: bytes) -> str:
 
 
 def _reason(problem: BrokerMisbehaved) -> str:
-    """Tell apart what a user can mend: nothing there, no such host, something else there."""
+    """Return a reason that a user can act on: nothing there, no such host, another server."""
     cause = problem.__cause__
     if isinstance(cause, ConnectionRefusedError):
         return "the connection is refused: nothing listens there"
@@ -93,7 +93,7 @@ def _reason(problem: BrokerMisbehaved) -> str:
 
 
 def ask_api_versions(address: Address, timeout_ms: int) -> ApiVersionRanges:
-    """What the broker advertises, by its own ApiVersions. Raises NotAnswered."""
+    """Return the versions that the broker advertises in ApiVersions. Raises NotAnswered."""
     with _asked(address, timeout_ms) as connection:
         return _api_versions(connection)
 
@@ -115,11 +115,11 @@ def _api_versions(connection: Connection) -> ApiVersionRanges:
 
 
 def advertises(address: Address, timeout_ms: int) -> bool:
-    """Whether a Kafka broker answers ApiVersions; False: Metadata v0 alone, as before 0.10.
+    """True if the broker answers ApiVersions, False if only Metadata v0, as before 0.10.
 
-    0.8 closes the connection on ApiVersions, 0.9 neither answers nor closes. A broker that is
-    only slow is told from them by the time that Metadata takes. Raises NotAnswered: neither is
-    answered, within ``timeout_ms`` each.
+    0.8 closes the connection on ApiVersions, 0.9 neither answers nor closes. The time that Metadata
+    takes distinguishes a slow broker from them. Raises NotAnswered: neither is answered, within
+    ``timeout_ms`` each.
     """
     try:
         ask_api_versions(address, min(SILENCE_MS, timeout_ms))
@@ -139,7 +139,7 @@ def advertises(address: Address, timeout_ms: int) -> bool:
 
 
 def _patience_after_metadata(address: Address, timeout_ms: int) -> int | None:
-    """How long ApiVersions may take where Metadata v0 is answered; None where it is refused."""
+    """Return the timeout of ApiVersions if Metadata v0 is answered, None if it is refused."""
     begun = time.perf_counter()
     try:
         ask_oldest_cluster(address, timeout_ms)
@@ -152,10 +152,10 @@ def _patience_after_metadata(address: Address, timeout_ms: int) -> int | None:
 
 
 def ask_cluster(address: Address, timeout_ms: int) -> Cluster:
-    """Cluster id and live brokers by Metadata (no topics asked for). Raises NotAnswered.
+    """Return cluster id and live brokers by Metadata without topics. Raises NotAnswered.
 
-    At the oldest version that tells the cluster id: whether the others are right is for the
-    suites to find out.
+    The request has the oldest version with a cluster id: the suites find out whether the other
+    versions are right.
     """
     metadata = api_named("Metadata")
     with _asked(address, timeout_ms) as connection:
@@ -185,7 +185,7 @@ def _cluster(response: MetadataResponse, cluster_id: str | None) -> Cluster:
 
 @dataclass(frozen=True)
 class Pace:
-    """How quickly a broker answers, in milliseconds.
+    """The response times of a broker, in milliseconds.
 
     ``first_answer_ms``: from the connect to the first answer on a new connection;
     ``round_trips_ms``: one request each, on one connection, one after the other.

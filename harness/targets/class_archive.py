@@ -39,7 +39,7 @@ class ClassArchive:
         self.path = folder / f"{name}-java{java.version}-{key.hexdigest()[:16]}.{suffix}"
 
     def is_usable(self) -> bool:
-        """Whether an archive is there to start with."""
+        """True if there is an archive to start with."""
         return _size_bytes(self.path) > 0
 
     def read_flags(self) -> list[str]:

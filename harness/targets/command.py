@@ -1,4 +1,4 @@
-"""A broker of any kind, started by the command that a file tells."""
+"""A broker of any kind, started by the command in a command file."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ UNKNOWN_YET = "unknown"
 
 
 class CommandTarget(ProcessTarget):
-    """The broker that ``file`` tells how to start; ``parse`` reads ``HOST:PORT``.
+    """A broker that is started by the command in ``file``.
 
-    ``release`` is known after the first start where the file has a command for it.
+    ``release`` is known after the first start if the file has a command for it.
     """
 
     capabilities = frozenset(CAPABILITIES) - {
@@ -85,7 +85,7 @@ class CommandTarget(ProcessTarget):
     # -- what is run ---------------------------------------------------------------------------
 
     def _check_program(self) -> None:
-        """Say before anything starts that a program is not there (where that can be known)."""
+        """Raise TargetError early if a program is missing (where that can be known)."""
         if self.file.obtain is not None:
             check_obtainable(self.file.obtain)
         for key in ("command", "release_command"):
@@ -183,7 +183,7 @@ class CommandTarget(ProcessTarget):
             raise TargetStartError(
                 f"{problem}; the log {child.log_path} of {self._called()} ends with\n{child.tail()}"
             ) from problem
-        self._check_running(child)  # else somebody else answered on a port that we wanted
+        self._check_running(child)  # else another process answered on the port that we chose
         return address
 
     def _told(self, text: str) -> Address:
@@ -250,7 +250,7 @@ class CommandTarget(ProcessTarget):
 
 
 def is_taken(port: int) -> bool:
-    """Whether somebody holds this port of 127.0.0.1."""
+    """True if a process holds this port of 127.0.0.1."""
     with socket.socket() as one:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -262,7 +262,7 @@ def is_taken(port: int) -> bool:
 
 def _make(rest: str | None, making: Making) -> CommandTarget:
     if not rest:
-        raise TargetError("a TOML file is missing; harness/targets/command_file.py tells its form")
+        raise TargetError("a TOML file is missing; its form: harness/targets/command_file.py")
     return CommandTarget(read_command_file(Path(rest)), f"command:{rest}", log_dir=making.log_dir)
 
 

@@ -110,13 +110,13 @@ class CommandFile:
 
     @property
     def takes_port(self) -> bool:
-        """Whether the broker is told where to listen."""
+        """True if command or environment pass the port to the broker."""
         told = (*self.command, *self.environment.values())
         return any(PORT in placeholders(text) for text in told)
 
     @property
     def has_one_address(self) -> bool:
-        """Whether each start of the same target listens at the same address."""
+        """True if each start of the same target listens at the same address."""
         return self.takes_port or self.line is None
 
 
@@ -292,7 +292,7 @@ class _Reader:
         return {**LIMITS_MS, **given}
 
     def agree(self, read: CommandFile) -> None:
-        """What must fit together: a capability that could not be kept is refused."""
+        """Check that the parts of the file agree; refuse a capability that could not be kept."""
         texts = (*read.command, *read.release_command, *read.environment.values())
         if (read.obtain is not None) != any(OBTAINED in placeholders(text) for text in texts):
             raise self.fail(
@@ -307,8 +307,8 @@ class _Reader:
         if OWN_BROKER in read.capabilities and not read.takes_port and read.line is None:
             raise self.fail(
                 "capabilities",
-                "own_broker needs {port} in the command (or readiness.line, by which each broker "
-                "tells its own address): a second broker would take the first one's port",
+                "own_broker needs {port} in the command (or readiness.line, with which each "
+                "broker prints its own address): a second broker would take the first one's port",
             )
         if (BROKER_CONFIG in read.capabilities) != bool(read.setting):
             raise self.fail(

@@ -85,7 +85,7 @@ class _Meter:
 
 
 class _Batch:
-    """What the downloads of one call share."""
+    """The state that the downloads of one call share."""
 
     def __init__(
         self, client: httpx.Client, meter: _Meter, attempts: int, backoff_s: float
@@ -169,7 +169,7 @@ def _size_bytes(path: Path) -> int:
 
 
 def _check_status(download: Download, part: Path, response: httpx.Response) -> bool:
-    """Whether the answer continues the part file; raises for an answer without the file."""
+    """True if the response continues the part file; raises for a response without the file."""
     if response.status_code in (200, 206):
         return response.status_code == 206
     if response.status_code == 416:  # our part is no prefix of what the server has

@@ -1,4 +1,4 @@
-"""What can go wrong with a target, as exceptions whose text says what to do."""
+"""The errors of targets: exceptions with a text that names the remedy."""
 
 
 class TargetError(Exception):

@@ -1,4 +1,4 @@
-"""A broker that somebody else runs: where it is, and what its owner lets us do."""
+"""A broker that others run: its address, and the actions that its owner allows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WHAT_TO_DO = (
     "bootstrap.servers."
 )
 UNDO = {"stop": "restart", "kill": "restart", "pause": "resume", "disconnect": "reconnect"}
-"""What brings a node back after a command."""
+"""The command that brings a node back, by the command before it."""
 
 
 class ExternalBroker(Target):
@@ -104,7 +104,7 @@ class ExternalBroker(Target):
         return self.addresses
 
     def is_alive(self) -> bool:
-        """Whether all addresses still answer (before the start: False)."""
+        """True if all addresses still answer (before the start: False)."""
         return bool(self.addresses) and all(self._answers(address) for address in self.addresses)
 
     def _answers(self, address: Address, timeout_ms: int = ALIVE_TIMEOUT_MS) -> bool:
@@ -130,7 +130,7 @@ class ExternalBroker(Target):
     # -- one node ------------------------------------------------------------------------------
 
     def node_is_alive(self, node: int) -> bool:
-        """Whether it answers; a paused one counts as alive, as it was so when it was paused."""
+        """True if it answers, or was paused: a node is paused only while it answers."""
         address = self.address_of(node)
         return self._left.get(node) == UNDO["pause"] or self._answers(address)
 
@@ -177,7 +177,7 @@ class ExternalBroker(Target):
 
     def _do(self, capability: str, command: str, node: int) -> None:
         granted, address = self._access(capability, node)
-        if command in UNDO:  # noted first: who knows what a command that fails has done
+        if command in UNDO:  # noted first: a command that fails may have had its effect
             self._left[node] = UNDO[command]
         granted.run(command, node, address)
 

@@ -1,4 +1,4 @@
-"""The nodes of somebody else's cluster: which is where, and what its owner lets us do to one."""
+"""The nodes of an external cluster: their addresses, and the actions that its owner allows."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SHOWN_LINES = 20
 
 
 def find_nodes(bootstrap: Sequence[Address], timeout_ms: int) -> list[int]:
-    """The broker ids behind the addresses, in their order, by what Metadata shows.
+    """Return the broker ids behind the addresses, in their order, by Metadata.
 
-    Names that mean the same host count as the same. Raises TargetStartError: an address is none of
-    those that the cluster tells its clients, so nobody knows which node is behind it.
+    Names that mean the same host are equal. Raises TargetStartError: an address is none of those
+    that the cluster returns to its clients, so the node behind it is unknown.
     """
     try:
         cluster = ask_cluster(bootstrap[0], timeout_ms)
     except NotAnswered as problem:
-        raise TargetStartError(f"{bootstrap[0]} does not tell its nodes: {problem}") from problem
+        raise TargetStartError(f"{bootstrap[0]} does not name its nodes: {problem}") from problem
     shown = dict(zip(cluster.nodes, cluster.brokers, strict=True))
     return [_node_at(address, shown) for address in bootstrap]
 
@@ -46,7 +46,7 @@ def _node_at(address: Address, shown: dict[int, Address]) -> int:
 
 
 def same_place(one: Address, other: Address) -> bool:
-    """Whether both lead to one listener: one port of hosts with an address in common."""
+    """True if both lead to one listener: one port of hosts with an address in common."""
     return one.port == other.port and bool(_hosts(one) & _hosts(other))
 
 
@@ -59,17 +59,17 @@ def _hosts(address: Address) -> set[object]:
 
 
 class NodeCommands:
-    """What an access file grants for the nodes of one cluster."""
+    """The commands and files that an access file grants for the nodes of one cluster."""
 
     def __init__(self, access: AccessFile) -> None:
         self.access = access
 
     def run(self, name: str, node: int, address: Address) -> None:
-        """One of the file's commands. Raises TargetStartError: it failed, or did not end."""
+        """Run one of the file's commands. Raises TargetStartError: it failed, or did not end."""
         self._output(f"commands.{name}", self.access.commands[name], node, address)
 
     def folders(self, node: int) -> list[Path]:
-        """Where the node keeps its logs of records. Raises TargetError: not said, or not there."""
+        """Return the node's log directories. Raises TargetError: not in the file, or not there."""
         if node not in self.access.log_directories:
             raise TargetError(f"{self.access.path}: log_directories has no entry for node {node}")
         found = list(self.access.log_directories[node])
@@ -82,7 +82,7 @@ class NodeCommands:
         return found
 
     def log_file(self, node: int, address: Address) -> Path | None:
-        """What the node prints goes there; None without a file."""
+        """Return the file that the node logs to; None without a file."""
         if self.access.logs_file is None:
             return None
         return self.access.folder / filled(self.access.logs_file, _values(node, address))

@@ -11,7 +11,7 @@ from harness.targets.external import ExternalBroker
 from harness.targets.kind import Making, TargetKind
 from harness.targets.options import split_options
 
-OPTIONS = {"profile": "a TOML file that tells what the cluster lets us do, see docs/external.md"}
+OPTIONS = {"profile": "a TOML file with what the cluster allows, see docs/external.md"}
 
 
 def _make(rest: str | None, making: Making) -> ExternalBroker:

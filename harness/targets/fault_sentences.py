@@ -22,16 +22,16 @@ Api = str | int
 
 
 class FaultSentences(ABC):
-    """What can be done to the proxies of a target; ``heal()`` takes all of it back.
+    """The faults that can be applied to the proxies of a target; ``heal()`` removes all of them.
 
-    Where a sentence takes ``nodes`` they are broker ids; without any it is about all brokers, those
-    included that appear later. ``which`` are the words of a rule (docs/proxy-rules.md), such as
-    ``topic="orders"``, ``nth=2``, ``first=3``, ``probability=0.1``, ``destination=1``; what is
-    wrong with them raises RuleError. Every sentence gives the :class:`Fault`, for `expect_fired`.
+    ``nodes`` are broker ids. Without any a fault applies to all brokers, including those that
+    appear later. ``which`` are the words of a rule (docs/proxy-rules.md), such as
+    ``topic="orders"``, ``nth=2``, ``first=3``, ``probability=0.1``, ``destination=1``; wrong ones
+    raise RuleError. Each method but ``refuse`` returns the :class:`Fault`, for `expect_fired`.
     """
 
     def __init__(self, net: RunningProxies, rules: RuleSet | None) -> None:
-        """``rules`` is None where frames are intercepted by somebody else."""
+        """``rules``: None if another interceptor handles the frames."""
         self.net, self._rules = net, rules
         self._faults: list[Fault] = []
         self._toxics: list[tuple[Proxy, str]] = []
@@ -40,7 +40,7 @@ class FaultSentences(ABC):
     @property
     @abstractmethod
     def proxies(self) -> list[Proxy]:
-        """All there are, in the order in which they were made."""
+        """All proxies, in the order in which they were made."""
 
     @abstractmethod
     def proxy_of(self, node: int) -> Proxy:
@@ -61,46 +61,46 @@ class FaultSentences(ABC):
         return self._remember(self.net.call(now))
 
     def drop_requests(self, *apis: Api, **which: Any) -> Fault:
-        """The broker never sees them."""
+        """Drop requests: the broker never receives them."""
         return self.arm(_sentence("request", apis, which).drop())
 
     def drop_answers(self, *apis: Api, **which: Any) -> Fault:
-        """The broker does what was asked, and the client never hears of it."""
+        """Drop responses: the broker processes the requests, but the client gets no response."""
         return self.arm(_sentence("response", apis, which).drop())
 
     def delay_requests(self, *apis: Api, by_ms: float, **which: Any) -> Fault:
-        """They and what comes behind them reach the broker so much later."""
+        """Delay requests, and the frames behind them, on their way to the broker."""
         return self.arm(_sentence("request", apis, which).delay(by_ms))
 
     def delay_answers(self, *apis: Api, by_ms: float, **which: Any) -> Fault:
-        """They and what comes behind them reach the client so much later."""
+        """Delay responses, and the frames behind them, on their way to the client."""
         return self.arm(_sentence("response", apis, which).delay(by_ms))
 
     def refuse_requests(self, *apis: Api, error: str | int, **which: Any) -> Fault:
-        """The broker never sees them, the client gets this error, by Kafka's name or code."""
+        """Answer requests with this error (Kafka's name or code); the broker never gets them."""
         return self.arm(_sentence("request", apis, which).answer_error(error))
 
     def fail_answers(self, *apis: Api, error: str | int, **which: Any) -> Fault:
-        """The broker does what was asked, the client gets this error all the same."""
+        """Replace responses by this error; the broker has processed the requests."""
         return self.arm(_sentence("response", apis, which).fail_with(error))
 
     def close_at_requests(self, *apis: Api, **which: Any) -> Fault:
-        """In their place the connection is closed: the broker never sees them."""
+        """Close the connection in place of requests: the broker never receives them."""
         return self.arm(_sentence("request", apis, which).close())
 
     def close_at_answers(self, *apis: Api, **which: Any) -> Fault:
-        """In their place the connection is closed: the broker has done what was asked."""
+        """Close the connection in place of responses: the broker has processed the requests."""
         return self.arm(_sentence("response", apis, which).close())
 
     # -- bytes -------------------------------------------------------------------------------------
 
     def delay(self, milliseconds: float, *nodes: int, jitter_ms: float = 0) -> Fault:
-        """All that brokers send comes so much later, give or take the jitter; in order."""
+        """Delay all that brokers send, give or take the jitter; the order is kept."""
         name = f"delay {milliseconds:g} ms"
         return self._toxic(name, Latency(latency=milliseconds, jitter=jitter_ms), nodes)
 
     def slow_down(self, *nodes: int, kb_per_s: float) -> Fault:
-        """What brokers send comes no faster than this, in units of 1000 bytes."""
+        """Limit the rate at which brokers send, in units of 1000 bytes a second."""
         return self._toxic(f"slow down to {kb_per_s:g} kB/s", Bandwidth(rate=kb_per_s), nodes)
 
     def _toxic(self, name: str, toxic: Toxic, nodes: tuple[int, ...]) -> Fault:
@@ -139,9 +139,10 @@ class FaultSentences(ABC):
         )
 
     def refuse(self, *nodes: int) -> None:
-        """As if the broker were down: connections end, new ones are refused.
+        """Close connections and refuse new ones, as if the broker were down.
 
-        What is refused nobody can count, so this is no fault that can be expected to have fired.
+        Refused connections cannot be counted, so no fault is returned that could be expected to
+        have fired.
         """
         chosen = self._chosen(nodes)
 
@@ -173,9 +174,9 @@ class FaultSentences(ABC):
     # -- what they did -----------------------------------------------------------------------------
 
     def expect_fired(self, *faults: Fault, at_least: int = 1) -> None:
-        """Each of these faults (all there were, without any) did something, so often at least.
+        """Check that each of these faults (without any: all) fired at least so often.
 
-        Raises RuleDidNotFire, which fails a test, and says of each that did not what it saw.
+        Raises RuleDidNotFire, which fails a test; its text describes each fault that did not.
         """
         wanted = faults or tuple(self._faults)
         problems = self.net.call(lambda: [fault.problem(at_least) for fault in wanted])

@@ -1,4 +1,4 @@
-"""Which broker of a cluster the tests of one broker ask."""
+"""The broker of a cluster that the tests of one broker ask."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMEOUT_MS = 10_000
 
 
 class FirstDoor(NamedTuple):
-    """Where it is; its broker id where there are others too, or else None."""
+    """The address of a broker, and its id where there are other brokers, else None."""
 
     address: Address
     node: int | None
@@ -25,11 +25,11 @@ class FirstDoor(NamedTuple):
 def first_door(
     addresses: Sequence[Address], api_versions: Mapping[int, tuple[int, int]]
 ) -> FirstDoor:
-    """The broker behind the first address; in a cluster with ZooKeeper, its controller.
+    """Return the broker behind the first address; in a cluster with ZooKeeper, its controller.
 
-    Where no broker says that it is at that address (a load balancer may be there) it is the one
-    with the lowest id, at the address that clients are told. One that does not tell of its
-    cluster is taken to be alone: what is wrong with it is for the tests to find out.
+    If no broker reports that address (it may be a load balancer's), it is the broker with the
+    lowest id, at the address that clients receive. A broker that does not return its cluster is
+    taken to be alone: the tests find out what is wrong with it.
     """
     here = addresses[0]
     ask = ask_cluster if API_VERSIONS_KEY in api_versions else ask_oldest_cluster

@@ -43,7 +43,7 @@ MODULES = (
 
 @dataclass(frozen=True)
 class Request:
-    """What to run: the words behind ``python``, its environment and folder, and descriptors."""
+    """A process to start: the words after ``python``, environment, folder and descriptors."""
 
     words: list[str]
     environment: dict[str, str]

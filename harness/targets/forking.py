@@ -34,9 +34,9 @@ _STARTING = threading.Lock()
 
 
 class ForkedWarden:
-    """The warden of a forked command; the caller is not its parent, and is sent its exit status.
+    """The warden of a forked command; the caller is not its parent, and receives its exit status.
 
-    ``stdin`` is the pipe whose end ends it.
+    ``stdin`` is a pipe: when the caller closes it, the warden ends.
     """
 
     def __init__(self, pid: int, stdin: int, status: int) -> None:
@@ -92,7 +92,7 @@ class ForkServer:
             )
 
     def runs(self) -> bool:
-        """Whether it can be asked."""
+        """True if the server can take requests."""
         return self._process.poll() is None
 
     def ask(self, request: Mapping[str, object], descriptors: Sequence[int]) -> int:
@@ -193,7 +193,7 @@ def _server_of_this_process() -> ForkServer:
 
 
 def forked_words(command: Sequence[str]) -> list[str] | None:
-    """What stands behind ``python`` in ``python [-P] -m MODULE ...``; None: another command."""
+    """Return the words after ``python`` in ``python [-P] -m MODULE ...``; None: another command."""
     python, *words = command
     behind = words[1:] if words[:1] == ["-P"] else words
     return words if python == sys.executable and behind[:1] == ["-m"] and behind[1:] else None

@@ -61,7 +61,7 @@ def _group_of(pid: int) -> int | None:
 
 
 def _stands_still(pid: int) -> bool:
-    """Whether no thread of a process runs; true of one that has ended too."""
+    """True if no thread of the process runs; True also if it has ended."""
     try:
         states = [file.read_bytes() for file in Path(f"/proc/{pid}/task").glob("*/stat")]
     except OSError:  # a thread has ended meanwhile

@@ -1,4 +1,4 @@
-"""What is known of a started target: asked once, handed to every test process as JSON."""
+"""The properties of a started target: queried once, passed to every test process as JSON."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TargetInfo:
 
     @property
     def is_broker(self) -> bool:
-        """Whether there is anyone to ask; there is not by-document, which has no address."""
+        """True if there is an address to ask; by-document has none."""
         return bool(self.addresses)
 
     def to_json(self) -> str:

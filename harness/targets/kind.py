@@ -1,4 +1,4 @@
-"""What one kind of target contributes to the target strings: its form, its options, its maker."""
+"""One kind of target: the form of its strings, its options, its maker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.targets.target import Target
 
 @dataclass(frozen=True)
 class Making:
-    """What a target is made with besides its string: ``log_dir`` gets its logs, ``progress`` is
+    """The arguments of a maker besides the string: ``log_dir`` gets the logs, ``progress`` is
     called with (bytes done, bytes total) while artifacts are downloaded at the start."""
 
     log_dir: Path | None = None

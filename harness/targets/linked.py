@@ -49,7 +49,7 @@ class LinkedKafka(KafkaTarget):
         seed: int = 0,
         tap: Tap | None = None,
     ) -> None:
-        """``interceptor``, ``tell``, ``seed``, ``tap``: for every proxy. Else as KafkaTarget.
+        """``interceptor`` and all parameters after it: for every proxy. Else as KafkaTarget.
 
         Without ``interceptor`` each link has rules of its own, none at first: LinkRules.
         """
@@ -121,7 +121,7 @@ def open_links(
     heard, now_ms = tell or _nobody, new_clock()
     for link in planned:
         own = interceptor
-        if own is None and link.destination != ZOOKEEPER:  # who does not speak Kafka's frames
+        if own is None and link.destination != ZOOKEEPER:  # ZooKeeper has other frames
             own = LinkRules(seed=seed, now_ms=now_ms, tell=heard)
         proxy = Proxy(
             f"{link.source}-to-{link.destination}",
@@ -141,7 +141,7 @@ def open_links(
 
 
 def _nobody(event: object) -> None:
-    """Nobody listens."""
+    """Ignore an event."""
 
 
 def _listen(net: RunningProxies, proxy: Proxy) -> None:

@@ -1,8 +1,8 @@
 """Our own cluster in which every connection goes through a proxy that can be faulted alone.
 
-Each broker is told what its proxies are: connections that it would open to another broker, or to
-the controller, it opens there. Clients are told the proxies before the brokers. So nobody needs
-names or addresses of their own, and ports are all that is taken of the machine.
+Each broker knows its proxies: it connects to them instead of other brokers or the controller.
+Clients know the proxies before the brokers. So no process needs names or addresses of its own, and
+the cluster takes only ports of the machine.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LinkedReference(ReferenceCluster):
         start_timeout_ms: int = START_TIMEOUT_MS,
         tell: Listener | None = None,
     ) -> None:
-        """``tell`` hears of every fault. Else as ReferenceCluster."""
+        """The last parameter is called with every fault. Else as ReferenceCluster."""
         super().__init__(
             brokers,
             log_dir=log_dir,

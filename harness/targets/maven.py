@@ -23,7 +23,7 @@ CENTRAL_ID = "central"  # the id of Maven's built-in repository, which mirrors n
 
 @dataclass(frozen=True)
 class BaseAddress:
-    """The root of a Maven repository, without a slash at the end, and who named it."""
+    """The root of a Maven repository, without a slash at the end, and the source of the setting."""
 
     url: str
     origin: str

@@ -1,20 +1,22 @@
-"""Which versions a broker from before ApiVersions serves, found out by asking for them.
+"""The versions that a broker from before ApiVersions serves, observed by requests.
 
-Kafka 0.8 and 0.9 tell nobody what they serve, and an answer alone proves nothing: 0.8 answers
-many a version that it does not know in the layout of version 0, 0.9 answers Produce and Fetch of
-any version in the layout of version 1. So an answer counts only if it decodes at the asked version
-to the last byte and could not just as well be an older version's; ``told_by`` says by what:
+Kafka 0.8 and 0.9 do not report the versions that they serve, and a response alone proves nothing:
+0.8 answers many versions that it does not know in the layout of version 0, 0.9 answers Produce and
+Fetch of any version in the layout of version 1. So a response counts only if it decodes at the
+requested version to the last byte and cannot be a response of an older version; ``told_by`` names
+the proof:
 
-- ``ANSWER``: the layout of the answer is new at this version, and no older one reads the bytes.
-- ``REQUEST``: the answer's layout is that of the version before, the request's is not. A broker
-  that read it as an older version would find other topics in it; the answer names the one asked.
-- ``SIGN``: both layouts are those of the version before, so no bytes can tell. Counted where the
-  version of another API was observed with which Kafka changed the meaning: Fetch 2 (magic 1) came
-  with Produce 2 (KIP-32), OffsetFetch 1 (offsets kept by Kafka) with the coordinator (0.8.2).
+- ``ANSWER``: the layout of the response is new at this version, and no older one reads the bytes.
+- ``REQUEST``: the response's layout is that of the version before, the request's is not. A broker
+  that read it as an older version would find other topics in it; the response names the requested
+  one.
+- ``SIGN``: both layouts are those of the version before, so the bytes prove nothing. It counts if
+  that version of another API was observed with which Kafka changed the meaning: Fetch 2 (magic 1)
+  came with Produce 2 (KIP-32), OffsetFetch 1 (offsets kept by Kafka) with the coordinator (0.8.2).
 
-Asked is what Kafka served before 0.10, and the versions that came next, to see that they are
-refused. No question changes anything at the broker, except that FindCoordinator lets it make its
-own topic of offsets, as for any consumer. Never asked: what brokers tell each other (keys 4 to 7).
+The requests cover the versions that Kafka served before 0.10, and the next versions, which must be
+refused. No request changes anything at the broker, except that FindCoordinator lets it create its
+own topic of offsets, as for any consumer. Requests between brokers (keys 4 to 7) are never sent.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ TOO_LONG = "x" * 32_000
 
 
 class ToldBy(Enum):
-    """By what an answer is told from that of an older version; see the module."""
+    """The proof that a response is not one of an older version; see the module."""
 
     ANSWER = auto()
     REQUEST = auto()
@@ -159,7 +161,7 @@ def _ranges(served: set[tuple[str, int]]) -> ApiVersionRanges:
 
 
 def answers(question: Question, payload: bytes | None) -> bool:
-    """Whether what came is an answer of the asked version, and not as well of an older one."""
+    """True if the payload proves that the broker serves the requested version; see the module."""
     answer = None if payload is None else _read(question.api, question.version, payload)
     if payload is None or answer is None:
         return False

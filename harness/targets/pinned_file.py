@@ -32,7 +32,7 @@ class Download:
 
 
 def checksum_matches(path: Path, sha256: str, size_bytes: int) -> bool:
-    """Whether a file is there with this size and SHA-256 (hex)."""
+    """True if the file exists with this size and SHA-256 (hex)."""
     try:
         if path.stat().st_size != size_bytes:
             return False

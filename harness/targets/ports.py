@@ -9,8 +9,8 @@ from itertools import chain
 
 HOST = "127.0.0.1"
 _NEVER_TAKEN_BY_CHANCE = range(15_000, 32_768)
-"""Below those from which systems open connections (from 32768 on, or 49152): who is down for a
-while finds its port again."""
+"""Ports below those from which systems open connections (from 32768 on, or 49152): a broker that is
+down for a while finds its port again."""
 
 
 def free_ports(count: int) -> list[int]:

@@ -32,8 +32,8 @@ TAIL_LIMIT_BYTES = 64 * 1024
 def warden_command() -> list[str]:
     """The beginning of a warden's command line.
 
-    By its file and isolated: whatever folder named "harness" lies in the working directory, and
-    whatever PYTHONPATH says, this warden runs.
+    By its file and isolated: this warden runs, with any folder named "harness" in the working
+    directory and any PYTHONPATH.
     """
     return [sys.executable, "-I", "-S", str(Path(warden.__file__).resolve())]
 
@@ -116,7 +116,7 @@ class ChildProcess:
             )
 
     def _read_report(self, report_fd: int) -> int:
-        """The child's pid as the warden tells it."""
+        """Read the child's pid from the warden's report. Raises TargetStartError: no pid in it."""
         ready, _, _ = select.select([report_fd], [], [], REPORT_TIMEOUT_MS / 1000)
         line = os.read(report_fd, 4096).decode(errors="replace").strip() if ready else ""
         kind, _, rest = line.partition(" ")
@@ -137,7 +137,7 @@ class ChildProcess:
         return self._ended(self._warden.poll())
 
     def is_alive(self) -> bool:
-        """Whether the child still runs."""
+        """True if the child still runs."""
         return self.exit_code() is None
 
     def wait(self, timeout_ms: int) -> int | None:
@@ -185,7 +185,7 @@ class ChildProcess:
         self._warden.wait()
 
     def _ended(self, exit_code: int | None) -> int | None:
-        """Nobody needs the pipe to a warden that has ended."""
+        """Close the pipe to a warden that has ended."""
         if exit_code is not None:
             self._close_pipe()
         return exit_code
@@ -195,7 +195,7 @@ class ChildProcess:
             self._warden.stdin.close()
 
     def log_text(self) -> str:
-        """What this child has written so far (its last 64 KiB)."""
+        """Return the output of this child so far (its last 64 KiB)."""
         return end_of_log(self.log_path, self._log_start)
 
     def tail(self, lines: int = 20) -> str:

@@ -1,4 +1,4 @@
-"""What targets made of one process of ours share: the child, its log, starts, ends."""
+"""The base of targets that are one process of ours: the child, its log, starts, ends."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PAUSE_S = 0.01
 ANSWER_TIMEOUT_MS = 30_000
 STOP_TIMEOUT_MS = 30_000
 PORT_TIMEOUT_MS = 10_000
-"""So long a restart waits for its port, which somebody else may hold for a moment."""
+"""Time that a restart waits for its port: another process may hold it for a moment."""
 
 
 class ProcessTarget(Target):
     """A broker that is one process (with what it starts) under a warden of ours.
 
-    A subclass writes :meth:`_launch`, and :meth:`_launch_again` where it declares RESTART_NODE.
-    Its one node has the broker id that Metadata tells after the start.
+    A subclass writes :meth:`_launch`, and :meth:`_launch_again` where it declares RESTART_NODE. Its
+    one node has the broker id that Metadata contains after the start.
     """
 
     def __init__(self, log_dir: Path | None = None) -> None:
@@ -98,7 +98,7 @@ class ProcessTarget(Target):
         self._end()
 
     def _end(self) -> None:
-        """Kill and clear away; whatever was left undone at a failed start too."""
+        """Kill and clear away, also after a failed start."""
         self._kill_child()
         if self._scratch is not None:
             self._scratch.remove()
@@ -126,9 +126,8 @@ class ProcessTarget(Target):
         try:
             cluster = ask_cluster(address, ANSWER_TIMEOUT_MS)
         except NotAnswered as problem:
-            raise TargetStartError(f"{self._called()} does not say who it is: {problem}") from (
-                problem
-            )
+            what = f"{self._called()} does not return its broker id: {problem}"
+            raise TargetStartError(what) from problem
         there = list(zip(cluster.brokers, cluster.nodes, strict=True))
         by_address = [node for broker, node in there if broker == address]
         by_port = [node for broker, node in there if broker.port == address.port]
@@ -199,7 +198,7 @@ class ProcessTarget(Target):
     def _announced(
         self, child: ChildProcess, line: re.Pattern[str], says: str, deadline: Deadline
     ) -> Address:
-        """Wait until the log holds ``line``, whose groups ``host`` and ``port`` are the address.
+        """Wait until the log contains ``line``; its groups ``host`` and ``port`` are the address.
 
         Without ``host`` it is 127.0.0.1. ``says`` is the line in words. Raises TargetStartError.
         """

@@ -1,4 +1,4 @@
-"""Any started target behind proxies of its own: who connects to them meets no other address."""
+"""Any started target behind proxies of its own: clients of a proxy receive no other address."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ EVENTS_KEPT = 10_000
 class ProxiedTarget(FaultSentences):
     """A target as its clients see it; made by :func:`proxied`.
 
-    ``addresses`` are those of the proxies, in the order of the target's. A broker whose address
-    appears later (one that joined, another listener) gets its proxy when a client is first told of
-    it. ``events`` are the last faults that were done, and when. For the common faults there are
-    sentences, see :class:`FaultSentences`; what else touches a proxy runs on its loop:
+    ``addresses`` are those of the proxies, in the order of the target's. A broker with an address
+    that appears later (one that joined, another listener) gets its proxy when a client first
+    receives the address. ``events`` are the last faults, with their times. The methods of
+    :class:`FaultSentences` apply the common faults; other calls of a proxy run on its loop:
     ``behind.net.call(proxy.cut)``.
     """
 
@@ -71,7 +71,7 @@ class ProxiedTarget(FaultSentences):
         return self.target.nodes
 
     def address_of(self, node: int) -> Address:
-        """Where clients reach this broker. Raises TargetError: there is no such node."""
+        """The address of this broker for clients. Raises TargetError: there is no such node."""
         return self._address_behind(self.target.address_of(node))
 
     def proxy_of(self, node: int) -> Proxy:
@@ -80,7 +80,7 @@ class ProxiedTarget(FaultSentences):
 
     @property
     def proxies(self) -> list[Proxy]:
-        """All there are, in the order in which they were made."""
+        """All proxies, in the order in which they were made."""
         return list(self._proxies.values())
 
     def _address_behind(self, address: Address) -> Address:
@@ -119,14 +119,14 @@ class ProxiedTarget(FaultSentences):
         return address
 
     def _told_name(self, node: Address) -> str:
-        """The id of a broker that a client was told of; its address where that is another's."""
+        """The id of a broker that a client received; its address if another proxy has that id."""
         name = str(self.rewriter.book.id_of(node))
         taken = {proxy.destination for proxy in self._proxies.values()}
         return name if name.isdecimal() and name not in taken else str(node)
 
 
 def _nobody(event: object) -> None:
-    """For whom events are of no interest."""
+    """Ignore an event."""
 
 
 @contextmanager
@@ -143,9 +143,9 @@ def proxied(
 
     ``with proxied(target) as behind: behind.drop_answers("Produce")``. ``interceptor`` sees the
     frames of all of them; one that is no RuleSet takes the place of such rules. ``host_aliases``:
-    other names of the same hosts, see :class:`harness.proxies.addresses.AddressBook`; ``tell``
-    hears of every fault, ``tap`` listens at every socket (a capture, say). Raises TargetError: the
-    target has no address, or no proxy can be put before it.
+    other names of the same hosts, see :class:`harness.proxies.addresses.AddressBook`; ``tell`` is
+    called with every fault, ``tap`` with the bytes of every socket (a capture, say). Raises
+    TargetError: the target has no address, or no proxy can be put before it.
     """
     if not target.addresses:
         raise TargetError(f"{target.spec} has no address: start it before the proxies")

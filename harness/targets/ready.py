@@ -1,6 +1,6 @@
-"""Whether a broker answers, found out by asking it.
+"""The readiness of a broker, found out by requests.
 
-A port that accepts is no answer: a relay or a published port accepts with nothing behind it.
+A port that accepts proves nothing: a relay or a published port accepts with nothing behind it.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ LISTENING = re.compile(r"^listening on (?P<host>\S+):(?P<port>\d+)\s*$", re.MULT
 START_TIMEOUT_MS = 120_000
 """A bound for what hangs; a start takes less than a second of processor."""
 TAKEN = "the port is taken"
-"""What ours says that ends for that."""
+"""Printed by a broker of ours that ends because its port is taken."""
 _OF_ZOOKEEPER = "zookeeper."
 MOST_NODES = 99
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
@@ -48,7 +48,7 @@ QUICK_RETURN = {"broker.heartbeat.interval.ms": "500", "broker.session.timeout.m
 
 
 def without_zookeeper(settings: Mapping[str, str]) -> dict[str, str]:
-    """Ours have none, whatever is said of it."""
+    """Return the settings without those of ZooKeeper, which our brokers do not have."""
     return {k: v for k, v in settings.items() if not k.startswith(_OF_ZOOKEEPER)}
 
 
@@ -60,7 +60,7 @@ class ReferenceBroker(ProcessTarget):
     """
 
     named = "reference"
-    """How its spec begins."""
+    """The beginning of its spec."""
     implementation = "kafka-conformance reference broker"
     is_light = True
     # No RESTART_NODE: what it stores is in its memory, and ends with it.

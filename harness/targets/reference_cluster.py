@@ -1,4 +1,4 @@
-"""Our own cluster, a process a node, each as strange to us as anybody else's."""
+"""Our own cluster, a process a node, without privileges over any other cluster."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class ReferenceCluster(Target):
         self._controller: _Node | None = None
         self._nodes: dict[int, _Node] = {}
         self._launched: list[ChildProcess] = []
-        """All that were begun, also those that have not said where they listen."""
+        """All processes that were started, also those that have not printed their address."""
         self._ended_by_us: set[int] = set()
 
     @property
@@ -157,7 +157,7 @@ class ReferenceCluster(Target):
         return next((node.log_path for node in self._nodes.values()), None)
 
     def is_alive(self) -> bool:
-        """Whether a broker runs, and none has ended but what we ended."""
+        """True if a broker runs, and only processes that we ended have ended."""
         if self._controller is None:
             return False
         every = {**self._nodes, CONTROLLER_ID: self._controller}
@@ -194,12 +194,12 @@ class ReferenceCluster(Target):
         self.addresses = [self._told(node) for node in self._nodes]
 
     def _choose_ports(self) -> dict[int, int]:
-        """Where each node is to listen: there too when it is started again."""
+        """Choose the port of each node, which it keeps when it is started again."""
         nodes = (CONTROLLER_ID, *range(1, self.brokers + 1))
         return dict(zip(nodes, free_ports(len(nodes)), strict=True))
 
     def _told(self, node: int) -> Address:
-        """Where clients come to a broker."""
+        """The address of a broker for clients."""
         return self._nodes[node].address
 
     def _joining(self, node: int) -> list[str]:  # noqa: ARG002
@@ -280,7 +280,7 @@ class ReferenceCluster(Target):
         self._end()
 
     def _end(self) -> None:
-        """Kill and clear away; whatever was left undone at a failed start too."""
+        """Kill and clear away, also after a failed start."""
         self._nodes, self._controller = {}, None
         self._ended_by_us.clear()
         launched, self._launched = self._launched, []

@@ -61,6 +61,6 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 
 
 def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """How many numbers two releases have in common at the beginning."""
+    """Return the number of leading numbers that two releases have in common."""
     pairs = list(zip(one, other, strict=False))
     return next((place for place, (a, b) in enumerate(pairs) if a != b), len(pairs))

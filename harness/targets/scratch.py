@@ -17,9 +17,8 @@ class ScratchFolder:
     """A folder that outlives the processes that use it, but not us.
 
     A process that ends by itself must leave its data for the next start, so its own warden cannot
-    be the one to remove the folder: a keeper (:mod:`harness.targets.warden`) does. Who gives
-    ``hold_fd`` to :class:`harness.targets.process.ChildProcess` makes the keeper wait until that
-    process is gone.
+    remove the folder: a keeper (:mod:`harness.targets.warden`) does. The keeper waits for the end
+    of each :class:`harness.targets.process.ChildProcess` that gets ``hold_fd``.
 
     With ``keep_in`` it is made there instead of in the system's temporary folder, and stays.
     """
@@ -62,7 +61,7 @@ class ScratchFolder:
         keeper.stdin.close()
         try:
             keeper.wait(REMOVE_TIMEOUT_S)
-        except subprocess.TimeoutExpired:  # somebody holds its pipe
+        except subprocess.TimeoutExpired:  # another process holds its pipe
             keeper.kill()
             keeper.wait()
         shutil.rmtree(self.path, ignore_errors=True)

@@ -16,10 +16,10 @@ class StartAgain(Exception):
 
 
 def until_started(called: str, attempt: Callable[[], T], clear: Callable[[], None]) -> T:
-    """What ``attempt`` returns, tried again after StartAgain.
+    """Return the result of ``attempt``, which is repeated after StartAgain.
 
-    ``clear`` takes away what a failed attempt has left. Raises TargetStartError when every attempt
-    failed by chance, and at once what else an attempt raises.
+    ``clear`` removes the remains of a failed attempt. Raises TargetStartError when every attempt
+    failed by chance; any other error of an attempt is raised at once.
     """
     reason: StartAgain | None = None
     for _ in range(ATTEMPTS):

@@ -1,4 +1,4 @@
-"""What every target can do, whatever it is made of."""
+"""The interface of every target."""
 
 from __future__ import annotations
 
@@ -53,16 +53,17 @@ CAPABILITIES: dict[str, str] = {
 """The names that a target may declare, with their meaning."""
 
 KEPT = (LOG_DIRECTORY, RESTART_NODE, STOP_NODE, KILL_NODE)
-"""What a broker can whose data outlives its process, see :meth:`Target.start_another`."""
+"""The capabilities of a broker with data that outlives its process, see
+:meth:`Target.start_another`."""
 
 
 SAFETY_CLASSES = ("read", "own-names", "destructive")
-"""What may be sent, by what could go wrong: it only asks; it changes what it names, and ours name
-what is ours; it acts on a node or on the cluster."""
+"""Classes of requests, by the harm that they can do: a request only asks; it changes only what it
+names, and ours name only what is ours; it acts on a node or on the cluster."""
 
 
 class Address(NamedTuple):
-    """Where a broker listens; ``host`` is a name or an IPv4 or IPv6 literal without brackets."""
+    """The address of a broker; ``host`` is a name or an IPv4 or IPv6 literal without brackets."""
 
     host: str
     port: int
@@ -86,15 +87,15 @@ class Target(ABC):
     spec: str
     """The string that names this target on a command line."""
     implementation: str
-    """Whose broker it is, for the report."""
+    """The implementation of the broker, for the report."""
     release: str
     """Its version; "unknown" for a broker that we did not start."""
     capabilities: frozenset[str]
-    """What it lets a test do: keys of :data:`CAPABILITIES`."""
+    """The actions that it allows a test: keys of :data:`CAPABILITIES`."""
     safety: frozenset[str] = frozenset(SAFETY_CLASSES)
-    """Which requests may be sent to it, of :data:`SAFETY_CLASSES`."""
+    """The requests that may be sent to it, of :data:`SAFETY_CLASSES`."""
     like: str = ""
-    """The release of Apache Kafka whose promises it is held to, where it is made to be like one."""
+    """The release of Apache Kafka that it emulates and is judged by; empty: none."""
     is_light: bool = False
     """Its brokers take so little memory that several private clusters of it run side by side."""
     name_prefix: str = DEFAULT_PREFIX
@@ -106,24 +107,24 @@ class Target(ABC):
             self.capabilities = self.capabilities - {POWER_LOSS}
         self.log_dir = log_dir
         self.keep_in: Path | None = None
-        """Where data folders are made to stay; None: they are temporary and go with the stop."""
+        """The parent of data folders that stay; None: they are temporary and go with the stop."""
         self.node_folders: dict[int, Path] = {}
-        """Folders, on disks of their own say, in which these nodes keep all they have on disk; of
-        others that is in a folder of the target's. Who names them removes them."""
+        """Folders, for example on separate disks, that contain all data of these nodes; the data of
+        other nodes is in a folder of the target's. The caller that names them removes them."""
         self.addresses: list[Address] = []
         self.nodes: list[int] = []
         """Broker ids, in the order of ``addresses``; empty when they are not known."""
         self.controller_nodes: tuple[int, ...] = ()
         """The nodes that are controllers and no brokers, while it runs; empty: there is none."""
         self.zookeeper: Address | None = None
-        """Where a ZooKeeper of ours coordinates the brokers; None without one."""
+        """The address of a ZooKeeper of ours that coordinates the brokers; None without one."""
         self.peer_door: PeerDoor | None = None
-        """How to join it as a broker; None where ``join_as_broker`` lacks, or while it is
-        stopped, or where several controllers would have to be asked who is active."""
+        """The way to join it as a broker; None without ``join_as_broker``, while it is stopped, or
+        if the active one of several controllers is unknown."""
 
     @abstractmethod
     def start(self) -> list[Address]:
-        """Start it, wait until it answers, and tell its addresses (the same when it runs).
+        """Start it, wait until it answers, and return its addresses (the same when it runs).
 
         Raises TargetError: cannot be started, or does not answer.
         """
@@ -134,7 +135,7 @@ class Target(ABC):
 
     @abstractmethod
     def is_alive(self) -> bool:
-        """Whether it still runs (a process of ours), or still answers (anyone else's)."""
+        """True if it still runs (a process of ours), or still answers (any other)."""
 
     @property
     @abstractmethod
@@ -152,14 +153,14 @@ class Target(ABC):
     # -- one node ------------------------------------------------------------------------------
 
     def address_of(self, node: int) -> Address:
-        """Where clients reach this broker. Raises TargetError: there is no such node."""
+        """The address of this broker for clients. Raises TargetError: there is no such node."""
         if node not in self.nodes:
             there = ", ".join(map(str, self.nodes)) or "none are known"
             raise TargetError(f"{self.spec} has no broker {node}; its brokers: {there}")
         return self.addresses[self.nodes.index(node)]
 
     def node_is_alive(self, node: int) -> bool:
-        """Whether this broker still runs; a paused one does."""
+        """True if this broker still runs; a paused one does."""
         self.address_of(node)
         return self.is_alive()
 
@@ -171,7 +172,7 @@ class Target(ABC):
         self._refuse(STOP_NODE, node)
 
     def kill_node(self, node: int) -> None:
-        """End this broker with SIGKILL, without a word to it; await its end. Twice is fine."""
+        """End this broker with SIGKILL, without notice; await its end. Twice is fine."""
         self._refuse(KILL_NODE, node)
 
     def pause_node(self, node: int) -> None:
@@ -203,12 +204,12 @@ class Target(ABC):
         return []
 
     def logs(self, node: int) -> str:
-        """What this broker has printed lately (the end of it, at most 64 KiB)."""
+        """Return the recent output of this broker (the end of it, at most 64 KiB)."""
         self._refuse(LOGS, node)
         return ""
 
     def _refuse(self, capability: str, node: int) -> None:
-        """For what this kind cannot do: says so, unless there is no such node either."""
+        """Raise MissingCapability, TargetError (no such node) or NotImplementedError."""
         self.require(capability)
         self.address_of(node)
         raise NotImplementedError(f"{type(self).__name__} declares {capability} and lacks it")
@@ -228,13 +229,13 @@ class Target(ABC):
     ) -> Target:
         """Start a private broker like this one, with broker settings by Kafka's names.
 
-        ``nodes``: how many brokers, for a private cluster. ``links``: with :attr:`links`, and
-        ``tell`` hears on their thread what is done to them. ``kept``: a single broker with data
-        that outlives its process, which has the capabilities :data:`KEPT`, also where this one
-        lacks some. ``older``: such a one that begins as an older release, and is what it is from
-        its next start on. ``node_folders``: as the attribute. Returned running; the caller stops it
-        (``with target.start_another() as mine: ...``). Raises MissingCapability where
-        ``own_broker`` or, with settings, ``broker_config``, or ``links`` lacks, or there are no
+        ``nodes``: the number of brokers, for a private cluster. ``links``: with :attr:`links`;
+        their thread calls ``tell`` with each fault. ``kept``: a single broker with data that
+        outlives its process, with the capabilities :data:`KEPT`, also if this one lacks some.
+        ``older``: a kept broker that begins as an older release, and has its own release from its
+        next start on. ``node_folders``: as the attribute. The broker runs on return; the caller
+        stops it (``with target.start_another() as mine: ...``). Raises MissingCapability without
+        ``own_broker`` or, with settings, ``broker_config``, or ``links``, or if there are no
         clusters, or no such broker.
         """
         self.require(OWN_BROKER)
@@ -294,7 +295,7 @@ class Target(ABC):
             raise MissingCapability(capability, self.spec)
 
     def describe_failure(self) -> str | None:
-        """For a target that died: what its log says last; None when nothing is known."""
+        """For a target that died: the end of its log; None when nothing is known."""
         return None
 
     def _log_folder(self) -> Path:

@@ -37,7 +37,7 @@ OPTIONS = ("--report-fd", "--hold-fd", "--remove")
 EXIT_USAGE = 2
 EXIT_NOT_STARTED = 127
 PARENT_CHECK_S = 1.0
-ORPHAN_CHECKS = 30  # a keeper without a parent waits so often for those who hold its pipe
+ORPHAN_CHECKS = 30  # without a parent, a keeper checks so often for processes that hold its pipe
 REMOVE_LIMIT_S = 5.0
 REMOVE_PAUSE_S = 0.02
 PR_SET_PDEATHSIG = 1
@@ -45,7 +45,7 @@ ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Arguments:
-    """What the command line asks for: report_fd (None: no report), remove (None: nothing).
+    """The command line: report_fd (None: no report), remove (None: nothing).
 
     ``command`` is empty for a keeper.
     """
@@ -170,7 +170,7 @@ def _report(arguments: Arguments, line: str) -> None:
     try:
         os.write(arguments.report_fd, line.encode() + b"\n")
         os.close(arguments.report_fd)
-    except OSError:  # nobody listens any more: end of file on stdin is about to say so
+    except OSError:  # the reader has gone: end of file on stdin is about to follow
         pass
 
 
@@ -197,7 +197,7 @@ def guard(child: int, parent: int, wake: int) -> int:
 
 
 def _keep(parent: int, wake: int) -> int:
-    """Wait until nobody holds the other end of standard input any more; the exit status."""
+    """Wait until no process holds the other end of standard input; the exit status."""
     checks = ORPHAN_CHECKS
     while checks:
         ready, _, _ = select.select([0, wake], [], [], PARENT_CHECK_S)
@@ -218,7 +218,7 @@ def _end_of_file(descriptor: int) -> bool:
         return not os.read(descriptor, 4096)
     except BlockingIOError:
         return False
-    except OSError:  # stdin closed or a terminal that has gone: nobody can end us otherwise
+    except OSError:  # stdin closed or a terminal that has gone: nothing else can end us
         return True
 
 

@@ -1,5 +1,5 @@
-"""The harness as a broker of somebody's cluster: it joins, follows a leader, leads.
+"""The harness as a broker of another cluster: it joins, follows a leader, leads.
 
-A step is one request and its answer, and a leader has changed its state before it answers, so
+A step is one request and its response, and a leader has changed its state before it responds, so
 nothing here depends on time.
 """

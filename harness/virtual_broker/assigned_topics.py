@@ -1,4 +1,4 @@
-"""CreateTopics and Metadata for topics whose replicas are told by hand."""
+"""CreateTopics and Metadata for topics with a manual assignment of replicas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def create_assigned(
     assignment: Sequence[Sequence[int]],
     configs: Mapping[str, str],
 ) -> None:
-    """Raises PreparationFailed with the code of the answer, ApiNotAdvertised before 0.10.1."""
+    """Create a topic with these replicas by CreateTopics.
+
+    Raises PreparationFailed with the code of the response, ApiNotAdvertised before 0.10.1.
+    """
     entry = _Topic(
         name=name,
         num_partitions=-1,
@@ -46,7 +49,7 @@ def create_assigned(
 
 
 def state_shown(broker: BrokerUnderTest, name: str, partition: int) -> PartitionState:
-    """What Metadata says of a partition; with a ZooKeeper up to 1.1 its ISR is out of date."""
+    """Return a partition's state by Metadata; with a ZooKeeper up to 1.1 its ISR is out of date."""
     topic = only(broker.metadata([name]).topics, "topic")
     for found in topic.partitions:
         if found.partition_index == partition:

@@ -1,4 +1,4 @@
-"""A cluster that the harness has joined: virtual brokers, and topics whose replicas they are."""
+"""A cluster that the harness has joined: virtual brokers, and topics with replicas on them."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.zookeeper import ZooKeeperWorld
 
 KRAFT_CONTROLLER = "kraft_controller"
-"""What a target with a ZooKeeper does not have."""
+"""The capability that a target with a ZooKeeper lacks."""
 _IDS = itertools.count(101)
-"""No id is used twice by one process: a cluster remembers a broker that has left."""
+"""Ids of virtual brokers. No process uses one twice: a cluster remembers a broker that has left."""
 FIRST_METADATA_WITH_IDS = 10
 
 
 class JoinedCluster:
-    """Use as a context manager: at its end the virtual brokers leave.
+    """A joined cluster; use it as a context manager: at its end the virtual brokers leave.
 
     ``leader`` is the broker behind ``broker``'s first address, the only real one that is used.
     """
 
     def __init__(self, door: PeerDoor, broker: BrokerUnderTest, leader: int) -> None:
-        """Raises BrokerMisbehaved: the cluster cannot be reached through this door."""
+        """Raises BrokerMisbehaved: the cluster cannot be reached at these addresses."""
         self.broker, self.leader = broker, leader
         self.world: World
         self.kraft: KraftWorld | None = None
@@ -60,7 +60,7 @@ class JoinedCluster:
         self.close()
 
     def close(self) -> None:
-        """The virtual brokers leave; nothing of ours runs on. Twice is fine."""
+        """Let the virtual brokers leave, and close all connections. Twice is fine."""
         members, self.members = self.members, []
         for member in members:
             member.close()
@@ -69,19 +69,19 @@ class JoinedCluster:
     # -- members -----------------------------------------------------------------------------------
 
     def join(self, listens_at: Address = NOBODY_LISTENS, rack: str | None = None) -> Membership:
-        """A new virtual broker, alive. Raises BrokerMisbehaved."""
+        """Return a new virtual broker, alive. Raises BrokerMisbehaved."""
         made = self.world.join(next(_IDS), listens_at, rack)
         self.members.append(made)
         return made
 
     def newcomer(self, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
-        """A broker of a KRaft cluster that has not registered yet."""
+        """Return a broker of a KRaft cluster that has not registered yet."""
         made = self.kraft_world.member(next(_IDS), listens_at)
         self.members.append(made)
         return made
 
     def joined(self, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
-        """A new virtual broker of a KRaft cluster, alive."""
+        """Return a new virtual broker of a KRaft cluster, alive."""
         made = self.newcomer(listens_at)
         made.register()
         made.come_back()
@@ -90,7 +90,7 @@ class JoinedCluster:
 
     @property
     def kraft_world(self) -> KraftWorld:
-        """Raises NotGranted: it has a ZooKeeper."""
+        """The KRaft cluster. Raises NotGranted: it has a ZooKeeper."""
         if self.kraft is None:
             reason = "with a ZooKeeper no controller takes requests of brokers"
             raise NotGranted(KRAFT_CONTROLLER, reason)
@@ -105,7 +105,7 @@ class JoinedCluster:
         configs: Mapping[str, str] | None = None,
         away: Sequence[Membership] = (),
     ) -> WatchedPartition:
-        """A new topic with one partition: the real broker leads, these members are to follow it.
+        """Return a new topic's only partition: the real broker leads, these members will follow it.
 
         All of them are in its ISR, except those that are ``away``. Raises BrokerMisbehaved.
         """
@@ -124,10 +124,10 @@ class JoinedCluster:
         return made
 
     def beside(self, member: Membership, *others: Membership) -> WatchedPartition:
-        """A new topic that this virtual broker leads and the real one follows, all in the ISR.
+        """Return a new partition that this virtual broker leads and the real one follows.
 
-        ``others`` are to follow too. It is watched as what the real broker will lead, when the
-        virtual one is gone.
+        All are in the ISR; ``others`` will follow too. The result watches the partition with the
+        real broker as its leader, for the time when the virtual one is gone.
         """
         replicas = (member.broker_id, self.leader, *(each.broker_id for each in others))
         made = self._watched(self._create(replicas, {}), replicas)
@@ -137,9 +137,9 @@ class JoinedCluster:
     def led_by(
         self, *members: KraftMember, configs: Mapping[str, str] | None = None
     ) -> LedPartition:
-        """A new topic whose replicas are these virtual brokers; the first of them leads.
+        """Return a partition with replicas on these virtual brokers; the first of them leads.
 
-        Raises NotGranted: it has a ZooKeeper; other BrokerMisbehaved.
+        Raises NotGranted: the cluster has a ZooKeeper; other BrokerMisbehaved.
         """
         world = self.kraft_world
         ids = tuple(each.broker_id for each in members)
@@ -152,10 +152,10 @@ class JoinedCluster:
         return LedPartition(world, world.controller, topic, members[0], members, state.leader_epoch)
 
     def await_led(self, partition: WatchedPartition) -> None:
-        """Wait until the real broker serves it as its leader. Raises ResponseTimeout.
+        """Wait until the real broker serves the partition as its leader. Raises ResponseTimeout.
 
-        With a ZooKeeper it leads before it knows from its metadata that the topic is there, and
-        takes no records for it in between.
+        With a ZooKeeper it leads before it knows from its metadata that the topic exists, and
+        refuses records for it in between.
         """
 
         def served() -> bool:
@@ -177,7 +177,7 @@ class JoinedCluster:
         return Topic(name, topic_id)
 
     def _shown(self, name: str) -> MetadataResponse.MetadataResponseTopic | None:
-        """As Metadata shows a topic that is there, with its id where the cluster has them."""
+        """Return Metadata's entry of an existing topic, with its id where there are ids."""
         for topic in self.broker.metadata([name]).topics:
             if topic.error_code == ErrorCode.NONE:
                 return topic

@@ -1,4 +1,4 @@
-"""What must be known of a cluster to join it as a broker: plain values, from whoever started it."""
+"""The addresses and names with which a broker joins a cluster; the target supplies them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Address = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class KraftDoor:
-    """A cluster whose controller speaks BrokerRegistration and BrokerHeartbeat (KIP-631).
+    """A cluster with a controller that serves BrokerRegistration and BrokerHeartbeat (KIP-631).
 
     Attributes:
-        controller: where its controller listens for brokers.
-        cluster_id: as brokers of it name it.
+        controller: the address at which its controller listens for brokers.
+        cluster_id: as its brokers name it.
         listener: ``inter.broker.listener.name``, under which a broker must be reachable.
-        client_listener: the one for clients, where that is another; they are told of brokers
-            that have it. Empty where there is one for all.
+        client_listener: the one for clients, where that is another: they see only brokers that
+            have it. Empty where there is one for all.
     """
 
     controller: Address
@@ -27,13 +27,13 @@ class KraftDoor:
 
     @property
     def listeners(self) -> tuple[str, ...]:
-        """All that a broker has to have."""
+        """The names of the listeners that a broker must have."""
         return tuple(filter(None, (self.listener, self.client_listener)))
 
 
 @dataclass(frozen=True, slots=True)
 class ZooKeeperDoor:
-    """A cluster whose brokers meet in the ZooKeeper at this address."""
+    """A cluster with its brokers' registrations in the ZooKeeper at this address."""
 
     zookeeper: Address
 

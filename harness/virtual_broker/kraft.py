@@ -1,7 +1,7 @@
 """A virtual broker of a KRaft cluster: registration, heartbeats, fencing, controlled shutdown.
 
-KIP-631; classes BrokerLifecycleManager (which this stands in for), ClusterControlManager and
-BrokerHeartbeatManager. The metadata log is never read: a heartbeat only says how far it is.
+KIP-631; classes BrokerLifecycleManager (which this replaces), ClusterControlManager and
+BrokerHeartbeatManager. The metadata log is never read: a heartbeat only claims an offset of it.
 """
 
 from __future__ import annotations
@@ -33,26 +33,29 @@ from harness.virtual_broker.membership import NO_BROKER_EPOCH, Membership, Parti
 M = TypeVar("M", bound=Message)
 Feature = BrokerRegistrationRequest.Feature
 NOBODY_LISTENS: Address = ("127.0.0.1", 9)
-"""Where a follower says it listens: leaders never connect to their followers."""
+"""The registered address of a follower: leaders never connect to their followers."""
 CLIENT_SOFTWARE = "kafka-conformance"
 FIRST_WITH_LOG_DIRS, FIRST_WITH_MINIMUM_0 = 2, 4
 PLAINTEXT = 0
 CAUGHT_UP = 1 << 62
-"""As far in the metadata log as can be: up to 3.2 the log's end counts, later the registration."""
+"""A position in the metadata log beyond every end.
+
+Up to 3.2 a broker is caught up at the log's end, later at its registration.
+"""
 
 
 class Controller:
-    """The controller's listener, at the highest versions that it and the codec know."""
+    """A connection to the controller, at the highest versions that it and the codec know."""
 
     def __init__(self, door: KraftDoor, broker: BrokerUnderTest) -> None:
-        """Connects at once, through ``broker``, whose transcripts show it."""
+        """Connect immediately, through ``broker``; its transcripts contain the exchange."""
         self.door, self.broker = door, broker
         self._connection = broker.connect(through=door.controller)
         self._told = self._ask_versions()
         self._ranges = {each.api_key: each for each in self._told.api_keys}
 
     def _ask_versions(self) -> ApiVersionsResponse:
-        """At the highest version, which version 0 tells: later ones list more features."""
+        """Return the response of the highest version: later ones list more features."""
         api = api_named("ApiVersions")
         first = self._connection.ask(ApiVersionsRequest(), 0, tolerant=True)
         told = [each.max_version for each in first.api_keys if each.api_key == api.key]
@@ -63,7 +66,7 @@ class Controller:
         return self._connection.ask(request, version, tolerant=True)
 
     def version(self, api_name: str) -> int:
-        """The highest version that both know. Raises PreparationFailed."""
+        """Return the highest version that both know. Raises PreparationFailed."""
         api = api_named(api_name)
         told = self._ranges.get(api.key)
         highest = min(told.max_version, api.valid_versions.highest) if told else -1
@@ -73,11 +76,11 @@ class Controller:
 
     @property
     def advertised(self) -> set[int]:
-        """The keys of all APIs that its listener tells of."""
+        """The keys of all APIs that the controller's listener advertises."""
         return set(self._ranges)
 
     def features(self, registration_version: int) -> list[Feature]:
-        """What it supports itself, for a broker to say the same."""
+        """Return the controller's supported features, for a broker that registers with the same."""
         return [
             Feature(
                 name=one.name,
@@ -89,7 +92,7 @@ class Controller:
         ]
 
     def ask(self, message: Request[M], version: int | None = None) -> M:
-        """On one connection; a broken one is replaced. Raises BrokerMisbehaved."""
+        """Send a request on the connection; replace a broken one. Raises BrokerMisbehaved."""
         try:
             return self._connection.ask(message, self._version_of(message, version))
         except BrokerMisbehaved:
@@ -98,7 +101,7 @@ class Controller:
             raise
 
     def connect(self) -> Connection:
-        """Another connection, for what is to be on its way at the same time."""
+        """Return another connection, for a request at the same time."""
         return self.broker.connect(through=self.door.controller)
 
     def _version_of(self, message: Message, version: int | None) -> int:
@@ -106,13 +109,13 @@ class Controller:
         return self.version(name) if version is None else version
 
     def close(self) -> None:
-        """Twice is fine."""
+        """Close the connection. Twice is fine."""
         self._connection.close()
 
 
 @dataclass(slots=True)
 class KraftMember:
-    """A registered broker. ``broker_epoch`` is that of its last registration."""
+    """A virtual broker of a KRaft cluster; ``broker_epoch`` is that of its last registration."""
 
     controller: Controller
     broker_id: int
@@ -123,7 +126,7 @@ class KraftMember:
     rack: str | None = None
 
     def registration(self) -> BrokerRegistrationRequest:
-        """The request as a broker of this cluster would send it; tests change a field of it."""
+        """Return the request of a broker of this cluster; tests change a field of it."""
         door, version = self.controller.door, self.controller.version("BrokerRegistration")
         host, port = self.listens_at
         return BrokerRegistrationRequest(
@@ -144,14 +147,14 @@ class KraftMember:
     def ask_to_register(
         self, request: BrokerRegistrationRequest | None = None
     ) -> BrokerRegistrationResponse:
-        """Whatever is answered; an accepted registration gives the broker its epoch."""
+        """Send a registration and return any response; a successful one sets the broker epoch."""
         answer = self.controller.ask(request or self.registration())
         if answer.error_code == ErrorCode.NONE:
             self.broker_epoch = answer.broker_epoch
         return answer
 
     def register(self) -> None:
-        """Registered and fenced. Raises PreparationFailed."""
+        """Register; the broker is fenced then. Raises PreparationFailed."""
         code = self.ask_to_register().error_code
         if code != ErrorCode.NONE:
             raise PreparationFailed(f"BrokerRegistration: {ErrorCode.describe(code)}", code)
@@ -164,7 +167,7 @@ class KraftMember:
         broker_epoch: int | None = None,
         metadata_offset: int = CAUGHT_UP,
     ) -> BrokerHeartbeatResponse:
-        """One heartbeat and its answer; left alone it says that the broker is caught up."""
+        """Send one heartbeat and return its response; by default it claims to be caught up."""
         epoch = self.broker_epoch if broker_epoch is None else broker_epoch
         request = BrokerHeartbeatRequest(
             broker_id=self.broker_id,
@@ -176,27 +179,27 @@ class KraftMember:
         return self.controller.ask(request)
 
     def leave(self) -> None:
-        """Fenced: the controller takes it out of all ISRs before it answers."""
+        """Ask to be fenced: the controller removes the broker from all ISRs before it responds."""
         answer = self.heartbeat(want_fence=True)
         if answer.error_code != ErrorCode.NONE or not answer.is_fenced:
             told = f"{ErrorCode.describe(answer.error_code)}, fenced: {answer.is_fenced}"
             raise PreparationFailed(f"a heartbeat that wants to be fenced: {told}")
 
     def come_back(self) -> None:
-        """Unfenced by its next heartbeat."""
+        """Send a heartbeat that unfences the broker."""
         answer = self.heartbeat()
         if answer.error_code != ErrorCode.NONE or answer.is_fenced:
             told = f"{ErrorCode.describe(answer.error_code)}, fenced: {answer.is_fenced}"
             raise PreparationFailed(f"a heartbeat that wants to be unfenced: {told}")
 
     def shut_down(self) -> None:
-        """Asks until it may; the controller moves what it leads."""
+        """Ask for a shutdown until the controller allows it; it moves leaderships meanwhile."""
         self.controller.broker.eventually(
             lambda: self.heartbeat(want_shut_down=True).should_shut_down, "it may shut down"
         )
 
     def move(self, listens_at: Address) -> None:
-        """Another incarnation, refused until the session of this one has ended."""
+        """Register another incarnation, refused until the session of this one has ended."""
         self.listens_at, self.incarnation_id = listens_at, uuid4()
         code = self.controller.broker.last_seen(
             lambda: self.ask_to_register().error_code,
@@ -207,7 +210,7 @@ class KraftMember:
         self.come_back()
 
     def close(self) -> None:
-        """Fenced as well as it can be."""
+        """Try to be fenced; ignore a failure."""
         if self.broker_epoch != NO_BROKER_EPOCH:
             with suppress(BrokerMisbehaved):
                 self.heartbeat(want_fence=True)
@@ -221,14 +224,14 @@ class KraftWorld:
         self._broker = broker
 
     def member(self, broker_id: int, listens_at: Address = NOBODY_LISTENS) -> KraftMember:
-        """A broker that has not said a word yet."""
+        """Return a broker that has sent no request yet."""
         directory, incarnation = uuid4(), uuid4()  # no two brokers ever have the same
         return KraftMember(self.controller, broker_id, incarnation, listens_at, [directory])
 
     def join(
         self, broker_id: int, listens_at: Address = NOBODY_LISTENS, rack: str | None = None
     ) -> Membership:
-        """Registered, unfenced, and known to the broker that clients ask."""
+        """Return a broker that is registered, unfenced, and listed in Metadata."""
         made = self.member(broker_id, listens_at)
         made.rack = rack
         made.register()
@@ -246,12 +249,12 @@ class KraftWorld:
     def create_topic(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]
     ) -> None:
-        """By CreateTopics; deleted with the test."""
+        """Create a topic by CreateTopics; it is deleted at the end of the test."""
         create_assigned(self._broker, name, assignment, configs)
         self._broker.delete_later(name)
 
     def state(self, name: str, partition: int) -> PartitionState:
-        """What Metadata shows, as the controller's log reaches the broker."""
+        """Return the state by Metadata, which follows the controller's log."""
         return state_shown(self._broker, name, partition)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """A virtual broker that leads a partition, towards the controller: it proposes ISRs.
 
 AlterPartition (AlterIsr up to 3.1): KIP-497, KIP-841, KIP-903; the controller's side is
-``ReplicationControlManager.alterPartition``. No record is ever written: what is judged is metadata.
+``ReplicationControlManager.alterPartition``. No record is ever written: the checks judge metadata.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Answered = AlterPartitionResponse.PartitionData
 class LedPartition:
     """Partition 0 of a topic that one of ``replicas`` leads, as this leader knows it.
 
-    The epochs are those that the controller was last heard of.
+    The epochs are the last ones that the controller returned.
     """
 
     world: World
@@ -42,7 +42,7 @@ class LedPartition:
 
     @property
     def version(self) -> int:
-        """Of AlterPartition."""
+        """The version of AlterPartition."""
         return self.controller.version("AlterPartition")
 
     def proposal(
@@ -55,7 +55,7 @@ class LedPartition:
         sender: KraftMember | None = None,
         broker_epochs: Mapping[int, int] = NO_EPOCHS,
     ) -> AlterPartitionRequest:
-        """The request for this ISR as the leader would send it, but for what is named.
+        """Return the leader's request for this ISR, except for the given arguments.
 
         ``broker_epochs``: instead of those of the members' registrations.
         """
@@ -81,14 +81,14 @@ class LedPartition:
         )
 
     def name_topic(self, entry: AlterPartitionRequest.TopicData, name: str, topic_id: UUID) -> None:
-        """By what this version of the request names topics."""
+        """Name the topic in the request, by name or id as its version requires."""
         if self.version >= FIRST_WITH_IDS:
             entry.topic_id = topic_id
         else:
             entry.topic_name = name
 
     def propose(self, request: AlterPartitionRequest) -> Answered:
-        """The answer about the partition; one that commits tells the epochs of from now on.
+        """Send a proposal; return the partition's result, which updates the epochs on success.
 
         Raises PreparationFailed: the request is refused as a whole.
         """
@@ -102,7 +102,7 @@ class LedPartition:
         return found
 
     def lose_leader(self) -> None:
-        """The leader is fenced; who is elected then leads on. Raises BrokerMisbehaved."""
+        """Fence the leader, and go on with the newly elected one. Raises BrokerMisbehaved."""
         old = self.leader
         old.leave()
         state = self.controller.broker.eventually(
@@ -113,10 +113,10 @@ class LedPartition:
         self.leader_epoch, self.partition_epoch = state.leader_epoch, self.partition_epoch + 1
 
     def state(self) -> PartitionState:
-        """As the cluster shows it."""
+        """Return the partition's state in the cluster."""
         return self.world.state(self.topic.name, 0)
 
 
 def partition_of(answer: AlterPartitionResponse) -> Answered:
-    """Of an answer about one partition."""
+    """Return the only partition of a response."""
     return only(only(answer.topics, "topic").partitions, "partition")

@@ -1,7 +1,7 @@
-"""Where a virtual leader listens for those who follow it: Fetch at every version from 12 on.
+"""A virtual leader's listener for its followers: Fetch at every version from 12 on.
 
-A follower of 2.7 and later asks nothing else; what it asks is kept. One thread accepts, one serves
-each connection, and all have ended when :meth:`LeaderEndpoint.close` returns.
+A follower of 2.7 and later sends nothing else; the listener records its fetches. One thread
+accepts, one serves each connection, and all have ended when :meth:`LeaderEndpoint.close` returns.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ END_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A follower's fetch of our partition; ``last_epoch`` -1: it has nothing."""
+    """A follower's fetch of the served partition; ``last_epoch`` is -1 if its log is empty."""
 
     offset: int
     last_epoch: int
@@ -42,8 +42,8 @@ class Asked:
 class LeaderEndpoint:
     """A listener on a free port of this machine; use as a context manager.
 
-    ``log`` is what it serves as partition 0 of ``topic``, None while it answers no fetch. Both are
-    changed by :meth:`serve`, ``asked`` is what was asked for, oldest first.
+    ``log`` is served as partition 0 of ``topic``; None while no fetch is answered with records.
+    :meth:`serve` changes both. ``asked`` has all fetches of the partition, oldest first.
     """
 
     topic: Topic | None = None
@@ -73,18 +73,18 @@ class LeaderEndpoint:
 
     @property
     def address(self) -> Address:
-        """Where to reach it, for a registration."""
+        """The listener's address, for a registration."""
         host, port = self._listener.getsockname()[:2]
         return (host, port)
 
     def serve(self, topic: Topic, log: ServedLog | None) -> None:
-        """From now on; whoever waits for news is answered."""
+        """Serve this log from now on, and wake the waiting fetches."""
         with self._changed:
             self.topic, self.log = topic, log
             self._changed.notify_all()
 
     def close(self) -> None:
-        """No thread, no socket is left. Twice is fine."""
+        """Close all sockets and end all threads. Twice is fine."""
         with self._changed:
             self._closed = True
             sockets = [*self._sockets, self._listener]
@@ -117,7 +117,7 @@ class LeaderEndpoint:
             self._start(self._attend, connection)
 
     def _attend(self, connection: socket.socket) -> None:
-        """Until either side closes, or something comes that no follower sends."""
+        """Answer requests until either side closes, or the request is none of a follower."""
         with contextlib.suppress(OSError, EOFError, CodecError), connection:
             while True:
                 answer = self._answer(_frame_from(connection))
@@ -187,7 +187,7 @@ class LeaderEndpoint:
 
 
 def _unknown(wanted: FetchRequest.FetchPartition) -> FetchResponse.PartitionData:
-    """For what is not led here, and for what is not served yet: asked for again later."""
+    """Return the error for a partition that is not served, or not yet: followers retry."""
     return FetchResponse.PartitionData(
         partition_index=wanted.partition,
         error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -197,7 +197,7 @@ def _unknown(wanted: FetchRequest.FetchPartition) -> FetchResponse.PartitionData
 
 
 def _frame_from(connection: socket.socket) -> bytes:
-    """Raises EOFError at the end of the stream, and for a length that cannot be."""
+    """Return the next frame. Raises EOFError: the end of the stream, or an impossible length."""
     (length,) = struct.unpack(">i", _exactly(connection, LENGTH_BYTES))
     if not 0 <= length <= FRAME_LIMIT_BYTES:
         raise EOFError

@@ -1,4 +1,4 @@
-"""What a virtual broker's place in a cluster can be asked, with and without a ZooKeeper."""
+"""A virtual broker's membership of a cluster, with and without a ZooKeeper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_BROKER_EPOCH = -1
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """What the cluster says of a partition; epochs are -1 where it does not tell.
+    """A partition's state in the cluster; epochs are -1 where the cluster reports none.
 
     ``leader`` is -1 while there is none; ``isr`` is sorted, as its order means nothing.
     """
@@ -30,24 +30,24 @@ class Membership(Protocol):
 
     @property
     def broker_epoch(self) -> int:
-        """Of the registration that counts; -1 with a ZooKeeper, where replicas tell none."""
+        """The epoch of the current registration; -1 with a ZooKeeper, where replicas send none."""
 
     def leave(self) -> None:
-        """Be dead for the cluster, at once: out of all ISRs, leading nothing. Twice is fine."""
+        """Drop out of the cluster immediately: out of all ISRs, leading nothing. Twice is fine."""
 
     def come_back(self) -> None:
-        """Be alive again, as the same broker."""
+        """Come back to life as the same broker."""
 
     def shut_down(self) -> None:
-        """Leave as a broker does that is stopped, with leave to go where somebody gives it.
+        """Shut down like a stopped broker, with the permission of a KRaft controller.
 
         Raises BrokerMisbehaved.
         """
 
     def move(self, listens_at: Address) -> None:
-        """Die and be alive again as another process with the same id, at this address.
+        """Die and come back as another process with the same id, at this address.
 
-        It takes until the session of the one before has ended. Raises BrokerMisbehaved.
+        It waits until the session of the one before has ended. Raises BrokerMisbehaved.
         """
 
     def close(self) -> None:
@@ -55,10 +55,10 @@ class Membership(Protocol):
 
 
 class World(Protocol):
-    """The cluster as those see it who coordinate it."""
+    """The cluster as its controller or ZooKeeper shows it."""
 
     def join(self, broker_id: int, listens_at: Address, rack: str | None = None) -> Membership:
-        """A new broker, alive when this returns.
+        """Return a new broker, alive when this returns.
 
         Raises PreparationFailed: it is refused; other BrokerMisbehaved.
         """
@@ -66,10 +66,10 @@ class World(Protocol):
     def create_topic(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]
     ) -> None:
-        """Ask for a topic with these replicas of each partition, the preferred leader first."""
+        """Create a topic with these replicas of each partition, the preferred leader first."""
 
     def state(self, name: str, partition: int) -> PartitionState:
-        """The truth about a partition; a leader of -1 while nothing is known of it."""
+        """Return the current state of a partition; a leader of -1 while nothing is known of it."""
 
     def close(self) -> None:
-        """Close what was opened to see it; members are closed by who joined them."""
+        """Close the connections to the cluster; callers close the members that they joined."""

@@ -1,4 +1,4 @@
-"""One partition with virtual followers, asked one question at a time; every answer is kept."""
+"""One partition with virtual followers, one request at a time; every response is recorded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from harness.histories.replication import Observation
 from harness.virtual_broker.membership import Membership, PartitionState, World
 
 ANYBODY, DEBUGGER = -1, -2
-"""Replica ids of those who are no replica: a consumer, and one who is told the log's true end."""
+"""Replica ids of clients that are no replica: a consumer, and one that gets the log's true end."""
 FIRST_WITH_REPLICA_STATE = 15
 _LIMIT_BYTES = 1 << 24
 Told = FetchResponse.PartitionData
@@ -35,7 +35,7 @@ Told = FetchResponse.PartitionData
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a fetch was answered: the offsets of its records, and all that stood beside them."""
+    """The response to a fetch: the offsets of its records, and all other fields."""
 
     offsets: tuple[int, ...]
     told: Told
@@ -51,9 +51,9 @@ class Read:
 
 @dataclass(slots=True)
 class WatchedPartition:
-    """Partition 0 of a topic whose leader is the broker at the door.
+    """Partition 0 of a topic with the real broker as its leader, or as its next one.
 
-    ``seen`` is what the answers told, in their order, for
+    ``seen`` has the content of all responses, in their order, for
     :func:`harness.histories.replication.check_replication`.
     """
 
@@ -82,13 +82,13 @@ class WatchedPartition:
         return -1 if answer is None else answer.base_offset
 
     def consume(self, offset: int, version: int | None = None) -> Read:
-        """What a consumer gets, at the broker's highest version unless one is named."""
+        """Fetch as a consumer, at the broker's highest version unless one is given."""
         read = self._fetch(ANYBODY, -1, offset, self._version(version))
         self._note(f"consumer fetch {offset}", read, read_to=max(read.offsets, default=-1) + 1)
         return read
 
     def latest(self) -> int:
-        """ListOffsets for a consumer. Raises PreparationFailed: an error."""
+        """Return the latest offset for a consumer. Raises PreparationFailed: an error."""
         found = self._list_offset(ANYBODY)
         self._see("ListOffsets latest", high_watermark=found)
         return found
@@ -106,10 +106,10 @@ class WatchedPartition:
         last_fetched_epoch: int = -1,
         log_start: int = 0,
     ) -> Read:
-        """A fetch as this replica: it has all from ``log_start`` to ``offset`` and asks for more.
+        """Fetch as this replica: it has all from ``log_start`` to ``offset`` and asks for more.
 
-        ``broker_epoch``: that of its registration unless another is named, told from version 15 on.
-        Epochs of -1 say nothing, and nothing is checked by them.
+        ``broker_epoch``: that of its registration unless another is given, sent from version 15 on.
+        Epochs of -1 mean none: the leader does not check them.
         """
         version, replica = self._version(version), follower.broker_id
         broker_epoch = follower.broker_epoch if broker_epoch is None else broker_epoch
@@ -129,7 +129,7 @@ class WatchedPartition:
         return read
 
     def log_end(self) -> int:
-        """The leader's own end of its log. Raises PreparationFailed: an error."""
+        """Return the leader's log end offset. Raises PreparationFailed: an error."""
         found = self._list_offset(DEBUGGER)
         self._see("ListOffsets of a debugger", log_end_offset=found)
         return found
@@ -137,7 +137,7 @@ class WatchedPartition:
     # -- what the cluster knows ------------------------------------------------------------------
 
     def state(self) -> PartitionState:
-        """Leader and ISR as the cluster has them now."""
+        """Return leader and ISR as the cluster has them now."""
         found = self.world.state(self.topic.name, 0)
         if found.isr:
             self._see(
@@ -214,7 +214,7 @@ class WatchedPartition:
 
 
 def batch_of(value: bytes) -> bytes:
-    """One record, with the time of now: older ones may fall to the retention."""
+    """Return a batch of one record with the present time: older ones may fall to the retention."""
     batch = RecordBatch([Record(value)], base_timestamp=time.time_ns() // 1_000_000)
     return encode_batch(batch)
 
@@ -232,7 +232,7 @@ def replica_fetch(
     max_wait_ms: int = READ_WAIT_MS,
     min_bytes: int = READ_MIN_BYTES,
 ) -> FetchRequest:
-    """A full fetch of partition 0, outside of sessions, as this replica (-1: as a consumer)."""
+    """Return a full fetch of partition 0, without a session (replica -1: as a consumer)."""
     wanted = fetch_partition(offset)
     wanted.current_leader_epoch, wanted.last_fetched_epoch = leader_epoch, last_fetched_epoch
     if replica >= 0:
@@ -250,7 +250,7 @@ def replica_fetch(
 
 
 def read_of(answer: FetchResponse) -> Read:
-    """Of an answer about one partition. Raises PreparationFailed where it is refused as a whole."""
+    """Return the only partition of a response. Raises PreparationFailed: it is all refused."""
     if answer.error_code != ErrorCode.NONE:
         told = ErrorCode.describe(answer.error_code)
         raise PreparationFailed(f"Fetch is refused: {told}", answer.error_code)
@@ -259,6 +259,6 @@ def read_of(answer: FetchResponse) -> Read:
 
 
 def offsets_in(records: bytes) -> tuple[int, ...]:
-    """The offsets of all whole records, whatever their format."""
+    """Return the offsets of all whole records, whatever their format."""
     found = read_records(records, limit_bytes=_LIMIT_BYTES)
     return tuple(record.offset for batch in found.batches for record in batch.records)

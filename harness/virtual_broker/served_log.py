@@ -21,24 +21,24 @@ class Entry:
 
 @dataclass(slots=True)
 class ServedLog:
-    """What the leader has, from offset 0 on, and the high watermark that it tells."""
+    """The leader's records, from offset 0 on, and the high watermark that it reports."""
 
     entries: list[Entry] = field(default_factory=list)
     high_watermark: int = 0
 
     @property
     def end(self) -> int:
-        """The next offset."""
+        """The log end offset."""
         return len(self.entries)
 
     def append(self, epoch: int, *values: bytes) -> None:
-        """Records of this epoch; they are committed as soon as they are there."""
+        """Append records of this epoch; they are committed immediately."""
         now_ms = time.time_ns() // 1_000_000
         self.entries += [Entry(epoch, value, now_ms) for value in values]
         self.high_watermark = self.end
 
     def end_of(self, epoch: int) -> tuple[int, int]:
-        """The largest epoch that is not larger, and where it ends; -1 and -1 without one.
+        """Return the largest epoch that is not larger, and its end offset; -1 and -1 without one.
 
         As ``LeaderEpochFileCache.endOffsetFor`` (KIP-101, KIP-279).
         """
@@ -46,14 +46,17 @@ class ServedLog:
         return max((pair for pair in known if pair[0] <= epoch), default=NO_EPOCH)
 
     def diverges(self, offset: int, last_epoch: int) -> tuple[int, int] | None:
-        """Where a follower that fetches from here after this epoch has to look instead."""
+        """Return the diverging epoch and end offset for a fetch from ``offset`` after this epoch.
+
+        None if the follower's log matches, or if it reports no epoch.
+        """
         if last_epoch < 0:
             return None
         epoch, end = self.end_of(last_epoch)
         return (epoch, end) if epoch < last_epoch or end < offset else None
 
     def batches(self, offset: int) -> bytes:
-        """All from there on, in magic 2."""
+        """Return all batches from there on, in magic 2."""
         return b"".join(
             encode_batch(
                 RecordBatch(

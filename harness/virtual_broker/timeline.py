@@ -1,7 +1,7 @@
 """The timeline T1 to T10: a leader with two followers, from the first produce to the last read.
 
-R1 is the real broker and leads, R2 and R3 are virtual. Which offsets stand in each row is the
-text's that introduces Kafka's replication; the columns of what followers are told are the broker's.
+R1 is the real broker and leads, R2 and R3 are virtual. The offsets in each row come from the text
+that introduces Kafka's replication; the columns of the followers' responses come from the broker.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ R2, R3 = "R2", "R3"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """After one step: ``told`` are the high watermarks of the last answers to R2 and R3, -1 before.
+    """The state after one step.
 
-    ``records``: the offsets in the answer of this very step.
+    ``told``: the high watermarks of the last responses to R2 and R3, -1 before. ``records``: the
+    offsets in the response of this very step.
     """
 
     step: str
@@ -33,7 +34,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``who``: R2, R3, ``producer`` or ``consumer``; ``at``: the offset, or how many records."""
+    """One step by R2, R3, the ``producer`` or the ``consumer``.
+
+    ``at``: the offset of a fetch, or the number of produced records.
+    """
 
     name: str
     who: str
@@ -72,16 +76,16 @@ EXPECTED = (
     Row("T10", 5, (5, 3), 3, 3, (3, 0), _FIRST),
 )
 TOLD_AFTERWARDS = {"T6": (0, 3), "T7": (0, 3), "T8": (3, 3), "T9": (3, 3), "T10": (3, 3)}
-"""Where a follower is told the high watermark as its own fetch has moved it."""
+"""The high watermarks of T6 to T10 in releases that respond with the one after the fetch itself."""
 DATED = {
     "0.8.0": TOLD_AFTERWARDS,
     "0.8.1.1": TOLD_AFTERWARDS,
 }
-"""Releases of Apache Kafka whose column ``told`` differs, by the steps where it does."""
+"""Releases of Apache Kafka with other high watermarks in their responses, by steps."""
 
 
 def expected_of(release: str) -> tuple[Row, ...]:
-    """The table that a release of Apache Kafka is to show."""
+    """Return the table that a release of Apache Kafka must show."""
     told = DATED.get(release, {})
     return tuple(replace(row, told=told.get(row.step, row.told)) for row in EXPECTED)
 
@@ -97,13 +101,13 @@ class Timeline:
         self.told = {R2: -1, R3: -1}
 
     def follow(self, who: str, offset: int) -> Read:
-        """R2 or R3 fetches."""
+        """Fetch as R2 or R3."""
         read = self.partition.follow(self.followers[who], offset)
         self.confirmed[who], self.told[who] = offset, read.high_watermark
         return read
 
     def step(self, step: Step) -> tuple[int, ...]:
-        """Do it; the offsets of the records in its answer."""
+        """Do a step; return the offsets of the records in its response."""
         if step.who == PRODUCER:
             self.partition.produce(step.at)
             return ()
@@ -112,7 +116,7 @@ class Timeline:
         return self.follow(step.who, step.at).offsets
 
     def play(self, last: str) -> None:
-        """The steps up to this one that change anything: a consumer's do not."""
+        """Do the steps up to this one, except those of the consumer, which change nothing."""
         for step in STEPS:
             if step.who != CONSUMER:
                 self.step(step)
@@ -120,7 +124,7 @@ class Timeline:
                 return
 
     def rows(self) -> list[Row]:
-        """All steps, and after each what can be seen from outside."""
+        """Do all steps; return the state after each, as seen from outside."""
         return [self._row(step, self.step(step)) for step in STEPS]
 
     def _row(self, step: Step, records: tuple[int, ...]) -> Row:

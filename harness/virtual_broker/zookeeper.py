@@ -1,7 +1,7 @@
 """A virtual broker of a cluster with a ZooKeeper: a session, and in it the broker's registration.
 
-Layouts: Kafka's classes ZkUtils (0.8 to 0.11) and kafka.zk.ZkData (1.1 on). A registration is made
-after that of the broker that is there already, so its version and fields are the release's own.
+Layouts: Kafka's classes ZkUtils (0.8 to 0.11) and kafka.zk.ZkData (1.1 on). A registration copies
+that of an existing broker, so its version and fields are the release's own.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def _told_as_preparation(where: str) -> Iterator[None]:
 
 
 class Session:
-    """A ZooKeeper session; what was made in it as ephemeral goes with it."""
+    """A ZooKeeper session; its ephemeral nodes are removed with it."""
 
     def __init__(self, zookeeper: Address) -> None:
-        """Raises PreparationFailed: nobody answers there."""
+        """Raises PreparationFailed: no ZooKeeper answers there."""
         self._client = KazooClient(hosts="{}:{}".format(*zookeeper), timeout=SESSION_TIMEOUT_S)
         with _told_as_preparation("connecting"):
             self._client.start(timeout=CONNECT_TIMEOUT_S)
 
     def read(self, path: str) -> Any:
-        """The JSON document there, None without one."""
+        """Return the JSON document of a node, None without one."""
         with _told_as_preparation(path):
             try:
                 data, _ = self._client.get(path)
@@ -58,7 +58,7 @@ class Session:
         return json.loads(data)
 
     def children(self, path: str) -> list[str]:
-        """Sorted; none without such a node."""
+        """Return the node's children, sorted; none without such a node."""
         with _told_as_preparation(path):
             try:
                 return sorted(self._client.get_children(path))
@@ -66,7 +66,7 @@ class Session:
                 return []
 
     def write(self, path: str, document: object, *, ephemeral: bool = False) -> None:
-        """A new node, its parents too. Raises PreparationFailed: it is there already."""
+        """Create a node and its parents. Raises PreparationFailed: it exists already."""
         content = json.dumps(document, separators=(",", ":")).encode()
         with _told_as_preparation(path):
             try:
@@ -75,7 +75,7 @@ class Session:
                 raise PreparationFailed(f"ZooKeeper: {path} exists already") from problem
 
     def close(self) -> None:
-        """End it, and the thread that keeps it. Twice is fine."""
+        """End the session, and the thread that keeps it alive. Twice is fine."""
         self._client.stop()
         self._client.close()
 
@@ -94,7 +94,7 @@ class ZooKeeperMember:
         self.come_back()
 
     def come_back(self) -> None:
-        """A new session with the registration in it. Raises PreparationFailed."""
+        """Open a new session with the registration in it. Raises PreparationFailed."""
         if self._session is not None:
             return
         session = Session(self._zookeeper)
@@ -111,17 +111,17 @@ class ZooKeeperMember:
         self._session = session
 
     def leave(self) -> None:
-        """The end of the session is the death of the broker."""
+        """End the session, and with it the broker's registration."""
         session, self._session = self._session, None
         if session is not None:
             session.close()
 
     def shut_down(self) -> None:
-        """The end of the session; nobody is asked for leave."""
+        """End the session; there is no request for consent."""
         self.leave()
 
     def move(self, listens_at: Address) -> None:
-        """Another session, with the new address."""
+        """Open another session, with the new address."""
         self.leave()
         self._listens_at = listens_at
         self.come_back()
@@ -133,7 +133,7 @@ class ZooKeeperMember:
 def registration_like(
     other: Mapping[str, Any], listens_at: Address, rack: str | None = None
 ) -> dict[str, Any]:
-    """The registration of a broker that differs from another in nothing but where it listens."""
+    """Return a copy of another broker's registration with its own address, rack and time."""
     host, port = listens_at
     document = dict(other) | {"host": host, "port": port, "jmx_port": -1}
     document["timestamp"] = str(time.time_ns() // 1_000_000)
@@ -156,15 +156,15 @@ class ZooKeeperWorld:
     def join(
         self, broker_id: int, listens_at: Address = NOBODY_LISTENS, rack: str | None = None
     ) -> Membership:
-        """Registered. The controller sees it before it sees what is written afterwards."""
+        """Return a registered broker. The controller sees it before it sees later writes."""
         return ZooKeeperMember(self._door.zookeeper, broker_id, listens_at, rack)
 
     def create_topic(
         self, name: str, assignment: Sequence[Sequence[int]], configs: Mapping[str, str]
     ) -> None:
-        """As the tools did, in every release: settings, then the assignment.
+        """Create a topic as the tools did, in every release: settings, then the assignment.
 
-        It stays: a topic whose replicas are gone is not deleted.
+        It stays: the cluster does not delete a topic with dead replicas.
         """
         if configs:
             self._session.write(f"{CONFIGS}/{name}", {"version": 1, "config": dict(configs)})
@@ -172,7 +172,7 @@ class ZooKeeperWorld:
         self._session.write(f"{TOPICS}/{name}", {"version": 1, "partitions": replicas})
 
     def state(self, name: str, partition: int) -> PartitionState:
-        """What the controller and the leader write down."""
+        """Return the state that the controller and the leader have written."""
         found = self._session.read(f"{TOPICS}/{name}/partitions/{partition}/state")
         if found is None:
             return UNKNOWN

@@ -1,4 +1,4 @@
-"""What many releases together say: requirement x release, and where it changes.
+"""The results of many releases: requirement x release, and the releases where they change.
 
-The one public door is `reports.archaeology.build.build_archaeology`.
+The one public entry is `reports.archaeology.build.build_archaeology`.
 """

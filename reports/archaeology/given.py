@@ -1,4 +1,4 @@
-"""What the results don't carry: promises with their dates, places of targets, known bugs."""
+"""Data that the results lack: promises with their dates, places of targets, known bugs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 class Promise:
     """One requirement as the catalogue has it.
 
-    `since` is "-" where no release began to keep it. `holds_in` tells whether a release promises
-    it by these dates.
+    `since` is "-" if no release began to keep it. `holds_in` is True for a release that promises it
+    by these dates.
     """
 
     area: str
@@ -31,7 +31,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a target stands: its release (`0.10.0.1`), with ZooKeeper or without (zk, kraft)."""
+    """The place of a target: its release (`0.10.0.1`), with ZooKeeper or without (zk, kraft)."""
 
     release: str
     mode: str
@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True)
 class KnownBug:
-    """Why a release does not keep a promise that it has made, and its ticket."""
+    """The reason why a release does not keep a promise that it has made, and its ticket."""
 
     reason: str
     link: str

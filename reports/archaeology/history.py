@@ -13,7 +13,7 @@ from .observe import Observed
 
 
 class State(StrEnum):
-    """What a release does with a promise."""
+    """The state of a promise in a release."""
 
     HOLDS = "holds"
     BROKEN = "broken"
@@ -23,7 +23,7 @@ class State(StrEnum):
 
 
 class Agreement(StrEnum):
-    """What that says of the catalogue, in joining order: the first stands for all."""
+    """The agreement of a state with the catalogue, in joining order: the first stands for all."""
 
     CONTRADICTS = "contradicts"
     NOTED = "noted"

@@ -1,4 +1,4 @@
-"""What the page is filled with, as compact JSON; templates/archaeology.js reads it."""
+"""The data of the page, as compact JSON; templates/archaeology.js reads it."""
 
 from __future__ import annotations
 

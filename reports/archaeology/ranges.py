@@ -32,7 +32,7 @@ def ranges(columns: Sequence[Column], wanted: Collection[int]) -> tuple[str, ...
 
 
 def where(row: History, columns: Sequence[Column], test: Callable[[Cell], bool]) -> tuple[str, ...]:
-    """`ranges` of the columns whose cell passes a test."""
+    """Return `ranges` of the columns with a cell that passes a test."""
     return ranges(columns, {at for at, cell in enumerate(row.cells) if test(cell)})
 
 

@@ -1,1 +1,1 @@
-"""What a broker keeps of its log, and for how long: segments, retention, compaction, restarts."""
+"""The durability of a log in one broker: segments, retention, compaction, restarts."""

@@ -1,4 +1,4 @@
-"""Settings of brokers that are to be back soon after an end that they did not announce."""
+"""Settings for brokers that must be back soon after an unclean end."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ BRIEF = {
     "broker__heartbeat__interval__ms": "300",
     "zookeeper__session__timeout__ms": "1500",
 }
-"""Who was killed can register again only when its session has ended."""
+"""Short sessions: a killed broker can register again only after its old session has ended."""

@@ -1,7 +1,7 @@
 """Equal logs in the partitions of a topic, each damaged in its own way while the broker is down.
 
-So one start recovers from many kinds of damage. What is damaged is the newest segment; an entry is
-a batch, or a message of an old format.
+One start of the broker recovers from many kinds of damage. The damage is in the newest segment; an
+entry is a batch, or a message of an old format.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Stored = list[tuple[int, bytes | None]]
 
 
 class Entry(NamedTuple):
-    """Where an entry stands in its segment, in bytes."""
+    """The position and size of an entry in its segment, in bytes."""
 
     at: int
     size: int
@@ -45,7 +45,7 @@ class Damage(NamedTuple):
 
 
 Breaking = Callable[[bytes], Damage]
-"""What makes a damaged segment out of a whole one."""
+"""A function that makes a damaged segment from the bytes of a whole one."""
 
 
 def segments_in(folder: Path) -> list[Path]:
@@ -70,7 +70,7 @@ def with_length(data: bytes, entry: Entry, length: int) -> bytes:
 
 
 def length_in(data: bytes, entry: Entry) -> int:
-    """What the length field of an entry says: the bytes behind it."""
+    """Return the value of the entry's length field: the number of bytes after the field."""
     found: int = struct.unpack_from(">i", data, entry.at + LENGTH_AT)[0]
     assert found + OVERHEAD_BYTES == entry.size
     return found
@@ -117,7 +117,7 @@ class EqualLogs:
         self.whole: list[bytes] = []
 
     def folder(self, partition: int) -> Path:
-        """That of this partition."""
+        """Return the folder of this partition."""
         return self.kept.partition_folder(self.topic.name, partition)
 
     def damage_while_down(self, breaking: Sequence[Breaking]) -> None:

@@ -16,7 +16,7 @@ __all__ = ["group"]
 
 @pytest.fixture
 def half_on_disk(kept_broker: KeptBroker) -> Iterator[HalfOnDisk]:
-    """Of a broker with two directories; not_applicable where no disk of its own can be had."""
+    """A broker with two directories; not_applicable where no separate disk is available."""
     with new_disk() as disk:
         yield HalfOnDisk(kept_broker, disk)
         kept_broker.kill()  # before its disk goes

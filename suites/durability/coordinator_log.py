@@ -1,4 +1,4 @@
-"""What coordinators write into their topics, read as any client can read it."""
+"""Records that coordinators write to their internal topics, read as any client can read them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Key = tuple[Hashable, ...]
 
 
 def key_of(message: Message) -> Key:
-    """What tells two keys apart."""
+    """Return the identity of a key: the name of its type and the values of its fields."""
     fields = to_dict(message, message.message_spec.valid.highest)
     return type(message).__name__.removesuffix("Key"), *fields.values()
 

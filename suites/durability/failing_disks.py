@@ -1,4 +1,4 @@
-"""What a broker does on a disk that takes nothing more: a topic is filled until it is refused."""
+"""A broker on a disk without space: a topic is filled until the broker refuses a record."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from suites.durability.whole_log import Stored, stored
 from suites.protocol.appended import batch_of
 
 ROOM_BYTES = 300_000
-"""What a full disk still takes, about."""
+"""Approximate free space of a full disk."""
 VALUE_BYTES = 20_000
 ATTEMPTS = 10 * ROOM_BYTES // VALUE_BYTES
-"""So many records have room nowhere; most are never sent."""
+"""A number of records that fit on no such disk; most are never sent."""
 
 
 class Refusal(NamedTuple):
-    """How it ended: by this error code, or by ``silence`` (an answer that did not come)."""
+    """The end of an attempt: an error code, or ``silence`` (the client received no response)."""
 
     code: int
     silence: str = ""
@@ -50,7 +50,7 @@ class Filled:
         return None
 
     def until_refused(self) -> Refusal | None:
-        """As many as there is room for; None: all were acknowledged."""
+        """Append records until the broker refuses one; None if it acknowledged all."""
         return next(filter(None, (self.append() for _ in range(ATTEMPTS))), None)
 
     def expect_kept(self, when: str) -> None:

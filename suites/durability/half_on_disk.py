@@ -12,10 +12,10 @@ from suites.durability.log_dirs import PARTITIONS, HalfFailed
 
 
 class HalfOnDisk(HalfFailed):
-    """The same, whose second directory fails when its ``disk`` does."""
+    """A broker and a topic as in the base class; ``disk`` holds the second directory."""
 
     def __init__(self, kept: KeptBroker, disk: LossyDisk) -> None:
-        """Moves the directory while the broker is down. Raises Inconclusive as there."""
+        """Move the directory while the broker is down. Raises Inconclusive as in the base class."""
         super().__init__(kept)
         self.disk = disk
         kept.stop()

@@ -1,4 +1,4 @@
-"""Compacted logs of which a test remembers what it wrote, to compare with what is left."""
+"""Compacted logs with a copy of the written records, for a comparison with the records left."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Kept(NamedTuple):
 
 
 def records_of_batch(batch: RecordBatch) -> list[Kept]:
-    """With their offsets in the log."""
+    """Return the records of the batch with their offsets in the log."""
     return [
         Kept(batch.base_offset + (record.offset_delta or 0), record.key, record.value)
         for record in batch.records
@@ -39,8 +39,11 @@ USUAL = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ra
 """Every batch that is younger than the one before begins a segment, and is worth compacting."""
 
 ROLLED_AFTER_MS = 5
-"""Before 0.10.1 the broker's clock counts: what comes while the segment is not yet older than
-``segment.ms`` does not begin another (KIP-33), and no answer tells how old it is."""
+"""Wait in ms before each append.
+
+Before 0.10.1 the broker's clock counts: a record that arrives while the segment is not yet older
+than ``segment.ms`` begins no new segment (KIP-33), and no response contains the segment's age.
+"""
 
 
 def compacted(broker: BrokerUnderTest, **configs: str) -> Topic:
@@ -71,7 +74,7 @@ class KeyedLog:
         self._time_ms = now_ms() - oldest_ms
 
     def append(self, *pairs: Pair, age_ms: int | None = None) -> None:
-        """In one batch; ``age_ms``: so old, and not a second younger than the one before."""
+        """Append the pairs in one batch, a second younger than the last or ``age_ms`` old."""
         self._time_ms = self._time_ms + SECOND_MS if age_ms is None else now_ms() - age_ms
         records = [Record(value, key) for key, value in pairs]
         batch = encode_batch(RecordBatch(records, base_timestamp=self._time_ms))
@@ -86,14 +89,16 @@ class KeyedLog:
         return {each.key: each for each in self.written}
 
     def superseded(self) -> list[Kept]:
-        """What compaction takes: what has a later record of its key, both of them in segments that
-        are closed."""
+        """Return the records that compaction removes.
+
+        These are the records with a later record of the same key, both in closed segments.
+        """
         closed = [each for each in self.written if each not in self.active]
         newest = {each.key: each for each in closed}
         return [each for each in closed if each != newest[each.key]]
 
     def read(self) -> list[Kept]:
-        """What is left, in the order in which it comes."""
+        """Return the records left in the log, in the order of Fetch."""
         return [
             record
             for batch in batches_of(self.broker, self.topic, self.partition, begin=self.begin)
@@ -101,11 +106,11 @@ class KeyedLog:
         ]
 
     def read_once(self, is_right: Callable[[list[Kept]], bool]) -> list[Kept]:
-        """What is left as soon as it is right; else what was left last."""
+        """Return the records left once ``is_right`` accepts them; else the last ones seen."""
         return self.broker.last_seen(self.read, is_right, COMPACTED_WITHIN_MS)
 
     def await_compacted(self) -> list[Kept]:
-        """What is left when all has gone that may go."""
+        """Return the records left after compaction has removed all that it may remove."""
         gone = self.superseded()
 
         def is_compacted() -> list[Kept]:

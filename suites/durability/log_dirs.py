@@ -20,7 +20,10 @@ from harness.kept_broker import KeptBroker
 
 DIRECTORIES = "first,second"
 NOTED_EVERY_MS = "300"
-"""By what it notes a broker that nobody writes to sees that a directory is gone (default: 5 s)."""
+"""Interval in ms of the high watermark checkpoint (default: 5 s).
+
+By this write a broker notices a missing directory even while no client writes to it.
+"""
 TWO = {
     "log__dirs": DIRECTORIES,
     "replica__high__watermark__checkpoint__interval__ms": NOTED_EVERY_MS,
@@ -32,7 +35,7 @@ Described = DescribeLogDirsResponse.DescribeLogDirsResult
 
 
 class Place(NamedTuple):
-    """A replica in a directory, as the broker tells it."""
+    """A replica in a directory, as the broker describes it."""
 
     log_dir: str
     size: int
@@ -76,17 +79,22 @@ def move(
 
 
 def put_a_file_in_place_of(folder: Path) -> None:
-    """Whoever opens a file below the folder fails, root too; what is open stays open."""
+    """Replace the folder with a file: opening a path below it fails, also for root.
+
+    Files that are open stay open.
+    """
     folder.rename(folder.with_name(f"{folder.name}-gone"))
     folder.touch()
 
 
 class HalfFailed:
-    """A topic on a broker whose second directory is going to fail; ``lost`` and ``left`` are the
-    partitions in that one and in the other."""
+    """A topic on a broker with two log directories, the second of which is going to fail.
+
+    ``lost`` and ``left`` are the partitions in the second directory and in the first.
+    """
 
     def __init__(self, kept: KeptBroker) -> None:
-        """Make it, with a partition or more in each directory. Raises Inconclusive without."""
+        """Create the topic, with a partition or more in each directory, or raise Inconclusive."""
         kept.door.version("DescribeLogDirs")
         self.kept = kept
         self.topic: Topic = kept.door.create_topic(PARTITIONS)
@@ -112,7 +120,7 @@ class HalfFailed:
         )
 
     def await_failed(self) -> None:
-        """Until the broker has seen it."""
+        """Wait until the broker has noticed the failure."""
         self.kept.door.eventually(
             lambda: self.code() == ErrorCode.KAFKA_STORAGE_ERROR,
             f"the broker sees that {self.failing.name} has failed",

@@ -7,9 +7,10 @@ from harness.client.requests import Topic
 from suites.protocol.committed_offsets import commit_request, entry
 
 PARTITIONS = 50
-"""Of the topic whose offsets are committed: a record each, in each commit."""
+"""Partitions of the topic with the committed offsets: each commit writes a record for each of them.
+"""
 WINDOW = 50
-"""Commits that are on their way at once."""
+"""Commits in flight at once."""
 
 
 def commit_all(broker: BrokerUnderTest, group: str, topic: Topic, last: int) -> None:

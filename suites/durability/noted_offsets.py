@@ -1,4 +1,4 @@
-"""What a broker notes of a log beside it: up to where it is flushed, and where it begins."""
+"""Checkpoint files beside a broker's logs: recovery points, high watermarks, log starts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def noted_of(kept: KeptBroker, file: str, topic: Topic, partition: int = 0) -> i
 
 
 def flush_folders(kept: KeptBroker) -> None:
-    """What was renamed in its folders stays renamed, whatever becomes of other data."""
+    """Sync the log folders to disk: renames in them persist, even if other data is lost."""
     for folder in kept.folders:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -43,7 +43,7 @@ def flush_folders(kept: KeptBroker) -> None:
 
 
 def delete_below(door: BrokerUnderTest, topic: Topic, offset: int) -> None:
-    """Of partition 0. Raises PreparationFailed when it is refused."""
+    """Delete records of partition 0. Raises PreparationFailed if the broker refuses."""
     asked = DeleteRecordsRequest.DeleteRecordsTopic(
         name=topic.name,
         partitions=[DeleteRecordsRequest.DeleteRecordsPartition(partition_index=0, offset=offset)],

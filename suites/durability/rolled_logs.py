@@ -22,15 +22,15 @@ INDEXED = {"index.interval.bytes": "64"}
 
 
 def timestamp_of(begin_ms: int, segment: int, batch: int) -> int:
-    """When the records of this batch were made; a segment is two of its spans long."""
+    """Return the timestamp of the batch; a segment covers two of its spans."""
     return begin_ms + segment * 2 * SEGMENT_MS + batch * 1000
 
 
 class RolledLogs:
-    """A topic whose partitions have three segments each, with the same records."""
+    """A topic with three segments and the same records in each partition."""
 
     def __init__(self, kept: KeptBroker, partitions: int = 1) -> None:
-        """Raises Inconclusive where the segments are not there."""
+        """Create the topic. Raises Inconclusive if the segments are missing."""
         self.kept = kept
         self.topic = kept.door.create_topic(partitions, {**INDEXED, **_ending(kept.door)})
         self.begin_ms = now_ms() - 2 * SEGMENTS * SEGMENT_MS
@@ -46,7 +46,7 @@ class RolledLogs:
 
 
 def knows_times(broker: BrokerUnderTest) -> bool:
-    """Whether it keeps records by their times (KIP-32, KIP-33)."""
+    """True if the broker keeps the timestamps of records (KIP-32, KIP-33)."""
     return TIMES_SINCE in broker.advertised("ListOffsets")
 
 
@@ -66,7 +66,7 @@ def _batch(segment: int, batch: int, timestamp: int) -> bytes:
 def append_segments(
     broker: BrokerUnderTest, topic: Topic, begin_ms: int, partition: int = 0
 ) -> None:
-    """So many batches, of two records each, for each segment."""
+    """Append BATCHES batches of two records each for each segment."""
     for segment in range(SEGMENTS):
         for batch in range(BATCHES):
             made = _batch(segment, batch, timestamp_of(begin_ms, segment, batch))

@@ -1,8 +1,8 @@
-"""Logs of small segments, whose oldest go while a test looks on.
+"""Logs of small segments; the broker deletes the oldest ones during a test.
 
-A segment ends where a record is more than ``segment.ms`` younger than the segment's first one, as
-every release since 0.10.1 has it: so the times that records are sent with decide where segments
-begin, and no large ones are needed (`segment.bytes` is a megabyte at least since 4.0).
+A segment ends before a record that is more than ``segment.ms`` younger than the segment's first
+record, in every release since 0.10.1. The timestamps of the records decide where segments begin, so
+no large ones are needed (`segment.bytes` is a megabyte at least since 4.0).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from suites.protocol.log_entries import fetched_entries
 from suites.protocol.record_formats import records_in
 
 OFTEN = {"log__retention__check__interval__ms": "300", "log__initial__task__delay__ms": "300"}
-"""For `@tuned_broker`: it is looked three times a second what may go."""
+"""For `@tuned_broker`: the broker checks the retention of logs three times a second."""
 
 SEGMENT_MS = 60_000
 SECOND_MS, MINUTE_MS, HOUR_MS = 1_000, 60_000, 60 * 60_000
@@ -30,10 +30,11 @@ GONE_WITHIN_MS = 75_000
 
 
 def topic_of_segments(broker: BrokerUnderTest, partitions: int = 1, **configs: str) -> Topic:
-    """Whose segments a minute's difference ends; ``configs`` with dots written as ``__``.
+    """Create a topic in which a minute's difference ends a segment.
 
-    Raises ApiNotAdvertised before 0.10.1, where the clock ends them, whatever records say (KIP-33;
-    KIP-79 of the same release is what tells the two apart).
+    ``configs``: names of configs with dots written as ``__``. Raises ApiNotAdvertised before
+    0.10.1, where the broker's clock ends segments and timestamps do not count (KIP-33). ListOffsets
+    v1 shows the difference: KIP-79 is in the same release.
     """
     broker.version("ListOffsets", "1+")
     named = {name.replace("__", "."): value for name, value in configs.items()}
@@ -82,7 +83,7 @@ def begin_once(broker: BrokerUnderTest, topic: Topic, expected: int, partition: 
 
 
 def size_of(broker: BrokerUnderTest, batch: bytes) -> int:
-    """How many bytes a prepared batch has in the broker's log."""
+    """Return the size in bytes of a prepared batch in the broker's log."""
     return len(records_for(broker.version("Produce"), batch) or b"")
 
 

@@ -1,4 +1,4 @@
-"""STOR: a bit of an old segment changes on the disk, and nobody is told of it."""
+"""STOR: a bit of an old segment changes silently on the disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from suites.protocol.record_formats import records_in
 FETCH_OF_BATCHES = 4
 """Versions before it get entries that the broker makes anew of those that it has."""
 ENTRIES = (1, -1)
-"""Of the oldest segment: the second, and the last one."""
+"""Entries of the oldest segment: the second, and the last one."""
 
 
 class Flip(NamedTuple):
@@ -40,7 +40,7 @@ class Flip(NamedTuple):
 
 
 def _places(entry: Entry) -> list[int]:
-    """Bytes of it that are under its checksum and do not tell where it ends."""
+    """Return positions of bytes that are under the entry's checksum and outside its length."""
     places = [entry.at + entry.size // 2, entry.at + entry.size - 1]
     assert min(places) >= entry.at + CHECKED_FROM
     return places
@@ -54,7 +54,7 @@ class FlippedLogs(RolledLogs):
         super().__init__(kept, partitions=2 * len(ENTRIES))
 
     def flip(self) -> list[Flip]:
-        """In the files alone, whether the broker runs or not."""
+        """Flip a bit of each partition in the files alone, whether the broker runs or not."""
         wanted = [(number, place) for number in ENTRIES for place in (0, 1)]
         flips = []
         for partition, (number, place) in enumerate(wanted):
@@ -71,7 +71,7 @@ class FlippedLogs(RolledLogs):
         return flips
 
     def expect_exposed(self, flips: list[Flip], when: str) -> None:
-        """Who reads is told of each, and has all that is before and behind it."""
+        """A reader notices each flip, and receives all records before and after it."""
         lowest, highest = _versions_as_stored(self.kept.door)
         for flip in flips:
             whole = [each for each in self.before if each[0] not in flip.offsets]
@@ -81,7 +81,7 @@ class FlippedLogs(RolledLogs):
                 assert found == whole, told
 
     def _read(self, flip: Flip, version: int, where: str) -> Stored:
-        """From offset 0 on, passing over what is exposed as damaged."""
+        """Read from offset 0 on, and skip the entry that is reported or found as damaged."""
         found: Stored = []
         at, end, behind = 0, len(self.before), flip.offsets[-1] + 1
         while at < end:

@@ -48,7 +48,7 @@ def _is_compacted(log: KeyedLog, left: list[Kept]) -> bool:
 
 
 def _expect_sound(log: KeyedLog, left: list[Kept]) -> bool:
-    """As many as there may be; true."""
+    """Check offsets, values and the newest record of each key; always true."""
     offsets = [each.offset for each in left]
     assert offsets == sorted(set(offsets)), f"the offsets that are left are {offsets}"
     changed = [each for each in left if each not in log.written]
@@ -80,7 +80,11 @@ def test_a_hole_is_read_over(broker: BrokerUnderTest) -> None:
 @judges("STOR-014")
 @tuned_broker(**QUICKLY)
 def test_a_tombstone_stays_for_a_while(broker: BrokerUnderTest) -> None:
-    """What it deletes goes at once; it is there after three cleanings, as its day is not over."""
+    """Compaction removes the deleted record immediately and keeps the tombstone.
+
+    The tombstone is there after three cleanings, as its ``delete.retention.ms`` of a day is not
+    over.
+    """
     log = KeyedLog(broker, compacted(broker, delete__retention__ms=str(DAY_MS)))
     tombstone = _bury(log, b"buried")
     with requirement("STOR-014"):

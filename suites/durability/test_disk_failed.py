@@ -1,4 +1,4 @@
-"""RECV, LDIR: a disk takes nothing more: full, read-only as behind an error, or gone."""
+"""RECV, LDIR: a disk fails: it is full, read-only as after an error, or gone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _fill(disk: LossyDisk) -> None:
 
 @pytest.fixture(params=["full", "read_only"])
 def harm(request: pytest.FixtureRequest) -> tuple[Change, Change]:
-    """What is done to a disk, and what undoes it when nobody has a file of it open."""
+    """A function that harms a disk, and one that repairs it while no file of it is open."""
     kinds: dict[str, tuple[Change, Change]] = {
         "full": (_fill, LossyDisk.free),
         "read_only": (LossyDisk.become_read_only, LossyDisk.remount),

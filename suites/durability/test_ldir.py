@@ -42,7 +42,7 @@ def test_directories_are_described(broker: BrokerUnderTest, api_version: int) ->
 @judges("LDIR-002")
 @at_versions("DescribeLogDirs", "4+")
 def test_the_size_of_a_directory(broker: BrokerUnderTest, api_version: int) -> None:
-    """How large its volume is, and how much of it is free."""
+    """The broker returns the size of the directory's volume and its free space."""
     with requirement("LDIR-002"):
         for each in described(broker, version=api_version):
             told = f"{each.log_dir}: {each.usable_bytes} of {each.total_bytes} bytes are usable"

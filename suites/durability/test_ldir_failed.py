@@ -62,7 +62,10 @@ def test_nothing_is_moved_to_a_failed_directory(kept_broker: KeptBroker) -> None
 @judges("LDIR-007")
 @kept_broker(**TWO)
 def test_partitions_of_a_failed_directory(kept_broker: KeptBroker) -> None:
-    """Who asks at a version that came before the error is told of another leader by Fetch."""
+    """The broker returns KAFKA_STORAGE_ERROR for a partition of the failed directory.
+
+    At versions of Fetch older than this error it returns NOT_LEADER_OR_FOLLOWER.
+    """
     half = HalfFailed(kept_broker)
     door = kept_broker.door
     for index in half.lost:

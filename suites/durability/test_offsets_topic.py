@@ -42,10 +42,10 @@ COMMITS = 2_000  # of all partitions: 100,000 records
 OFFSET_VALUES = (OffsetCommitValue, LegacyOffsetCommitValue)
 """Values of offsets as newer releases write them, and as 0.8.2 does."""
 READS = 9
-"""How often it is measured what an answer takes."""
+"""Number of measurements of the response time."""
 MOST_TIMES_AS_LONG = 10
 NOISE_MS = 20
-"""What a busy machine may add to any answer."""
+"""Time that a busy machine may add to any response."""
 
 
 @judges("OTOP-001")
@@ -53,7 +53,7 @@ NOISE_MS = 20
 def test_the_topic_is_there_after_first_use_and_internal(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Whoever asks for a coordinator uses it."""
+    """A FindCoordinator request counts as the first use of the topic."""
     internal_topic(broker, OFFSETS_TOPIC)
     wanted = MetadataRequest.MetadataRequestTopic(name=OFFSETS_TOPIC)
     with requirement("OTOP-001"):
@@ -75,7 +75,7 @@ def test_the_topic_is_compacted(broker: BrokerUnderTest, api_version: int) -> No
 
 @judges("OTOP-002")
 def test_what_is_committed_can_be_read_there(broker: BrokerUnderTest) -> None:
-    """The last record of each group and partition is what OffsetFetch tells."""
+    """OffsetFetch returns the last record of each group and partition."""
     topic = broker.create_topic(partitions=2)
     groups = [fresh_group(broker, topic) for _ in range(2)]
     for offset in (3, 5, 4):

@@ -1,4 +1,4 @@
-"""RECV: a log whose end is lost, is nonsense or is damaged goes on behind its last whole entry."""
+"""RECV: a log with a missing, nonsensical or damaged end continues after its last whole entry."""
 
 from __future__ import annotations
 

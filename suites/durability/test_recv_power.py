@@ -1,4 +1,4 @@
-"""RECV: what a broker has when its disk has lost all that was not flushed to it."""
+"""RECV: the log of a broker after its disk has lost all unflushed data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MESSAGES = 5
 FLUSH_MS, LOOK_MS = 300, 100
 WITHIN_MS = 30_000 + FLUSH_MS + 2 * LOOK_MS + 1_000  # the last for the flush itself
 FLUSHED, BETWEEN, IN_TIME, UNFLUSHED, TRIMMED = 37, 53, 67, 23, 11
-"""How many records each test sends at a time."""
+"""Numbers of records that the tests send at a time."""
 
 
 def _known_topic(lossy: LossyBroker) -> Topic:

@@ -1,4 +1,4 @@
-"""RECV: what stands beside a log and follows from it is made again where it lacks, or is wrong."""
+"""RECV: the broker rebuilds the files that follow from a log if they are missing or wrong."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SNAPSHOTS, ABORTED = ".snapshot", ".txnindex"
 READ_COMMITTED = 1
 COMMITTED_FETCH = "4+"
 Spoil = Callable[[Path], None]
-"""What is done to one file."""
+"""A change of one file."""
 
 
 def _remove(file: Path) -> None:
@@ -49,7 +49,7 @@ def _fill(size: int, random: Random, file: Path) -> None:
 
 
 def _spoilt(random: Random) -> list[tuple[str, dict[str, Spoil]]]:
-    """What is done to the files of one partition, by their suffixes."""
+    """Return names and changes of the files of one partition, by their suffixes."""
     return [
         ("without .index", {OFFSETS: _remove}),
         ("without .timeindex", {TIMES: _remove}),
@@ -131,7 +131,7 @@ def _expect_indexed(logs: RolledLogs, partition: int, way: str) -> None:
 
 
 class _State(NamedTuple):
-    """What of transactions a partition shows to who reads committed records."""
+    """The state of transactions that a partition shows to a ``read_committed`` consumer."""
 
     end: int
     last_stable_offset: int
@@ -245,7 +245,7 @@ def _transactions(
 
 
 def _opened_at(door: BrokerUnderTest, topic: Topic, producer_id: int, partition: int) -> int:
-    """Where the open transaction begins."""
+    """Return the first offset of the open transaction."""
     return next(
         batch.base_offset
         for batch in stored_batches(door, topic, partition)

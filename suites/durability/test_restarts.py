@@ -36,7 +36,7 @@ CLEANER_PAUSE_MS, QUIET_MS = 200, 1_000
 
 
 def _told(door: BrokerUnderTest, group: str, topic: Topic, count: int = 1) -> GroupOffsets:
-    """What the coordinator says once it has read its log."""
+    """Return the offsets that the coordinator returns after it has loaded its log."""
     return door.last_seen(
         lambda: fetch_offsets(door, group, {topic: list(range(count))}),
         lambda found: found.error_of(topic) not in SETTLING,
@@ -75,7 +75,7 @@ def test_offsets_outlive_compaction_and_restarts(kept_broker: KeptBroker) -> Non
 
 
 class _Quiet:
-    """Nothing has been taken out of a log for a while that is long beside the cleaner's pauses."""
+    """A check that a log has not changed for a time that is long beside the cleaner's pauses."""
 
     def __init__(self, door: BrokerUnderTest, log: Topic) -> None:
         self._door, self._log = door, log

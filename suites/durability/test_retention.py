@@ -76,9 +76,10 @@ def test_whole_segments_go(broker: BrokerUnderTest) -> None:
 @judges("STOR-003")
 @tuned_broker(**OFTEN)
 def test_a_segments_newest_record_decides(broker: BrokerUnderTest) -> None:
-    """Segments whose newest record is too old go; one whose last or first is old stays.
+    """The broker deletes a segment if its newest record is too old.
 
-    One that is still written to stays too where it has a young record, and goes where it has none.
+    A closed segment stays if only its first or last record is too old. The same holds for the
+    active segment.
     """
     closed, active, old = range(3)
     witness = Witness(broker)
@@ -122,7 +123,7 @@ def test_as_many_bytes_as_wanted_are_kept(broker: BrokerUnderTest) -> None:
 def _expect_size(
     broker: BrokerUnderTest, topic: Topic, partition: int, begin: int, end: int, wanted: int
 ) -> None:
-    """As much as wanted is left, and no segment more; each has one batch."""
+    """At least the wanted bytes are left, and no whole segment more; each segment has one batch."""
     sizes = [len(each) for each in stored_entries(broker, topic, begin, end, partition)]
     told = f"{wanted} bytes are wanted, from {begin} on segments have {sizes}"
     assert sum(sizes) >= wanted, f"too much is gone: {told}"

@@ -39,9 +39,10 @@ SEGMENTS, A_SEGMENT = 60, 3
 @judges("STOR-006")
 @tuned_broker(**OFTEN)
 def test_an_answer_on_its_way_is_whole_though_its_records_go(broker: BrokerUnderTest) -> None:
-    """An answer is larger than what the sockets take in, and is read when all in it is removed.
+    """A response larger than the socket buffers arrives whole after its records are deleted.
 
-    Those behind it are the same, or are told that the offset is out of range.
+    The responses to the pipelined fetches after it are the same, or have the error
+    OFFSET_OUT_OF_RANGE.
     """
     topic = topic_of_segments(broker, retention__bytes="1")
     batch = aged(HOUR_MS, bytes(LARGE_BYTES))
@@ -157,5 +158,5 @@ def test_each_offset_is_found_among_many_segments(broker: BrokerUnderTest) -> No
 
 
 def _batched(values: list[bytes]) -> Iterator[list[bytes]]:
-    """As many as go into a segment, again and again."""
+    """Return the values in groups that each fill a segment."""
     return (values[at : at + A_SEGMENT] for at in range(0, len(values), A_SEGMENT))

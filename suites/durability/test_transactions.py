@@ -24,8 +24,11 @@ BEHIND = [b"d open 1", b"c plain 3", b"c plain 4", b"c plain 5"]
 @judges("STOR-017")
 @tuned_broker(**QUICKLY)
 def test_compaction_knows_transactions(broker: BrokerUnderTest) -> None:
-    """What was aborted goes, and takes no committed value with it; nothing from an open transaction
-    on is touched. Who reads what is committed finds the same values before and after."""
+    """Compaction removes aborted records, and no committed value because of them.
+
+    It removes nothing from the first open transaction on. A ``read_committed`` consumer finds the
+    same values before and after.
+    """
     writer = _Writer(broker)
     writer.transaction(b"a committed 1", b"b committed 1", commit=True)
     writer.transaction(b"a aborted 1", commit=False)
@@ -73,19 +76,19 @@ class _Writer:
         self.ended.end(commit=commit)
 
     def begin_and_leave_open(self, value: bytes) -> None:
-        """By another producer."""
+        """Begin a transaction of another producer, and write a value in it."""
         self.open.begin()
         self.open.write(self._next_ms(), (value[:1], value))
 
     def plain(self, *values: bytes) -> None:
-        """Without a transaction."""
+        """Append the values without a transaction."""
         for value in values:
             record = Record(value, value[:1])
             batch = RecordBatch([record], base_timestamp=self._next_ms())
             append(self.broker, self.topic, encode_batch(batch))
 
     def values(self) -> list[bytes | None]:
-        """Of all records that are left, committed or not."""
+        """Return the values of all records that are left, committed or not."""
         batches = batches_of(self.broker, self.topic)
         plain = [batch for batch in batches if not batch.attributes & CONTROL]
         return [each.value for batch in plain for each in records_of_batch(batch)]

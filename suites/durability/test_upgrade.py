@@ -1,4 +1,4 @@
-"""APIV: what a broker says of itself once it was started again as a newer release."""
+"""APIV: the versions that a broker advertises after a restart as a newer release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Table = dict[int, VersionRange]
 
 
 def _table(broker: BrokerUnderTest) -> Table:
-    """What a new connection is told; empty from one that is older than ApiVersions (0.10.0)."""
+    """Return the version ranges that a new connection receives.
+
+    Empty for a broker older than ApiVersions (0.10.0).
+    """
     try:
         answer = broker.connect("APIV-014").ask(ApiVersionsRequest(), 0)
     except ConnectionClosed:
@@ -27,9 +30,9 @@ def _table(broker: BrokerUnderTest) -> Table:
 def test_an_upgrade_is_seen_by_new_connections(
     broker: BrokerUnderTest, upgraded_broker: KeptBroker
 ) -> None:
-    """They are told what every broker of the newer release tells.
+    """New connections receive the same ranges as from any broker of the newer release.
 
-    Which requests are listed at all may differ: ours in memory has no UnregisterBroker.
+    The set of listed APIs may differ: the built-in broker in memory has no UnregisterBroker.
     """
     broker.version("ApiVersions")
     own, before = _table(broker), _table(upgraded_broker.door)

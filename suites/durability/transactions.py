@@ -19,11 +19,11 @@ from suites.protocol.internal_topics import NOT_YET
 from suites.protocol.record_formats import batches_in
 
 CLIENTS_OWN = "0-3"
-"""Of AddPartitionsToTxn: what came later is between brokers."""
+"""Versions of AddPartitionsToTxn for clients; newer ones are for brokers."""
 WITHOUT_NEW_EPOCHS = "0-4"
-"""Of EndTxn: from v5 on each transaction has an epoch of its own (KIP-890)."""
+"""Versions of EndTxn in which transactions share an epoch; since v5 each has its own (KIP-890)."""
 PLAIN_PRODUCE = "3-11"
-"""Of Produce: from v12 on a batch adds its partition to the transaction (KIP-890)."""
+"""Versions of Produce before v12, in which a batch adds its partition (KIP-890)."""
 TIMEOUT_MS = 10 * 60_000
 READ_COMMITTED = 1
 AGAIN = {*NOT_YET, ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_COORDINATOR}
@@ -120,8 +120,11 @@ class TransactionalProducer:
 
 
 def committed_records(broker: BrokerUnderTest, topic: Topic) -> list[Kept]:
-    """What a consumer sees that reads what is committed: up to the last stable offset, without what
-    the answers say is of aborted transactions."""
+    """Return the records that a ``read_committed`` consumer receives.
+
+    These are the records up to the last stable offset, without those that the responses list as
+    aborted.
+    """
     found: list[Kept] = []
     offset, end = 0, 1
     while offset < end:

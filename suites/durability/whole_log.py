@@ -1,4 +1,4 @@
-"""A log read from its first offset to its end, held against what was acknowledged."""
+"""A log read from its first offset to its end, for a comparison with the acknowledged records."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Stored = list[tuple[int, bytes | None]]
 def acknowledged(
     door: BrokerUnderTest, topic: Topic, count: int, *, acks: Sequence[int] = (-1, 1)
 ) -> Stored:
-    """Append so many records, a batch each, with these acks in turn; as they are to be read.
+    """Append so many records, a batch each, with these acks in turn; return what a read finds.
 
-    Raises PreparationFailed when one is refused.
+    Raises PreparationFailed if the broker refuses one.
     """
     appended: Stored = []
     for number in range(count):
@@ -34,9 +34,9 @@ def acknowledged(
 
 
 def stored(door: BrokerUnderTest, topic: Topic, least: int = 0, partition: int = 0) -> Stored:
-    """All records from offset 0 to the log's end; checksums are verified.
+    """Return all records from offset 0 to the log's end; checksums are verified.
 
-    ``least``: so many are awaited for a moment, since a leader that begins may tell an older high
+    ``least``: wait a moment for so many records, since a new leader may return an older high
     watermark at first. With a ZooKeeper its log may be unknown to Fetch for a moment.
     """
     found: Stored = []
@@ -58,7 +58,7 @@ def stored(door: BrokerUnderTest, topic: Topic, least: int = 0, partition: int =
 
 
 def expect_lost_at_most(found: Stored, sent: Stored, limit: int, when: str) -> None:
-    """What is there is how it was sent, from the first record on; no more than the end lacks."""
+    """The log holds a prefix of the sent records, and lacks ``limit`` records at most."""
     prefix = sent[: len(found)]
     assert found == prefix, f"{when} the log holds {found}, of {sent} sent"
     lost = len(sent) - len(found)

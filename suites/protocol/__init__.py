@@ -1,1 +1,1 @@
-"""What a single client can see on the wire."""
+"""Conformance as a single client can see it on the wire."""

@@ -1,6 +1,6 @@
-"""A classic group as a test makes it: members, each with a connection of its own.
+"""A classic group of a test: members, each with a connection of its own.
 
-A member that waits for an answer cannot ask anything else on its connection, as in any client.
+A member that waits for a response cannot send another request on its connection, as in any client.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ SESSION_MS, REBALANCE_MS = 30_000, 60_000
 """Long enough that no member of a test is given up by chance."""
 
 SOON_MS, SOON_SHARE = 5_000, 0.6
-"""Of what follows at once: on a fast machine; and at most this share of a session."""
+"""Limits for immediate effects: ms on a fast machine, and a share of a session at most."""
 
-KNOWN_ID = 4  # from this version of JoinGroup on a new member is first told its id (KIP-394)
-IDS = 20  # that a newcomer asks for, and how often for each, before it gives up
+KNOWN_ID = 4  # from this version of JoinGroup on a new member first receives its id (KIP-394)
+IDS = 20  # ids that a new member requests, and requests for each, before it gives up
 SEVERAL_LEAVE = 3  # from this version of LeaveGroup on it names several members (KIP-345)
 MANDATORY_PROTOCOL = 5  # of SyncGroup (KIP-559)
 _NOT_YET = {*NOT_YET, ErrorCode.NOT_COORDINATOR}
 _FORGOTTEN = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 _SERVED: set[Address] = set()
-"""Shared brokers whose coordinator was seen to serve: it does not stop."""
+"""Shared brokers with a coordinator that was seen to serve requests: it stays so."""
 
 Protocols = Mapping[str, bytes]
 
@@ -78,7 +78,10 @@ class ClassicGroup:
         instance_id: str | None = None,
         client_id: str = DEFAULT_CLIENT_ID,
     ) -> Member:
-        """Somebody who has not joined yet; by default with one protocol and its own metadata."""
+        """Create a member that has not joined yet.
+
+        By default it has one protocol, and its own metadata for it.
+        """
         self._await_served()
         if protocols is None:
             protocols = {"range": subscription(b"of member %d" % len(self.members))}
@@ -87,7 +90,10 @@ class ClassicGroup:
         return made
 
     def stable(self, *wanted: Protocols | None) -> list[Member]:
-        """As many members as protocols are given, one after the other; the group is stable."""
+        """Return the members of a stable group, which have joined one after the other.
+
+        Each has one of the given protocols.
+        """
         return self.grown([self.member(protocols) for protocols in wanted])
 
     def grown(self, members: Sequence[Member]) -> list[Member]:
@@ -109,7 +115,7 @@ class ClassicGroup:
         return present
 
     def described(self) -> DescribeGroupsResponse.DescribedGroup:
-        """What DescribeGroups says of it."""
+        """Return the group as DescribeGroups describes it."""
         answer = self.broker.ask(
             DescribeGroupsRequest(groups=[self.group_id]), self.version("DescribeGroups")
         )
@@ -127,7 +133,7 @@ class ClassicGroup:
             _SERVED.add(self.broker.address)
 
     def _is_served(self) -> bool:
-        """Whether one member can join and sync, or fails for another reason."""
+        """True if one member can join and sync, or fails for a reason other than loading."""
         probe = ClassicGroup(self.broker)
         member = Member(probe, self.broker.connect(), {"range": subscription()}, None)
         probe.members.append(member)
@@ -137,7 +143,7 @@ class ClassicGroup:
         except PreparationFailed as failed:
             return failed.error_code not in _NOT_YET
         except BrokerMisbehaved:
-            return True  # to be judged by whoever asks next
+            return True  # the next request shows the problem
         finally:
             probe.close()
         return True
@@ -154,7 +160,7 @@ class ClassicGroup:
 
 
 class Member:
-    """One member's end of the protocol, with what it was told last."""
+    """One member of the group, with the last values that it received."""
 
     def __init__(
         self,
@@ -172,13 +178,13 @@ class Member:
 
     @property
     def leads(self) -> bool:
-        """Whether the last join made it the leader."""
+        """True if the last join made it the leader."""
         return self.member_id == self.leader_id
 
     # -- joining -------------------------------------------------------------------------------
 
     def join_request(self) -> JoinGroupRequest:
-        """As it would join now; a test may change it."""
+        """Return the member's next JoinGroup request; a test may change it."""
         group = self.group
         request = JoinGroupRequest(
             group_id=group.group_id,
@@ -201,18 +207,18 @@ class Member:
         self.connection.send(request, self.group.version("JoinGroup"))
 
     def take_join(self, *, tolerant: bool = False) -> JoinGroupResponse:
-        """The answer, whatever it says. ``tolerant``: it prepares and is not judged."""
+        """Return the response, with any error. ``tolerant``: it belongs to a preparation."""
         answer = self.connection.receive(tolerant=tolerant)
         assert isinstance(answer, JoinGroupResponse)
         return answer
 
     def ask_join(self, request: JoinGroupRequest | None = None) -> JoinGroupResponse:
-        """One question and its answer, whatever it says."""
+        """Send one JoinGroup request and return its response, with any error."""
         self.send_join(request)
         return self.take_join()
 
     def be_given_an_id(self) -> None:
-        """Where a new member is first told its id: remember it."""
+        """Request and store a member id, where a new member receives its id before it joins."""
         wants_id = self.group.version("JoinGroup") >= KNOWN_ID and self.instance_id is None
         if self.member_id or not wants_id:
             return
@@ -225,7 +231,7 @@ class Member:
         self.member_id = answer.member_id
 
     def remember(self, answer: JoinGroupResponse) -> JoinGroupResponse:
-        """What it is told becomes what it knows."""
+        """Store the member id, generation, protocol and leader of the response."""
         self.member_id, self.generation = answer.member_id, answer.generation_id
         self.protocol_name, self.leader_id = answer.protocol_name, answer.leader
         return answer
@@ -237,11 +243,12 @@ class Member:
         return self.remember(answer)
 
     def join(self) -> JoinGroupResponse:
-        """Become a member, or stay one, where nobody else has to join.
+        """Become a member, or stay one, where no other member has to join.
 
-        Kafka up to 3.9 forgets a group without members whenever topics are deleted, and with it an
-        id that was given out a moment ago (class GroupMetadataManager, cleanupGroupMetadata): as
-        clients do, a newcomer then asks for another, also where the group is just being forgotten.
+        Up to Kafka 3.9 the deletion of a topic also removes groups without members, and with them a
+        member id that the broker has just assigned (class GroupMetadataManager,
+        cleanupGroupMetadata). As clients do, a new member then requests another id, also while the
+        group is being removed.
         """
         is_new = not self.member_id
         for _ in range(IDS if is_new else 1):
@@ -279,20 +286,20 @@ class Member:
         self.connection.send(self.sync_request(parts), self.group.version("SyncGroup"))
 
     def take_sync(self, *, tolerant: bool = False) -> SyncGroupResponse:
-        """The answer, whatever it says. ``tolerant``: it prepares and is not judged."""
+        """Return the response, with any error. ``tolerant``: it belongs to a preparation."""
         answer = self.connection.receive(tolerant=tolerant)
         assert isinstance(answer, SyncGroupResponse)
         return answer
 
     def ask_sync(self, request: SyncGroupRequest | None = None) -> SyncGroupResponse:
-        """One question and its answer, whatever it says."""
+        """Send one SyncGroup request and return its response, with any error."""
         request = self.sync_request() if request is None else request
         return self.connection.ask(request, self.group.version("SyncGroup"))
 
     # -- the rest ------------------------------------------------------------------------------
 
     def heartbeat_request(self) -> HeartbeatRequest:
-        """As it would say that it lives; a test may change it."""
+        """Return the member's next Heartbeat request; a test may change it."""
         request = HeartbeatRequest(
             group_id=self.group.group_id,
             generation_id=self.generation,
@@ -333,7 +340,10 @@ def leave(
 def sync_all(
     members: Sequence[Member], parts: Mapping[str, bytes] | None = None
 ) -> list[SyncGroupResponse]:
-    """The leader assigns, by default to each member its own id; all are told."""
+    """Send SyncGroup for all members and return their responses.
+
+    The leader sends the assignment, by default to each member its own id.
+    """
     if parts is None:
         parts = {member.member_id: member.member_id.encode() for member in members}
     for member in members:
@@ -345,7 +355,7 @@ def sync_all(
 
 
 def await_rebalance(member: Member, within_ms: float = 15_000) -> None:
-    """Until its heartbeat tells it to join again."""
+    """Wait until a heartbeat of the member returns REBALANCE_IN_PROGRESS."""
     member.group.broker.eventually(
         lambda: member.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS,
         f"a heartbeat of {member.member_id} says REBALANCE_IN_PROGRESS",
@@ -365,7 +375,7 @@ def await_rebalance_soon(member: Member) -> None:
 
 
 def leader_of(members: Sequence[Member]) -> Member:
-    """The one that all were told of."""
+    """Return the member that leads."""
     return next(member for member in members if member.leads)
 
 

@@ -1,4 +1,4 @@
-"""Which codecs may be asked about: each came with a release, and an old broker cannot know it."""
+"""Compression codecs by release: an old broker cannot know a newer codec."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ FIRST_PRODUCE_OF_ZSTD, FIRST_FETCH_OF_ZSTD = 7, 10  # KIP-110
 def codecs_of(
     broker: BrokerUnderTest, produce_version: int, *, with_none: bool = True
 ) -> list[str]:
-    """What this version of Produce may bring, by name.
+    """Return the names of the codecs that this version of Produce may contain.
 
-    lz4 came with 0.8.2 (KAFKA-1456), as did FindCoordinator, which says so.
+    lz4 came with 0.8.2 (KAFKA-1456), as did FindCoordinator, by which the function recognizes it.
     """
     missing = set() if with_none else {"none"}
     if produce_version < FIRST_PRODUCE_OF_ZSTD:

@@ -1,4 +1,4 @@
-"""Commits and reads a group's offsets, named as the version wants it."""
+"""Commits and reads of a group's offsets, with topics by name or id as the version demands."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Fetched = (
     | OffsetFetchResponse.OffsetFetchResponsePartitions
 )
 Place = tuple[str, int]
-"""A partition: its topic's name, or its id as text where that is all a broker says; its index."""
+"""A partition: the topic's name, or its id as text where the broker returns no name; the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Committer:
-    """Who commits; by default nobody's member, as a consumer that assigns itself."""
+    """The member that commits; by default none, as a consumer with partitions of its own choice."""
 
     generation: int = -1
     member_id: str = ""
@@ -52,7 +52,7 @@ class Committer:
 
 @dataclass(slots=True)
 class GroupOffsets:
-    """What an answer says of one group: its own error, and each partition."""
+    """The part of an OffsetFetch response for one group: its own error code, and each partition."""
 
     error_code: int = ErrorCode.NONE
     partitions: dict[Place, Fetched] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class GroupOffsets:
         return found
 
     def expect_none(self, topic: Topic, *, partition: int = 0, where: str = "") -> None:
-        """Nothing is committed of the partition; what stands for metadata then is OFFS-002's."""
+        """The partition has no committed offset; OFFS-002 judges its metadata."""
         told = f"{where or 'the group'}, partition {partition}"
         expect_error(self.error_of(topic, partition), ErrorCode.NONE, told)
         found = self.partitions.get((topic.name, partition))
@@ -241,7 +241,10 @@ def fetch_groups(
     version: int,
     known: Sequence[Topic] = (),
 ) -> dict[str, GroupOffsets]:
-    """What the broker says of each group; ``known`` topics beside those asked for have names."""
+    """Return the broker's offsets of each group.
+
+    ``known``: topics beside the requested ones, by which topic ids become names.
+    """
     topics = [*known, *(topic for each in wanted.values() if each for topic in each)]
     answer = broker.ask(fetch_request(wanted, version), version)
     if version < FIRST_FETCH_OF_GROUPS:
@@ -276,7 +279,7 @@ def fetch_offsets(
     version: int | None = None,
     known: Sequence[Topic] = (),
 ) -> GroupOffsets:
-    """What the broker says of one group."""
+    """Return the broker's offsets of one group."""
     version = broker.version("OffsetFetch", FIRST_IN_KAFKA) if version is None else version
     answered = fetch_groups(broker, {group: topics}, version, known)
     assert list(answered) == [group], f"asked for {group}, the answer has {list(answered)}"
@@ -317,7 +320,7 @@ def deleted_codes(answer: OffsetDeleteResponse) -> dict[Place, int]:
 
 
 def fresh_group(broker: BrokerUnderTest, topic: Topic) -> str:
-    """The name of a group that nobody has, whose coordinator is ready to be asked."""
+    """Return the name of an unused group with a coordinator that is ready for requests."""
     await_coordinator(broker, GROUP)
     group = broker.unique_group()
     broker.delete_group_later(group)

@@ -14,7 +14,7 @@ from suites.protocol.idempotent import Producer
 from suites.protocol.record_formats import batches_in
 
 QUICKLY = {"log__cleaner__enable": "true", "log__cleaner__backoff__ms": "200"}
-"""For `@tuned_broker`: logs are looked at often. Before 0.9.0.1 none is, by default."""
+"""For `@tuned_broker`: frequent compaction. Before 0.9.0.1 the cleaner is off by default."""
 
 COMPACTED_WITHIN_MS = 60_000
 _SECOND_MS, _HOUR_MS = 1_000, 60 * 60 * 1_000
@@ -41,7 +41,7 @@ class KeyedBatches:
         producer: Producer | None = None,
         sequence: int = -1,
     ) -> bytes:
-        """A record for each key, whose value says which of the batch it is."""
+        """Return a batch with a record for each key; its value has its position in the batch."""
         self._time_ms += _SECOND_MS
         batch = RecordBatch(
             [Record(b"%s %d" % (key, at), key) for at, key in enumerate(keys)],
@@ -61,7 +61,7 @@ def batches_of(
     *,
     begin: int = 0,
 ) -> list[RecordBatch]:
-    """All batches that Fetch tells of, from ``begin`` up to the high watermark."""
+    """Return all batches that Fetch returns, from ``begin`` up to the high watermark."""
     found: list[RecordBatch] = []
     offset, end = begin, begin + 1
     while offset < end:
@@ -78,7 +78,7 @@ def batches_of(
 
 
 def spans(batches: Sequence[RecordBatch]) -> list[Span]:
-    """Of each batch."""
+    """Return the first and last offset of each batch."""
     return [_span(batch) for batch in batches]
 
 
@@ -87,7 +87,7 @@ def _span(batch: RecordBatch) -> Span:
 
 
 def offsets(batches: Sequence[RecordBatch]) -> list[int]:
-    """Of each record."""
+    """Return the offset of each record."""
     return [b.base_offset + (record.offset_delta or 0) for b in batches for record in b.records]
 
 

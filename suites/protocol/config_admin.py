@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Source(IntEnum):
-    """Where a value comes from, from v1 on (KIP-226), in order of precedence."""
+    """The source of a config's value, from v1 on (KIP-226), in order of precedence."""
 
     TOPIC = 1
     BROKER = 2
@@ -39,7 +39,7 @@ class Source(IntEnum):
 
 
 class Operation(IntEnum):
-    """What to do with a key (KIP-339)."""
+    """An operation on a config key (KIP-339)."""
 
     SET = 0
     DELETE = 1
@@ -75,7 +75,7 @@ def describe(
 
 
 class Shown(dict[str, T]):
-    """By a config's name; that one is not shown is the broker's fault."""
+    """Values by a config's name; a missing name is a fault of the broker."""
 
     def __missing__(self, name: str) -> T:
         raise AssertionError(f"{name} is not shown, of {len(self)} configs")
@@ -89,7 +89,7 @@ def configs_of(
     *,
     synonyms: bool = False,
 ) -> Shown[Config]:
-    """By name; the resource must be there."""
+    """Return the configs by name; the resource must exist."""
     result = describe(broker, resource, version, keys, synonyms=synonyms)
     expect_error(result.error_code, ErrorCode.NONE, f"DescribeConfigs of {resource}")
     return Shown((config.name, config) for config in result.configs)
@@ -101,7 +101,7 @@ def values_of(
     keys: Sequence[str] | None = None,
     version: int | None = None,
 ) -> Shown[str | None]:
-    """What is in effect, by name."""
+    """Return the values in effect, by name."""
     configs = configs_of(broker, resource, version, keys)
     return Shown((name, config.value) for name, config in configs.items())
 

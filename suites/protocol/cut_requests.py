@@ -1,4 +1,4 @@
-"""Requests of which only a beginning comes, before their connection ends."""
+"""Requests of which the client sends only a beginning before it closes the connection."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ STEP_BYTES, LONG_STEP_BYTES = 7, 23  # between cuts; from version to version the
 def cuts(
     request: Request[Message], version: int, client_id: str, step_bytes: int = STEP_BYTES
 ) -> list[int]:
-    """How many bytes go on: inside the length, behind it, here and there, all but the last."""
+    """Return numbers of bytes to send.
+
+    They end inside the length, just after it, at some places in the request, and before its last
+    byte.
+    """
     size = len(frame(encode_request(request, version, 1, client_id)))
     first = 1 + version % STEP_BYTES
     return sorted({*range(first, size, step_bytes), LENGTH_BYTES, size - 1})

@@ -1,4 +1,4 @@
-"""Records that tests delete before they ask their question."""
+"""Records that a test deletes in its preparation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def ask_to_delete(
     *,
     partition: int = 0,
 ) -> DeleteRecordsResponse.DeleteRecordsPartitionResult:
-    """What the broker says to deleting what is below ``offset``."""
+    """Return the broker's result of a request to delete the records below ``offset``."""
     wanted = DeleteRecordsRequest.DeleteRecordsPartition(partition_index=partition, offset=offset)
     entry = DeleteRecordsRequest.DeleteRecordsTopic(name=topic.name, partitions=[wanted])
     timeout_ms = int(broker.scaled_ms(DEFAULT_TIMEOUT_MS))

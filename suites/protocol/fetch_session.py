@@ -37,7 +37,7 @@ class FetchSession:
         topics: Sequence[FetchRequest.FetchTopic] = (),
         forgotten: Sequence[FetchRequest.ForgottenTopic] = (),
     ) -> FetchResponse:
-        """The next incremental fetch; it does not wait for data."""
+        """Send the next incremental fetch, which does not wait for data. Return its response."""
         request = self.next_request(topics)
         request.forgotten_topics_data = list(forgotten)
         return self.broker.ask(request, self.version)
@@ -49,7 +49,10 @@ class FetchSession:
         max_wait_ms: int = READ_WAIT_MS,
         min_bytes: int = READ_MIN_BYTES,
     ) -> FetchRequest:
-        """The next incremental fetch, for the caller to send; by default nobody waits."""
+        """Return the next incremental fetch, for the caller to send.
+
+        By default it does not wait for data.
+        """
         request = fetch_request(list(topics), max_wait_ms=max_wait_ms, min_bytes=min_bytes)
         request.session_id, request.session_epoch = self.id, self.next_epoch
         self.next_epoch += 1
@@ -62,7 +65,7 @@ class FetchSession:
         return self.broker.ask(request, self.version)
 
     def close(self) -> FetchResponse:
-        """Tell the broker that the session is over."""
+        """Close the session at the broker."""
         return self.ask_at(FINAL_EPOCH)
 
 

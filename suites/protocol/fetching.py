@@ -1,4 +1,4 @@
-"""What the Fetch tests share: a log, the entry that asks for it, and reading what came."""
+"""Helpers of the Fetch tests: a log, the entry that requests it, and readers of the response."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from suites.protocol.record_formats import encoded_for
 
 SAFE_APIS = tuple(a.name for a in APIS.values() if safety_of(a.name) is not Safety.DESTRUCTIVE)
 AUTO_CREATION_IS_ASKED_FOR = (
-    4  # before this version of Metadata whoever asks for a topic may get it
+    4  # before this version of Metadata any request for a topic may create it
 )
 EVERYDAY_APIS = (
     *("Produce", "Fetch", "ListOffsets", "Metadata", "FindCoordinator", "ApiVersions"),
@@ -59,14 +59,14 @@ _COORDINATED = {
     **dict.fromkeys(("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn"), TRANSACTION),
     "DescribeTransactions": TRANSACTION,
 }
-"""What only a coordinator takes, by whose: asked of another it would say just that."""
+"""APIs that only a coordinator serves, with its key type: other brokers return only that error."""
 each_other_api = _each(name for name in SAFE_APIS if name != "ApiVersions")
 each_everyday_api = _each(EVERYDAY_APIS)
 each_other_everyday_api = _each(name for name in EVERYDAY_APIS if name != "ApiVersions")
 
 
 def served_versions(broker: BrokerUnderTest, api_name: str, versions: str = "0+") -> list[int]:
-    """What both sides know of ``versions``; raises NotSupported when that is nothing."""
+    """Return the ``versions`` that both sides know. Raises NotSupported if there are none."""
     usable = broker.advertised(api_name) & VersionRange.parse(versions)
     found = released_versions(api_named(api_name), usable)
     if not found:

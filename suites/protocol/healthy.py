@@ -1,4 +1,4 @@
-"""A request that says nothing but "are you there": at version 0, answered at once."""
+"""A request that only probes the connection: at version 0, answered immediately."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse, List
 from harness.codec.structs import Message, Request
 from suites.protocol.expect import expect_error
 
-# Who is held up waits for ever, or for twice this: an old broker on a busy machine may pause for
+# A blocked connection waits forever, or for twice this: an old broker on a busy machine may pause
 # seconds (5 were too few for 0.10.2.2).
 HELD_UP_MS = 15_000
 

@@ -31,7 +31,7 @@ def hold(broker: BrokerUnderTest, group: str) -> None:
 
 
 def held_group(broker: BrokerUnderTest, topic: Topic) -> str:
-    """As :func:`fresh_group`, and held: a commit finds it there, and not about to be forgotten."""
+    """Return a :func:`fresh_group` that is held: a commit finds it, and the broker keeps it."""
     group = fresh_group(broker, topic)
     hold(broker, group)
     return group
@@ -40,10 +40,10 @@ def held_group(broker: BrokerUnderTest, topic: Topic) -> str:
 def first_answer(
     broker: BrokerUnderTest, ask: Callable[[], T], codes_of: Callable[[T], Iterable[int]]
 ) -> T:
-    """The answer to a request that makes a group, which cannot be held before it is there.
+    """Return the response to a request that creates a group, which cannot be held before it exists.
 
-    Asked again while it says COORDINATOR_NOT_AVAILABLE: so answers a Kafka from 2.3 to 3.9 that
-    forgets the group (state Dead) between making it and going on with the request.
+    The request is repeated while the error is COORDINATOR_NOT_AVAILABLE: Kafka 2.3 to 3.9 returns
+    it if it removes the group (state Dead) between the creation and the rest of the request.
     """
     return broker.last_seen(
         ask, lambda answer: ErrorCode.COORDINATOR_NOT_AVAILABLE not in codes_of(answer)

@@ -66,15 +66,15 @@ def code_of(answer: Message) -> int:
 
 
 def expect_taken(answer: Message, where: str, *others: ErrorCode) -> None:
-    """The batch is acknowledged, or called a duplicate: which of both, IDEM-005 says.
+    """The batch is acknowledged, or refused as a duplicate; IDEM-005 judges the choice.
 
-    ``others`` are good too.
+    ``others``: further errors that are allowed.
     """
     expect_taken_again(code_of(answer), where, *others)
 
 
 def expect_taken_again(code: int, where: str, *others: ErrorCode) -> None:
-    """As :func:`expect_taken`, for the error code alone."""
+    """Do the same as :func:`expect_taken`, for an error code."""
     if code not in (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, *others):
         expect_error(code, ErrorCode.NONE, where)
 

@@ -11,7 +11,7 @@ from harness.conformance.checks import NotApplicable
 
 OFFSETS_TOPIC = "__consumer_offsets"
 NOT_YET = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE}
-"""What a coordinator says that will soon be there."""
+"""Error codes of a coordinator that is not ready yet."""
 KEY_TYPES = {OFFSETS_TOPIC: GROUP, "__transaction_state": TRANSACTION}
 
 

@@ -1,4 +1,4 @@
-"""The leader epoch that a broker tells of a partition."""
+"""The leader epoch of a partition in Metadata."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harness.client.requests import Topic
 
 
 def told_leader_epoch(broker: BrokerUnderTest, topic: Topic, partition: int = 0) -> int:
-    """What Metadata says; raises PreparationFailed where it does not show the partition."""
+    """Return the leader epoch. Raises PreparationFailed if Metadata does not show the partition."""
     shown = only(broker.metadata([topic.name]).topics, "topic")
     for one in shown.partitions:
         if one.partition_index == partition:

@@ -56,7 +56,7 @@ class LengthField:
         return versions & VersionRange(0, self.null_since - 1)
 
     def is_compact(self, api_name: str, version: int) -> bool:
-        """Whether the length is an unsigned varint, of one more than there is (KIP-482)."""
+        """True if the field holds the length plus one as an unsigned varint (KIP-482)."""
         return version in api_named(api_name).flexible_versions
 
     def with_null(self, api_name: str, version: int) -> bytes:

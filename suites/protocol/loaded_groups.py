@@ -1,4 +1,4 @@
-"""A coordinator that has loaded all groups: it loads those of each partition by themselves."""
+"""A coordinator that has loaded all groups: it loads the groups of each partition separately."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def await_all_loaded(broker: BrokerUnderTest) -> None:
 
 
 def _all_are_loaded(broker: BrokerUnderTest) -> bool:
-    """Whether no group that this broker coordinates is said to be loading, by many names.
+    """True if DescribeGroups returns no loading error for any of many group names.
 
-    True also where that cannot be asked, or is answered as no Kafka does.
+    True also if the broker does not advertise DescribeGroups, or sends a response that no Kafka
+    sends.
     """
     if not broker.advertised("DescribeGroups"):
         return True

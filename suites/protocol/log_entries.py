@@ -14,7 +14,7 @@ MAGIC_AT, BATCH_ATTRIBUTES_AT = 16, 21
 
 
 def whole_entries(data: bytes) -> tuple[list[bytes], bytes]:
-    """Split by the length fields: what is whole, and a rest that ends before its length says."""
+    """Split the data by their length fields into whole entries and an incomplete rest."""
     entries, at = [], 0
     while at + OVERHEAD_BYTES <= len(data):
         (length,) = struct.unpack_from(">i", data, at + 8)

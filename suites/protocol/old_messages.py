@@ -54,7 +54,7 @@ def message_bytes(
 def gzip_wrapper(
     magic: int, inner: bytes, *, offset: int = 0, timestamp: int = -1, attributes: int = GZIP
 ) -> bytes:
-    """The message whose value is ``inner``, a whole set, in gzip."""
+    """Return a message that contains ``inner``, a whole message set, compressed with gzip."""
     value = gzip.compress(inner)
     return message_bytes(
         magic, value, offset=offset, timestamp=timestamp, attributes=attributes | GZIP

@@ -56,5 +56,5 @@ def stored_batches(broker: BrokerUnderTest, topic: Topic, partition: int = 0) ->
 
 
 def keys_and_values(batches: Sequence[RecordBatch]) -> list[tuple[bytes | None, bytes | None]]:
-    """Of all records, in order."""
+    """Return keys and values of all records, in order."""
     return [(record.key, record.value) for batch in batches for record in batch.records]

@@ -93,13 +93,13 @@ class PlainReader:
         return None if length == -1 else self.take(length)
 
     def array(self, element: Callable[[], T]) -> Sequence[T]:
-        """As many elements as the count says; a null array is read as none."""
+        """Read as many elements as the count gives; a null array has none."""
         count = self.int32()
         assert count >= -1, f"an array of {count} elements at byte {self.at - 4}"
         return [element() for _ in range(max(count, 0))]
 
     def end(self) -> None:
-        """Nothing may be left."""
+        """No bytes may be left."""
         left = len(self.data) - self.at
         assert not left, f"{left} bytes are left behind the last field: {self.data[self.at :]!r}"
 

@@ -1,7 +1,7 @@
-"""Records in the format that a version carries: message sets of magic 0 and 1, batches of magic 2.
+"""Records in the format of a version: message sets of magic 0 and 1, batches of magic 2.
 
 Produce 0 and 1 write magic 0, Produce 2 magic 1; Fetch 0 and 1 read magic 0, Fetch 2 and 3 up to
-magic 1. A test says what it means as a batch, and reads what came without asking for its format.
+magic 1. A test describes its records as a batch, and reads the returned ones in any format.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAGIC_AT = 16
 
 @dataclass(frozen=True, slots=True)
 class ReadRecord:
-    """What every format tells of a record."""
+    """The fields of a record that every format has."""
 
     offset: int
     key: bytes | None

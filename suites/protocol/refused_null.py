@@ -1,4 +1,4 @@
-"""What a broker may do with null where the schema does not allow it: close, or tell an error."""
+"""Refusals of a forbidden null: the broker closes the connection or returns an error."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from suites.protocol.struct_walk import error_codes
 def expect_null_refused(
     connection: Connection, api_name: str, version: int, empty: Sequence[int] = ()
 ) -> None:
-    """Closed, or answered with an error.
+    """The broker closes the connection, or returns an error.
 
-    ``empty``: the error codes that an empty value in the same place gets, which prove nothing.
+    ``empty``: the error codes of an empty value in the same place, which prove nothing.
     """
     try:
         payload = connection.receive_frame()

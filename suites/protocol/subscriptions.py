@@ -1,4 +1,4 @@
-"""What a consumer says when it joins a group: the topics that it wants."""
+"""The subscription of a consumer that joins a group: its topics."""
 
 from __future__ import annotations
 

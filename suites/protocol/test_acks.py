@@ -1,4 +1,4 @@
-"""ACKS: what a producer hears that wants no answer."""
+"""ACKS: a producer that requests no response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""APIV: what a broker says of itself, and whether it is true."""
+"""APIV: the versions and features that a broker advertises, and their truth."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ ILL_FORMED = ["", "a b", "-x", "x-", "x.", "x/y", "x\u00fc"]
 
 @pytest.fixture(autouse=True)
 def _advertising(broker: BrokerUnderTest) -> None:
-    """A broker from before ApiVersions (0.10.0) says nothing of itself."""
+    """Skip a broker older than ApiVersions (0.10.0), which advertises nothing."""
     broker.version("ApiVersions")
 
 
@@ -124,7 +124,10 @@ def test_version_0_lists_every_api_once(broker: BrokerUnderTest) -> None:
 def test_an_unserved_version_is_answered_in_the_format_of_version_0(
     broker: BrokerUnderTest, which: str, body: str
 ) -> None:
-    """UNSUPPORTED_VERSION, with the range of ApiVersions, whatever the body: nobody can know it."""
+    """The broker returns UNSUPPORTED_VERSION, with its range of ApiVersions.
+
+    So it does whatever the body, as it cannot know the schema.
+    """
     advertised = broker.advertised("ApiVersions")
     version = _unserved_version(broker, which)
     connection = broker.connect()
@@ -203,7 +206,7 @@ def test_what_is_not_advertised_is_not_answered(broker: BrokerUnderTest) -> None
 
 @judges("APIV-009")
 def test_features_with_minimum_0_are_listed_from_version_4(broker: BrokerUnderTest) -> None:
-    """v3 lists the features whose minimum is above 0, v4 all; what is finalized has an epoch."""
+    """v3 lists the features with a minimum above 0, v4 all; finalized features have an epoch."""
     broker.version("ApiVersions", "4+")
     connection = broker.connect()
     with requirement("APIV-009", api_key=API_VERSIONS_KEY):
@@ -308,7 +311,7 @@ def _throttled(broker: BrokerUnderTest, version: int) -> tuple[Connection, ApiVe
 @judges("APIV-015")
 @at_versions("ApiVersions", "1+")
 def test_a_throttled_answer_has_the_whole_table(broker: BrokerUnderTest, api_version: int) -> None:
-    """A client over its request quota is told how long to wait, and everything it asked for."""
+    """A client over its request quota receives the throttle time and the whole table."""
     _, answer = _throttled(broker, api_version)
     with requirement("APIV-015"):
         expect_error(answer.error_code, ErrorCode.NONE)

@@ -1,4 +1,4 @@
-"""COMP: compressed batches and messages: which are taken, how they are stored, who reads them."""
+"""COMP: compressed batches and messages: acceptance, storage and the responses of Fetch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIRST_FETCH_OF_BATCHES = 4
 
 
 def _values(word: bytes) -> list[bytes]:
-    """Ten that are worth compressing; the word says which test has sent them."""
+    """Return ten values that are worth compressing; the word names the test."""
     return [b"%b %d " % (word, number) * 30 for number in range(COUNT)]
 
 
@@ -103,7 +103,7 @@ def test_compressed_records_are_numbered_like_others(
 
 
 def _offsets(broker: BrokerUnderTest, topic: Topic, partition: int) -> list[int]:
-    """Of the records from offset 5 on."""
+    """Return the offsets of the records from offset 5 on."""
     records = records_in(broker.fetch(topic, 5, partition=partition).records or b"")
     return [record.offset for record in records if record.offset >= 5]
 
@@ -135,7 +135,7 @@ TOPIC_CODECS = {"uncompressed": "none", "gzip": "gzip", "snappy": "snappy", "lz4
 @judges("COMP-003")
 @at_versions("Produce", "0-2", "3+")
 def test_the_topics_codec_is_the_stored_one(broker: BrokerUnderTest, api_version: int) -> None:
-    """What is sent in another codec, or in none, is stored in the topic's."""
+    """The broker stores batches of other codecs, or of none, in the topic's codec."""
     topics = {}
     for name in TOPIC_CODECS:
         topics[name] = broker.create_topic(configs={"compression.type": name})
@@ -214,8 +214,12 @@ def _zstd_topic(broker: BrokerUnderTest) -> Topic:
 @judges("COMP-005")
 @at_versions("Fetch", "0-1", "2-3", "4-9", "10+")
 def test_who_may_read_zstd(broker: BrokerUnderTest, kept: KeptTopics, api_version: int) -> None:
-    """From Fetch 10 on all. Before 4 nobody, as no message set holds it; 4 to 9 get the error too,
-    or the batch as it is stored: that was never the same for every topic, nor in every release."""
+    """From Fetch 10 on the broker returns batches in zstd.
+
+    Before version 4 it returns an error, as no message set holds zstd. At versions 4 to 9 it
+    returns the error too, or the batch as it is stored: this was never the same for every topic,
+    nor in every release.
+    """
     topics = {"batch": kept.topic(broker, _zstd_batch), "topic": kept.topic(broker, _zstd_topic)}
     refusal = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
     with requirement("COMP-005"):

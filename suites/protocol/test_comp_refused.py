@@ -56,7 +56,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_what_cannot_be_decompressed_is_refused(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int, damage: str
 ) -> None:
-    """Bytes that no codec made, in a batch whose checksum is right."""
+    """The broker refuses bytes that no codec made, in a batch with a correct checksum."""
     log = UntouchedLog(broker, kept.topic(broker, _plain))
     with requirement("COMP-007"):
         for codec in codecs_of(broker, api_version, with_none=False):
@@ -106,7 +106,7 @@ def test_compressed_records_are_counted(
 
 # -- snappy ----------------------------------------------------------------------------------------
 
-LITERAL_OF_TWO_BYTES = 61 << 2  # a tag whose length, less one, stands in the two bytes behind
+LITERAL_OF_TWO_BYTES = 61 << 2  # a tag; the two bytes after it hold the length, less one
 XERIAL = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
 
 

@@ -92,7 +92,7 @@ def _expect_told(config: Config, version: int) -> None:
 def test_an_override_has_the_topic_as_its_source(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """What was given at the creation is the topic's, all the rest is the broker's."""
+    """Configs set at the creation have the topic as source, all others a broker or default."""
     topic = TOPIC, kept.topic(broker, _configured_topic).name
     with requirement("CONF-002"):
         configs = configs_of(broker, topic, api_version)

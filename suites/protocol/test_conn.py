@@ -1,7 +1,7 @@
 """CONN: framing, connections, ordering, malformed input.
 
-What holds for every request is asked with a client id that names the requirement, so that the
-broker's own log tells which check a connection belongs to.
+Tests of what holds for every request use a client id that names the requirement, so that the
+broker's own log shows which check a connection belongs to.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def test_bytes_behind_a_body_do_not_reach_the_next_frame(
 
 
 def _ids_until_closed(connection: Connection) -> list[int]:
-    """Of the two answers that are waited for, and of a third if it is already there."""
+    """Return the correlation ids of the two expected responses, and of a third if it is there."""
     found: list[int] = []
     for timeout_ms in (None, None, 1):
         try:

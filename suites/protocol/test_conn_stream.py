@@ -1,4 +1,4 @@
-"""CONN: frames in a stream whose pieces end elsewhere than they do, and ids that come again."""
+"""CONN: frames that do not end with the pieces of the stream, and repeated correlation ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""COORD: who coordinates a group or a transactional id."""
+"""COORD: the coordinator of a group or a transactional id."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Node = tuple[int, str, int]
 def _ask(
     broker: BrokerUnderTest, version: int, keys: list[str], key_type: int
 ) -> list[Coordinator]:
-    """What the broker says of each key; before v4, one request a key."""
+    """Return the coordinator of each key, with one request a key before v4."""
     if version >= MANY_KEYS:
         request = FindCoordinatorRequest(coordinator_keys=keys, key_type=key_type)
         return broker.ask(request, version).coordinators
@@ -59,9 +59,9 @@ def _has_offsets_topic(broker: BrokerUnderTest) -> bool:
 @judges("COORD-003")
 @own_broker()
 def test_the_offsets_topic_is_made_when_it_is_first_needed(broker: BrokerUnderTest) -> None:
-    """In a cluster without it the answer is COORDINATOR_NOT_AVAILABLE; soon a node is named.
+    """Without the topic the broker returns COORDINATOR_NOT_AVAILABLE, and soon a coordinator.
 
-    Not applicable where a coordinator is named and the topic does not come: it is not needed.
+    Not applicable if it names a coordinator and creates no topic: then it needs none.
     """
     version = broker.version("FindCoordinator")
     if _has_offsets_topic(broker):

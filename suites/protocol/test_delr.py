@@ -19,7 +19,7 @@ OUT_OF_RANGE = ErrorCode.OFFSET_OUT_OF_RANGE
 def _expect_deleted(
     broker: BrokerUnderTest, topic: Topic, below: int, version: int, start: int, partition: int = 0
 ) -> None:
-    """NONE, and the log starts there, as the answer and ListOffsets tell."""
+    """DeleteRecords returns NONE; it and ListOffsets return ``start`` as the log start."""
     answer = ask_to_delete(broker, topic, below, version, partition=partition)
     expect_error(answer.error_code, ErrorCode.NONE, f"deleted below {below}")
     found = (answer.low_watermark, _earliest(broker, topic, partition))

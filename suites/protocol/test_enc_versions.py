@@ -50,7 +50,7 @@ def _shared_fields(struct: Struct, versions: tuple[int, int]) -> list[FieldSpec]
 def _differences(
     old: Struct, new: Struct, versions: tuple[int, int], where: str = ""
 ) -> Iterator[str]:
-    """What the two versions tell differently."""
+    """Yield the differences between the fields that both versions have."""
     for spec in _shared_fields(old, versions):
         place = f"{where}{spec.name}"
         one, other = getattr(old, spec.name), getattr(new, spec.name)
@@ -89,7 +89,7 @@ def _expect_same(old: Struct, new: Struct, version: int, newest: int) -> None:
 def test_metadata_tells_the_same_at_every_version(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """What v0 had of brokers and topics is the same in the newest version; nothing is left over."""
+    """A version has the same brokers and topics as the newest one; no bytes are left over."""
     newest = broker.version("Metadata")
     topics = [MetadataRequest.MetadataRequestTopic(name=kept.topic(broker, _filled).name)]
     expected = broker.ask(MetadataRequest(topics=topics), newest, tolerant=True)
@@ -104,7 +104,7 @@ def test_metadata_tells_the_same_at_every_version(
 def test_list_offsets_tells_the_same_at_every_version(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The end of a log has the same offset, whether or not its leader epoch is told."""
+    """The end of a log has the same offset, with and without a leader epoch in the response."""
     newest = broker.version("ListOffsets")
     request = list_offsets_request(kept.topic(broker, _filled), LATEST)
     expected = broker.ask(request, newest)
@@ -135,7 +135,7 @@ def _fetched(broker: BrokerUnderTest, topic: Topic, version: int) -> FetchRespon
 def test_describe_cluster_tells_the_same_at_every_version(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The same brokers, whether or not an endpoint type is told."""
+    """The response has the same brokers, with and without an endpoint type."""
     newest = broker.version("DescribeCluster")
     expected = broker.ask(DescribeClusterRequest(), newest)
     with requirement("ENC-011"):

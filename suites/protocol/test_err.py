@@ -113,7 +113,7 @@ def _with_a_record(broker: BrokerUnderTest) -> Topic:
 
 
 def _that_is_written(broker: BrokerUnderTest) -> Topic:
-    """Not the one that is read in other tests: some of these requests make the log grow."""
+    """Create a topic other than the one that tests read: some of these requests write to it."""
     return _with_a_record(broker)
 
 
@@ -202,9 +202,9 @@ def test_a_partition_that_is_not_there_hides_no_other(
 
 
 def _codes_of_harmless(broker: BrokerUnderTest, api_name: str) -> list[tuple[int, int]]:
-    """Version and error code of every answer that can be read: the others have no code.
+    """Return version and error code of each response that can be decoded.
 
-    Whether there is an answer, APIV-002 says, and how it is laid out, CONN-025.
+    APIV-002 judges whether there is a response, and CONN-025 its layout.
     """
     versions = served_versions(broker, api_name)
     found = []
@@ -230,7 +230,7 @@ def test_no_mistake_of_a_client_is_unknown(broker: BrokerUnderTest, api_name: st
 @judges("ERR-005")
 @each_api
 def test_errors_between_brokers_stay_there(broker: BrokerUnderTest, api_name: str) -> None:
-    """The same requests never get what one broker tells another."""
+    """A harmless request never gets an error code that brokers send only to each other."""
     codes = _codes_of_harmless(broker, api_name)
     with requirement("ERR-005"):
         for version, code in codes:

@@ -45,7 +45,7 @@ PUBLISHED = {
     30: "GROUP_AUTHORIZATION_FAILED",
     31: "CLUSTER_AUTHORIZATION_FAILED",
 }
-"""By today's names; 13 is a gap of the published table, which clients use for themselves."""
+"""Names of today; 13 is a gap in the published table, which clients use for themselves."""
 
 
 def _error_fields(struct: StructSpec) -> Iterator[FieldSpec]:

@@ -45,7 +45,7 @@ def _three_of_four(broker: BrokerUnderTest) -> Topic:
 
 
 def _log_from_four(broker: BrokerUnderTest) -> Topic:
-    """A log of nine whose records below offset 4 are deleted."""
+    """Create a log of nine records and delete the records below offset 4."""
     topic = log_of_nine(broker)
     delete_records(broker, topic, 4)
     return topic
@@ -124,7 +124,7 @@ def test_a_fetch_at_the_log_end_is_legal(
 def test_the_log_start_offset_is_the_earliest_offset(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """What ListOffsets calls the earliest offset is the log start in the answer."""
+    """The log start offset of Fetch equals the earliest offset of ListOffsets."""
     _expect_log_start(broker, kept.topic(broker, log_of_nine), 0, api_version)
 
 
@@ -133,7 +133,7 @@ def test_the_log_start_offset_is_the_earliest_offset(
 def test_the_log_start_offset_follows_a_deletion(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """The same of a log whose beginning was deleted."""
+    """The two are equal also after a deletion of the log's first records."""
     _expect_log_start(broker, kept.topic(broker, _log_from_four), 4, api_version)
 
 

@@ -1,4 +1,4 @@
-"""FETCH: answers that are lost on their way, fetches that are cut or whose client goes away.
+"""FETCH: lost responses, fetches that are cut, clients that go away.
 
 And the debugging consumer.
 """
@@ -32,7 +32,7 @@ from suites.protocol.fetching import VALUES, entry_of, log_of_nine, partition_of
 from suites.protocol.kept_topics import KeptTopics
 from suites.protocol.lost_answers import lose_the_answer
 
-PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
+PATIENCE_MS = 3000  # a max_wait_ms too long to be taken for an immediate response
 QUIET_MS = 30  # long enough for a broker that answers too early to be seen
 CUT, GONE = "FETCH-030", "FETCH-007 gone"
 DEBUG_REPLICA = -2
@@ -88,9 +88,10 @@ def test_half_a_fetch_does_not_use_up_its_epoch(
 def test_a_session_goes_on_while_a_fetch_waits_for_nobody(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """A fetch of the session waits for data when its connection is reset. Its epoch is used up,
-    by it or by who asks for it again first; the next one is served at once, and the one behind it
-    has what was appended.
+    """A session continues while a fetch of it waits on a connection that was reset.
+
+    The waiting fetch, or a retry of it that came first, has used up its epoch. The broker serves
+    the next epoch immediately, and the epoch after it returns the appended records.
     """
     topic = broker.create_topic()
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))

@@ -94,7 +94,7 @@ def test_an_incremental_fetch_names_only_what_has_changed(
 @judges("FETCH-030")
 @at_versions("Fetch", "7+")
 def test_an_unknown_session_is_an_error(broker: BrokerUnderTest, api_version: int) -> None:
-    """An id that nobody was given: FETCH_SESSION_ID_NOT_FOUND, and nothing else."""
+    """An id that the broker never assigned returns FETCH_SESSION_ID_NOT_FOUND, and no data."""
     request = fetch_request([])
     request.session_id, request.session_epoch = broker.random.randint(2**30, INT32_MAX), 1
     with requirement("FETCH-030"):

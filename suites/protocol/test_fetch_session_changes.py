@@ -1,4 +1,4 @@
-"""FETCH: sessions whose partitions change, fail or go away (KIP-227, KIP-516)."""
+"""FETCH: sessions with partitions that change, fail or go away (KIP-227, KIP-516)."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ from suites.protocol.fetching import (
 )
 from suites.protocol.kept_topics import KeptTopics
 
-PATIENCE_MS = 3000  # a max_wait that nobody takes for an answer at once
-# Twice that where an append has to end the wait: who only looks again halfway is told apart.
+PATIENCE_MS = 3000  # a max_wait_ms too long to be taken for an immediate response
+# Twice that where an append has to end the wait: it exposes a broker that only polls halfway.
 APPEND_PATIENCE_MS = 2 * PATIENCE_MS
 WAIT_MS = 100
 SESSION_WAIT_MS = 100
@@ -37,8 +37,11 @@ LATE_MS = 5000  # an idle machine needs a few; a loaded one may be slow and conf
 QUIET_MS = 30  # long enough for a broker that answers too early to be seen
 GATHERED_BYTES = 64 * 1024
 PROMPT, WOKEN = 0.9, 0.45
-"""Shares of max_wait_ms: of an answer that awaits nothing, whose end would look much the same
-otherwise; and of one that an append ends soon after the beginning."""
+"""Limits as shares of max_wait_ms.
+
+The first is for a response that awaits nothing: without a limit, one at the end of the wait would
+look much the same. The second is for a wait that an append ends soon after its start.
+"""
 
 
 @contextmanager
@@ -127,7 +130,7 @@ def test_min_bytes_over_all_partitions_end_the_wait(
 def test_min_bytes_0_is_answered_at_once(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """An empty partition and min_bytes 0: nobody waits."""
+    """A fetch with min_bytes 0 from an empty partition does not wait."""
     topic = kept.topic(broker, log_of_nine)
     wait_ms = int(broker.scaled_ms(PATIENCE_MS))
     wanted = [entry_of(topic, api_version, {1: 0})]

@@ -1,4 +1,4 @@
-"""GRP: what DescribeGroups and ListGroups tell of groups, and DeleteGroups."""
+"""GRP: groups in DescribeGroups and ListGroups, and DeleteGroups."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_only_a_group_without_members_is_deleted(group: ClassicGroup, api_versio
     """One with a member stays as it is; when it has left, the group is gone for good."""
     (member,) = group.stable(None)
     name, unknown = group.group_id, group.broker.unique_group()
-    # Up to 3.9 a group without offsets is forgotten whenever somebody deletes a topic.
+    # Up to 3.9 any deletion of a topic removes a group without offsets.
     kept = {group.broker.create_topic(): [entry(1)]}
     commit(group.broker, name, kept, by=Committer(member.generation, member.member_id))
     with requirement("GRP-034"):

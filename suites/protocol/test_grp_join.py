@@ -28,7 +28,7 @@ def _newcomer(group: ClassicGroup) -> Member:
 
 
 def _rejoined(members: list[Member]) -> dict[str, JoinGroupResponse]:
-    """All join again, the leader first; what each is told, by its id."""
+    """Join again with all members, the leader first, and return their responses by member id."""
     leader = leader_of(members)
     leader.send_join()
     others = [member for member in members if member is not leader]
@@ -91,7 +91,7 @@ def test_an_id_that_was_not_given_is_unknown(group: ClassicGroup, api_version: i
 @judges("GRP-003")
 @at_versions("JoinGroup")
 def test_one_member_leads_and_alone_knows_all(group: ClassicGroup, api_version: int) -> None:
-    """It is told each member's metadata for the protocol that was chosen."""
+    """Its response has each member's metadata for the chosen protocol."""
     group.at("JoinGroup", api_version)
     offers = [
         {name: subscription(b"%s%d" % (name.encode(), n)) for name in ("a", "b")} for n in range(3)

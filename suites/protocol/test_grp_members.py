@@ -1,4 +1,4 @@
-"""GRP: how members show that they live, hear of a rebalance, and leave."""
+"""GRP: the heartbeats of members, their notice of a rebalance, and their leaving."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_heartbeat_of_a_stranger_is_not(group: ClassicGroup, api_version: int)
 @judges("GRP-023")
 @at_versions("LeaveGroup")
 def test_who_leaves_is_gone_at_once(group: ClassicGroup, api_version: int) -> None:
-    """It is unknown, the other joins again and is alone; nobody waits for a session."""
+    """The member becomes unknown; the other rejoins and is alone, with no wait for a session."""
     members = group.stable(None, None)
     leaver, (stays,) = leader_of(members), followers_of(members)
     with requirement("GRP-023"):

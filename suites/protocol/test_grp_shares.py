@@ -1,4 +1,4 @@
-"""GRP: each partition is one member's, as far as the members follow the assignment."""
+"""GRP: each partition has one member, as far as the members follow the assignment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.record_formats import records_in
 
 PARTITIONS = 4
-OWNED = 1  # from this version of the subscription on it tells the partitions owned (KIP-429)
+OWNED = 1  # from this version on the subscription contains the owned partitions (KIP-429)
 Parts = Mapping[str, list[int]]
 
 
@@ -45,7 +45,7 @@ def _told(member: Member) -> list[int]:
 
 
 def _assigned(members: Sequence[Member], topic: str, parts: Parts) -> dict[str, list[int]]:
-    """The leader assigns; what each is told, by its id."""
+    """Sync with the leader's assignment, and return each member's part by its id."""
     encoded = {name: _part(topic, partitions) for name, partitions in parts.items()}
     for member in members:
         member.send_sync(encoded if member.leads else None)
@@ -61,7 +61,7 @@ def _dealt(members: Sequence[Member], count: int) -> dict[str, list[int]]:
 
 
 def _all_again(members: Sequence[Member]) -> dict[str, JoinGroupResponse]:
-    """A rebalance in which all join; what each is told."""
+    """Run a rebalance in which all members join, and return their responses by member id."""
     leader = next(member for member in members if member.leads)
     leader.send_join()
     others = [member for member in members if member is not leader]
@@ -127,7 +127,7 @@ def _owned(metadata: bytes) -> list[int]:
 @judges("GRP-040")
 @at_versions("JoinGroup")
 def test_a_partition_is_given_up_before_it_is_taken(group: ClassicGroup, api_version: int) -> None:
-    """The leader knows who owns what: 1 goes from the first to the second in two rebalances."""
+    """The leader knows the owned partitions: 1 changes its member in two rebalances."""
     group.at("JoinGroup", api_version)
     first, second = members = group.stable(_owning("a-topic", []), _owning("a-topic", []))
     owned: dict[str, list[int]] = {first.member_id: [0, 1], second.member_id: []}

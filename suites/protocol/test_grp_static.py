@@ -1,4 +1,4 @@
-"""GRP: static members, who keep their place when they start again (KIP-345)."""
+"""GRP: static members keep their place after a restart (KIP-345)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _started_again(group: ClassicGroup, member: Member) -> Member:
 def test_a_static_member_that_starts_again_keeps_its_place(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """A new id, the same generation and assignment; the leader hears of no rebalance."""
+    """A new id, the same generation and assignment; no rebalance for the leader."""
     leader, old = _two_statics(group.at("JoinGroup", api_version))
     again = _started_again(group, old)
     with requirement("GRP-035"):
@@ -109,7 +109,7 @@ def test_a_replaced_member_cannot_commit(group: ClassicGroup, api_version: int) 
 @judges("GRP-037")
 @at_versions("LeaveGroup", "3+")
 def test_a_static_member_leaves_by_its_instance_id(group: ClassicGroup, api_version: int) -> None:
-    """When its connection ends nobody misses it; when its instance leaves, the other is told."""
+    """The end of its connection removes no static member; its LeaveGroup begins a rebalance."""
     leader, gone = _two_statics(group)
     gone.connection.close()
     entry = LeaveGroupRequest.MemberIdentity(member_id="", group_instance_id=gone.instance_id)
@@ -131,7 +131,7 @@ def test_a_static_member_leaves_by_its_instance_id(group: ClassicGroup, api_vers
 def test_a_static_leader_that_starts_again_need_not_assign(
     group: ClassicGroup, api_version: int
 ) -> None:
-    """It is told to skip the assignment, that it leads, and who the members are."""
+    """Its response has skip_assignment, itself as leader, and all members."""
     leader, follower = _two_statics(group.at("JoinGroup", api_version))
     again = _started_again(group, leader)
     with requirement("GRP-039"):

@@ -1,4 +1,4 @@
-"""GRP: who gets which part, told by SyncGroup."""
+"""GRP: SyncGroup returns each member's part of the assignment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STILL_WAITS_MS = 150
 
 
 def _generation_without_sync(group: ClassicGroup, count: int) -> list[Member]:
-    """So many members who have joined, and have no assignment of their generation yet."""
+    """Return so many members that have joined, and have no assignment of their generation yet."""
     members = group.stable(*[None] * count)
     leader = leader_of(members)
     others = followers_of(members)
@@ -107,7 +107,7 @@ def test_a_sync_of_a_stranger_is_refused(group: ClassicGroup, api_version: int) 
 @judges("GRP-018")
 @at_versions("SyncGroup")
 def test_a_sync_while_members_join_is_refused(group: ClassicGroup, api_version: int) -> None:
-    """A member that has not joined again hears REBALANCE_IN_PROGRESS."""
+    """A member that has not joined again receives REBALANCE_IN_PROGRESS."""
     members = group.at("SyncGroup", api_version).stable(None, None)
     leader, (follower,) = leader_of(members), followers_of(members)
     leader.send_join()

@@ -1,7 +1,7 @@
-"""GRP: what time brings about, and how many may be members.
+"""GRP: time limits of sessions and rebalances, and the largest size of a group.
 
-Sessions and rebalances end in these tests, which have to speak that often: in_time judges whether
-the machine let them.
+Sessions and rebalances end in these tests, and members must send requests often enough for that:
+in_time judges whether the machine was fast enough.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from suites.protocol.classic_group import (
 from suites.protocol.expect import expect_error
 
 SHORT_MS = 600
-"""Of a session or a rebalance that is to end in the test, on a fast machine."""
+"""Duration in ms of a session or a rebalance that ends in the test, on a fast machine."""
 
 HAS_REBALANCE_TIMEOUT = 1  # from this version of JoinGroup on
-LEAST_SESSION_MS = 6_000  # that is allowed unless a broker is told otherwise
+LEAST_SESSION_MS = 6_000  # the default of group.min.session.timeout.ms
 
 AT_ONCE_SHARE = 0.5
-"""Of such a time: what ends sooner was not ended by it."""
+"""A share of such a time: an effect before it was not due to its end."""
 
 BEFORE_A_SESSION_ENDS = 0.8
-"""Of it: what has not come by then did not come of the rebalance timeout."""
+"""A share of a session: an effect after it was not due to the rebalance timeout."""
 
 DELAY_MS = 1_000  # as the own broker of GRP-002 has it
 LONG_MS = 120_000
@@ -52,7 +52,10 @@ def _patient(member: Member, short_ms: float) -> Member:
 
 
 def _patient_with_rebalance(member: Member, group: ClassicGroup) -> Member:
-    """For several rebalance timeouts, and not until a session ends the wait in their place."""
+    """Let the member wait for several rebalance timeouts.
+
+    It waits for less than a session, the end of which would also end the wait.
+    """
     _patient(member, group.rebalance_ms)
     if group.session_ms > group.rebalance_ms:  # at version 0 they are the same
         limit_ms = BEFORE_A_SESSION_ENDS * group.session_ms
@@ -93,9 +96,10 @@ def test_the_first_generation_waits_for_more(group: ClassicGroup) -> None:
 
 
 def _without_the_silent_one(group: ClassicGroup, short_ms: int) -> tuple[Member, Member, float]:
-    """The leader joins again and the follower does not: leader, follower, and since when.
+    """Return the leader, the silent follower and the time: only the leader joins again.
 
-    The phase is to end in ``group.rebalance_ms``; at version 0 it lasts for a session (KIP-62).
+    The join phase has to end in ``group.rebalance_ms``; at version 0 it lasts for a session
+    (KIP-62).
     """
     group.rebalance_ms = short_ms
     if group.version("JoinGroup") < HAS_REBALANCE_TIMEOUT:
@@ -150,7 +154,7 @@ def test_who_was_dropped_is_told(group: ClassicGroup) -> None:
 
 @judges("GRP-020")
 def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
-    """It lives, and says nothing: the follower has to join again, and is alone."""
+    """It sends heartbeats and no assignment: the follower has to join again, and is alone."""
 
     version = group.version("SyncGroup")
     short_ms = _short_ms(group)
@@ -181,7 +185,7 @@ def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
 @judges("GRP-014")
 @own_broker(group__min__session__timeout__ms="1")
 def test_a_silent_member_is_removed(group: ClassicGroup) -> None:
-    """Its session ends, and the other one hears of a rebalance in which it is alone."""
+    """Its session ends, and the other member takes part in a rebalance in which it is alone."""
     short_ms = _short_ms(group)
     with (
         requirement("GRP-014", api_key=HEARTBEAT, api_version=group.version("Heartbeat")),
@@ -204,7 +208,7 @@ def test_a_silent_member_is_removed(group: ClassicGroup) -> None:
 
 
 def _spoken(session_ms: float, sessions: int, ask: Callable[[], T]) -> Iterator[tuple[T, str]]:
-    """Somebody shows five times a session that it lives: what came, and when that was."""
+    """Call ``ask`` five times a session, as a sign of life; yield each result and its time."""
     since = time.monotonic()
     for number in range(5 * sessions):
         at_ms = number * session_ms / 5
@@ -260,9 +264,10 @@ def _commit_of(member: Member, topic: str) -> OffsetCommitRequest:
 @judges("GRP-042")
 @own_broker(group__min__session__timeout__ms="1")
 def test_a_session_ends_during_a_rebalance_too(group: ClassicGroup) -> None:
-    """Who has not joined stays while it says that it lives; silent, it does not keep the others.
+    """A member that has not joined stays in the group while it sends heartbeats.
 
-    The one that waits in its join says nothing either, and has no need to.
+    After its last heartbeat its session ends, and the others no longer wait for it. The member that
+    waits in its join sends no heartbeats either, and need not.
     """
     short_ms = _short_ms(group)
     with (

@@ -20,7 +20,7 @@ OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 def _expect_at(
     broker: BrokerUnderTest, topic: Topic, batch: bytes, version: int, offset: int, where: str
 ) -> None:
-    """The batch is acknowledged, and said to stand at this offset."""
+    """The broker acknowledges the batch at this offset."""
     answer = broker.produce(topic, batch, version)
     expect_error(answer.error_code, ErrorCode.NONE, where)
     assert answer.base_offset == offset, (

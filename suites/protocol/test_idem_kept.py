@@ -1,4 +1,4 @@
-"""IDEM: what is kept of producers, for each partition, and until when (KIP-664, KIP-854)."""
+"""IDEM: the state of producers that each partition keeps, and for how long (KIP-664, KIP-854)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _described(broker: BrokerUnderTest, topic: Topic, version: int) -> list[Prod
 @judges("IDEM-019")
 @at_versions("DescribeProducers", "0+")
 def test_the_producers_of_a_partition_are_listed(broker: BrokerUnderTest, api_version: int) -> None:
-    """Nobody first; then two that wrote to this partition, not one that wrote to another."""
+    """The list is empty at first; then it has the two producers of this partition alone."""
     topic = broker.create_topic(partitions=2)
     one, two, elsewhere = (new_producer(broker) for _ in range(3))
     raised = two.at_epoch(1)

@@ -29,7 +29,7 @@ from harness.marks import judges, offline
 
 
 class Sample(NamedTuple):
-    """A text as it stood in ZooKeeper, and what it says."""
+    """A text as in ZooKeeper, and its decoded value."""
 
     text: str
     says: object

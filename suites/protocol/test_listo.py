@@ -107,7 +107,7 @@ def test_latest_and_earliest_are_the_ends_of_the_log(
 def test_latest_for_read_committed_is_the_last_stable_offset(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Without transactions: the same as for everybody, and as Fetch tells it."""
+    """Without transactions it is the same as for other consumers, and as in Fetch."""
     topic = kept.topic(broker, _six_records)
     request = list_offsets_request(topic, LATEST, isolation_level=READ_COMMITTED)
     with requirement("LISTO-001"):
@@ -129,7 +129,7 @@ def test_latest_for_read_committed_is_the_last_stable_offset(
 def test_a_time_gives_the_first_record_that_is_not_older(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Times that no record has, and times that one has; the answer tells the record's own."""
+    """Times without a record, and times of records; the response has the record's own time."""
     topic = kept.topic(broker, _six_records)
     expected = {0: (0, 100), 100: (0, 100), 200: (1, 200), 301: (3, 400), 450: (4, 600)}
     with requirement("LISTO-004"):

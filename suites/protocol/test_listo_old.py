@@ -39,7 +39,7 @@ def _three_segments(broker: BrokerUnderTest) -> Topic:
 
 
 def _batch_of_segment_size(version: int) -> bytes:
-    """So large that a broker begins a segment before the next, full as the last one then is."""
+    """Return a batch as large as a segment, so that the next batch begins a new segment."""
     rest = [Record(b"x"), Record(b"y")]
     value_bytes = SEGMENT_BYTES - 1000
     for _ in range(2):  # the second time with what the first lacked

@@ -1,4 +1,4 @@
-"""META: what Metadata says about brokers and topics."""
+"""META: brokers and topics in Metadata."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Asked = MetadataRequest.MetadataRequestTopic
 def _ask(
     broker: BrokerUnderTest, version: int, topics: list[Asked] | None, *, auto_create: bool = False
 ) -> MetadataResponse:
-    """Without auto creation, unless wanted or older than the field that says so (v4)."""
+    """Send Metadata without auto creation, unless wanted or older than the field for it (v4)."""
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=auto_create or version < 4)
     return broker.ask(request, version)
 

@@ -1,4 +1,4 @@
-"""META: DescribeCluster and DescribeTopicPartitions, beside what Metadata says."""
+"""META: DescribeCluster and DescribeTopicPartitions, compared with Metadata."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_cluster_is_the_one_of_metadata(broker: BrokerUnderTest, api_version
 def test_operations_are_told_when_asked_for(
     broker: BrokerUnderTest, api_version: int, asked: bool
 ) -> None:
-    """What the client may do is a set of bits; its lowest number stands for "not asked"."""
+    """The authorized operations are a set of bits; the lowest number stands for "not asked"."""
     request = DescribeClusterRequest(include_cluster_authorized_operations=asked)
     with requirement("META-030"):
         answer = broker.ask(request, api_version)
@@ -95,7 +95,7 @@ TOPICS = (_sized(3), _sized(1), _sized(2))
 def _pages(
     broker: BrokerUnderTest, names: list[str], limit: int, version: int
 ) -> Iterator[DescribeTopicPartitionsResponse]:
-    """Page after page, each from where the one before says."""
+    """Yield all pages, each from the cursor of the one before."""
     cursor: Pages.Cursor | None = None
     while True:
         topics = [Pages.TopicRequest(name=name) for name in names]
@@ -140,7 +140,7 @@ def test_partitions_come_in_pages(
 def test_a_cursor_begins_in_the_middle(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """What stands before the cursor is left out."""
+    """The response leaves out partitions before the cursor."""
     topic = kept.topic(broker, TOPICS[0])
     request = Pages(
         topics=[Pages.TopicRequest(name=topic.name)],

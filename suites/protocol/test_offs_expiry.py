@@ -28,16 +28,16 @@ OLD, KEPT = 0, 1
 
 
 def _old_and_kept(group: str, topic: Topic, version: int) -> list[OffsetCommitRequest]:
-    """Partition 0 is committed so that it is over at once, partition 1 stays for an hour.
+    """Return commits: partition 0 expires at once, partition 1 stays for an hour.
 
-    Version 1 says when an offset was committed, versions 2 to 4 for how long it is wanted.
+    Version 1 contains the time of the commit, versions 2 to 4 the retention time.
     """
     if version < FIRST_WITH_RETENTION_TIME:
         entries = [entry(5, "", OLD), entry(7, "", KEPT)]
         entries[OLD].commit_timestamp = now_ms() - 61 * MINUTE_MS
         entries[KEPT].commit_timestamp = now_ms()
         return [commit_request(group, {topic: entries}, version)]
-    # What stays comes first: a group whose last offset goes may be on its way out.
+    # The commit that stays comes first: a group that loses its last offset may be removed.
     kept = commit_request(group, {topic: [entry(7, "", KEPT)]}, version)
     return [kept, _over_soon(group, topic, version)]
 

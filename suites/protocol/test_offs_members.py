@@ -1,4 +1,4 @@
-"""OFFS: who of a group's members may commit, and when; what its members are subscribed to."""
+"""OFFS: which members of a group may commit, and when; the topics of its members' subscriptions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _expect(
     expect_codes(codes, {(topic.name, 0): expected}, told)
 
 
-# -- nobody's commits ------------------------------------------------------------------------------
+# -- commits without a member ----------------------------------------------------------------------
 
 
 @judges("OFFS-005")
@@ -62,9 +62,10 @@ def _expect(
 def test_a_commit_without_a_generation_makes_a_simple_group(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """An unknown group takes it, and is listed: no protocol type, and empty where states are told.
+    """An unknown group accepts the commit, and is listed without a protocol type.
 
-    The group, which is there then and has no members, takes the next one.
+    Where ListGroups returns states, its state is Empty. The group, which then exists and has no
+    members, accepts the next commit.
     """
     topic = kept.topic(broker, _one_partition)
     group_id = fresh_group(broker, topic)

@@ -1,4 +1,4 @@
-"""META, TOPIC: what a setting of the broker does, on a broker that is started with it."""
+"""META, TOPIC: effects of broker settings, each on a broker that is started with it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_asking_for_a_topic_creates_it(broker: BrokerUnderTest) -> None:
 
 
 def _with_rack(broker: BrokerUnderTest) -> VersionRange:
-    """The versions of Metadata that tell racks; raises ApiNotAdvertised where there are none."""
+    """Return the versions of Metadata with racks. Raises ApiNotAdvertised if there are none."""
     broker.version("Metadata", str(WITH_RACK))
     return broker.advertised("Metadata") & WITH_RACK
 

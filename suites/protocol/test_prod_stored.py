@@ -1,4 +1,4 @@
-"""PROD: what Produce says about batches that a partition takes, and what it stores."""
+"""PROD: the responses of Produce to batches that a partition accepts, and the stored batches."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_any_bytes_come_back_unchanged(broker: BrokerUnderTest, compression: str
 def test_no_quota_no_throttling(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int
 ) -> None:
-    """Without a quota the answer tells of no throttling."""
+    """Without a quota the response has a throttle time of 0."""
     topic = kept.topic(broker, _plain)
     request = produce_request(topic, batch_of(b"x", version=api_version), api_version)
     with requirement("PROD-022"):
@@ -276,7 +276,7 @@ def test_any_key_may_go_to_any_partition(broker: BrokerUnderTest, api_version: i
 @judges("PROD-024")
 @at_versions("Produce", "5+")
 def test_the_answer_tells_the_log_start(broker: BrokerUnderTest, api_version: int) -> None:
-    """Of a whole log, of one whose beginning was deleted, and of one that was emptied."""
+    """The log start offset of a whole log, of one without its beginning, and of an emptied one."""
     topic = broker.create_topic()
     append(broker, topic, batch_of(b"0", b"1", b"2"), batch_of(b"3"))
     for deleted_below in (0, 2, 5):
@@ -295,7 +295,7 @@ def test_the_answer_tells_the_log_start(broker: BrokerUnderTest, api_version: in
 def test_records_stand_in_the_order_of_their_arrival(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Two producers that send by turns, without waiting: nobody's records change places."""
+    """Two producers send by turns, without waiting: the log keeps the order of their records."""
     topic = broker.create_topic()
     producers = {name: broker.connect(name) for name in ("one", "two")}
     sent = {name: [b"%s %d" % (name.encode(), i) for i in range(10)] for name in producers}

@@ -1,4 +1,4 @@
-"""QUOTA: what clients are told of quotas."""
+"""QUOTA: quotas as clients can read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QUOTA, and FETCH-038: clients that send or read more than they may (KIP-13, KIP-219)."""
+"""QUOTA, and FETCH-038: clients that send or read more than their quota (KIP-13, KIP-219)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUOTA_WORKS_WITHIN_MS = 10_000
 def _produce_until_throttled(
     broker: BrokerUnderTest, connection: Connection, request: ProduceRequest, version: int
 ) -> tuple[int, float, float]:
-    """The time told and the time that the answer took, both in ms, and when it was asked for."""
+    """Return throttle time and response time in ms, and the monotonic time of the request."""
 
     def asked() -> tuple[int, float, float] | None:
         sent_at = time.monotonic()
@@ -49,10 +49,10 @@ def _produce_until_throttled(
 def test_a_producer_above_its_quota_is_told_and_muted(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """The answer comes before the time that it tells is over; the next one after it.
+    """The response arrives within its throttle time; the next response arrives after it.
 
-    A broker learns of quotas in their order: who has the later one tells when the first works, so
-    that the first does not use up much more than it has.
+    A broker learns of quotas in their order: a throttled client with the later quota shows that the
+    first quota works, so that the client with the first one does not exceed it by much.
     """
     topic, client_id, later = broker.create_topic(), broker.unique_topic(), broker.unique_topic()
     size = BYTES_PER_S * (WINDOW_S + int(broker.scaled_ms(DELAY_MS)) / 1000)
@@ -90,7 +90,7 @@ def _session_fetch(topic: Topic, version: int, session_id: int, epoch: int) -> F
 def _await_throttled_fetch(
     broker: BrokerUnderTest, connection: Connection, topic: Topic, version: int
 ) -> None:
-    """Until the client of this connection has used up what it may. Raises NotApplicable."""
+    """Wait until the client of this connection has used up its quota. Raises NotApplicable."""
     until = time.monotonic() + broker.scaled_ms(QUOTA_WORKS_WITHIN_MS) / 1000
     request = _session_fetch(topic, version, 0, FINAL_EPOCH)
     while connection.ask(request, version).throttle_time_ms == 0:

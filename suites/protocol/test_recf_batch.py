@@ -1,4 +1,4 @@
-"""RECF: batches of magic 2, as they stand in the bytes of a Fetch."""
+"""RECF: batches of magic 2 in the bytes of a Fetch response."""
 
 from __future__ import annotations
 
@@ -112,7 +112,10 @@ BOTH_TIMES = {"CreateTime": 0, "LogAppendTime": LOG_APPEND_TIME}
 
 
 def _of_every_codec(broker: BrokerUnderTest, codecs: list[str]) -> list[tuple[Topic, int]]:
-    """For each time type a topic whose partition i holds a batch in codec i; and its bit."""
+    """Create a topic for each time type, with a batch in codec i in its partition i.
+
+    Return the topics with the bits of their time types.
+    """
     topics = []
     for time_type, bit in BOTH_TIMES.items():
         if bit and FIRST_PRODUCE_OF_MAGIC_1 not in broker.advertised("Produce"):
@@ -148,7 +151,7 @@ def test_the_attributes_tell_codec_and_time_type(broker: BrokerUnderTest, api_ve
 
 
 def _checksum(batch: bytes) -> tuple[int, int]:
-    """As it stands, and as it is computed from the attributes on."""
+    """Return the batch's checksum, and the one computed from the attributes on."""
     (told,) = struct.unpack_from(">I", batch, CRC_AT)
     return told, google_crc32c.value(batch[CRC_COVERS_FROM:])
 
@@ -253,7 +256,7 @@ def _two_pairs(broker: BrokerUnderTest) -> Topic:
 
 
 def _offsets(entries: list[bytes]) -> list[int]:
-    """Of all records; a message of an older format is one."""
+    """Return the offsets of all records; a message of an older format is one."""
     offsets: list[int] = []
     for entry in entries:
         base = _field(entry, "base offset")

@@ -1,4 +1,4 @@
-"""RECF: which format each version of Fetch gets, and what conversion keeps of a record."""
+"""RECF: the record format of each version of Fetch, and the fields that a conversion keeps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST_FETCH_OF_MAGIC_1 = 2
 
 
 def _of_every_format(broker: BrokerUnderTest) -> Topic:
-    """What each kind of producer wrote: magic 0, magic 1, batches; as far as they are taken."""
+    """Create a topic with magic 0, magic 1 and a batch, as far as the broker accepts them."""
     topic = broker.create_topic()
     for version, records in (
         (0, message_bytes(0, b"magic 0")),

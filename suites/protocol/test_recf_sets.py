@@ -1,4 +1,4 @@
-"""RECF: messages of magic 0 and 1, as Produce 0 to 2 brings them and Fetch 0 to 3 gets them."""
+"""RECF: messages of magic 0 and 1, in requests of Produce 0 to 2 and responses of Fetch 0 to 3."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _expect_unchanged(
     version: int,
     reading: Sequence[int],
 ) -> None:
-    """What Produce at this version took comes back byte by byte at all versions of Fetch."""
+    """Every given version of Fetch returns the messages that Produce stored byte by byte."""
     answer = broker.produce(topic, b"".join(sent), version)
     expect_error(answer.error_code, ErrorCode.NONE)
     for fetch_version in reading:

@@ -1,4 +1,4 @@
-"""RECF: what a broker changes in a batch of magic 2 that it stores, and what it leaves alone."""
+"""RECF: the fields of a batch of magic 2 that a broker changes before storage, and all others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EPOCH_AT = 12
 def test_the_leader_epoch_of_a_batch_is_the_leaders(
     broker: BrokerUnderTest, api_version: int
 ) -> None:
-    """Whatever the producer wrote: -1, 0 and 77 come back as one, the one that Metadata tells."""
+    """Batches sent with -1, 0 and 77 are stored with one leader epoch, the one in Metadata."""
     topic = broker.create_topic()
     claimed = (-1, 0, 77)
     with requirement("RECF-015"):

@@ -1,4 +1,4 @@
-"""Answers that nobody reads: what they hold up, and what becomes of them."""
+"""Responses that a client does not read: the requests that they delay, and their end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _ask_and_stall(broker: BrokerUnderTest, topic: Topic, version: int, name: st
 def test_a_client_that_does_not_read_holds_up_nobody(
     broker: BrokerUnderTest, kept: KeptTopics
 ) -> None:
-    """While its answers wait to be read, another connection is served, and new ones are."""
+    """While its responses wait, the broker serves another connection and new ones."""
     topic = kept.topic(broker, _large_log)
     stalled = _ask_and_stall(broker, topic, broker.reading_version(topic), STALLED)
     other = broker.connect("CONN-007", timeout_ms=HELD_UP_MS)

@@ -1,7 +1,7 @@
-"""CONN-025 over every version of every API: each answer is laid out as the version says.
+"""CONN-025 over every version of every API: each response has the layout of its version.
 
-The requests are those of the table of harmless requests; an error code is as good an answer as
-any. What could harm a broker that others use is sent to one that is thrown away.
+The requests come from the table of harmless requests; a response with an error code is as good as
+any. A request that could harm a shared broker goes to a private one.
 """
 
 from __future__ import annotations

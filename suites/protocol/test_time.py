@@ -1,4 +1,4 @@
-"""TIME: whose time a record has, which times are taken, and what Fetch tells of them."""
+"""TIME: the source of a record's timestamp, accepted timestamps, and timestamps in Fetch."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_only_the_broker_sets_its_time(
 @judges("TIME-007")
 @at_versions("Produce", "0-1")
 def test_magic_0_has_no_time(broker: BrokerUnderTest, api_version: int) -> None:
-    """Its message is told with -1 to those that ask for a format with times."""
+    """Fetch returns its message with the time -1 in formats with times."""
     broker.version("Fetch", "2+")
     topic = _of_create_time(broker)
     message = message_bytes(0, b"without a time")

@@ -101,7 +101,10 @@ def test_a_recreated_topic_starts_empty(broker: BrokerUnderTest, api_version: in
 
 
 def _create_again(broker: BrokerUnderTest, version: int, name: str) -> None:
-    """Where a creation cannot be tried before (v0 alone), the name may become free a bit later."""
+    """Create the topic again.
+
+    With v0 alone no creation can be tried before, and the name may become free a bit later.
+    """
 
     def answered() -> Results[Created] | None:
         results = ask_to_create(broker, version, creatable_here(broker, name))

@@ -1,4 +1,4 @@
-"""TOPIC: requests whose answer is lost, and that are sent again as they were."""
+"""TOPIC: requests that a client sends again unchanged, after the loss of the response."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suites.protocol.topic_admin import creatable, described
 def test_a_creation_whose_answer_was_lost_is_not_repeated(
     broker: BrokerUnderTest, faults: Faults
 ) -> None:
-    """The topic is there, and who asks again to the byte is told so."""
+    """The topic exists, and the identical retry gets TOPIC_ALREADY_EXISTS."""
     version = broker.version("CreateTopics")
     name = broker.unique_topic()
     broker.delete_later(name)
@@ -39,7 +39,7 @@ def test_a_creation_whose_answer_was_lost_is_not_repeated(
 def test_a_growth_whose_answer_was_lost_is_not_repeated(
     broker: BrokerUnderTest, faults: Faults
 ) -> None:
-    """The partitions are there, and who asks again to the byte is told that it is no growth."""
+    """The partitions exist, and the identical retry gets INVALID_PARTITIONS."""
     version = broker.version("CreatePartitions")
     name = broker.create_topic().name
     entry = CreatePartitionsRequest.CreatePartitionsTopic(name=name, count=4, assignments=None)

@@ -25,7 +25,10 @@ ILLEGAL_ENDINGS = {
 
 
 def _illegal_names(broker: BrokerUnderTest) -> dict[str, str]:
-    """What is wrong, and a name; those that can be are a test's own, as a broker may take them."""
+    """Return illegal names by their fault.
+
+    Where possible they are unique to the test, as a broker may accept them.
+    """
     too_long = broker.unique_topic().ljust(LONGEST_NAME_CHARACTERS + 1, "x")
     ended = {where: broker.unique_topic() + end for where, end in ILLEGAL_ENDINGS.items()}
     return {**ILLEGAL_NAMES, "250 characters": too_long, **ended}
@@ -70,7 +73,7 @@ def test_legal_names_are_taken(broker: BrokerUnderTest, api_version: int) -> Non
 def test_names_that_differ_by_dot_and_underscore_collide(
     broker: BrokerUnderTest, kept: KeptTopics, api_version: int, make: Make
 ) -> None:
-    """Metric names cannot tell them apart."""
+    """Metric names are the same for both."""
     there = kept.topic(broker, make).name
     own, ending = there[:-5], there[-5:]  # the prefix of all our names may have such characters too
     name = own + ending.translate(str.maketrans("._", "_."))

@@ -37,7 +37,7 @@ R = TypeVar("R", bound=_Result)
 
 
 class Results(dict[str, list[R]]):
-    """What an answer says about each name; a broker that answers a name twice must agree."""
+    """The results of a response by name; all results for one name must agree."""
 
     def expect(self, name: str, error: ErrorCode, where: str = "") -> R:
         """The result for ``name``, which must be there with this error."""
@@ -74,7 +74,7 @@ def creatable(
 
 
 def creatable_here(broker: BrokerUnderTest, name: str) -> Creatable:
-    """With one partition; in a cluster, on the broker that is asked."""
+    """Return a topic with one partition; in a cluster, on the broker that receives the request."""
     if broker.node is None:
         return creatable(name)
     return creatable(name, BROKERS_DEFAULT, BROKERS_DEFAULT, assignments=[[broker.node]])
@@ -83,7 +83,7 @@ def creatable_here(broker: BrokerUnderTest, name: str) -> Creatable:
 def ask_to_create(
     broker: BrokerUnderTest, version: int, *topics: Creatable, validate_only: bool = False
 ) -> Results[Created]:
-    """What comes into being is deleted with the test."""
+    """Send CreateTopics and return its results; the topics are deleted after the test."""
     if not validate_only:
         broker.delete_later(*(topic.name for topic in topics))
     request = CreateTopicsRequest(
@@ -152,7 +152,7 @@ def described(
 
 
 def partition_count(broker: BrokerUnderTest, topic: Topic) -> int:
-    """As Metadata shows it now."""
+    """Return the number of partitions in Metadata."""
     return len(only(broker.metadata([topic.name]).topics, "topic").partitions)
 
 

@@ -1,4 +1,4 @@
-"""Who the active controller is, and whether another can take over."""
+"""The active controller, and the possibility that another one takes over."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from harness.codec.messages import DescribeQuorumRequest
 from harness.conformance.checks import NotApplicable, NotSupported
 
 CONTROLLERS = "controllers"
-"""Names in a record what a target lacks that has nobody to take over."""
+"""The missing thing, as records name it, of a target without a possible successor."""
 FEWEST = 3
 FIRST_TOLD_BY_BROKERS = 1
 METADATA_TOPIC = "__cluster_metadata"
 
 
 def expect_successor(cluster: Cluster) -> None:
-    """Raises NotApplicable where no majority would be left of the controllers without one."""
+    """Raise NotApplicable if the controllers have no majority without one of them."""
     there = len(cluster.controller_nodes)
     if 0 < there < FEWEST:
         raise NotApplicable(
@@ -47,14 +47,15 @@ def controllers_named(cluster: Cluster) -> dict[int, int]:
 
 
 def is_one_of(named: dict[int, int], candidates: set[int]) -> bool:
-    """Whether all name the same, one of these."""
+    """True if all brokers name the same controller, and it is one of the candidates."""
     return len(set(named.values())) == 1 and set(named.values()) <= candidates
 
 
 def _named_by(cluster: Cluster, node: int) -> int:
-    """With KRaft the quorum's leader; Metadata then names any broker, which passes requests on.
+    """Return the controller that this broker names; with KRaft the leader of the quorum.
 
-    Before 0.10.0 no broker names one, and ZooKeeper is asked.
+    With KRaft Metadata names any broker, which forwards requests. Before 0.10.0 brokers name no
+    controller, and ZooKeeper has it.
     """
     door = cluster.at(node)
     if cluster.controller_nodes:

@@ -1,4 +1,4 @@
-"""Whether all replicas have the same log, to the byte."""
+"""A comparison of the logs of all replicas, byte by byte."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from suites.replication.asked_as import read_as
 
 
 def expect_alike(cluster: Cluster, topic: Topic, name: str) -> None:
-    """All up to the end that the leader tells now; read as a client of this ``name``.
+    """All replicas have the same log up to the leader's current end offset.
 
-    Offsets, epochs, keys, values, checksums: what is in the bytes of the batches.
+    Equal are offsets, epochs, keys, values, checksums: all bytes of the batches. ``name``: the
+    client id of the reads.
     """
     end = cluster.leader_door(topic).end_offset(topic)
     replicas = cluster.replicas(topic)
@@ -30,7 +31,7 @@ def expect_alike(cluster: Cluster, topic: Topic, name: str) -> None:
 
 
 def _log_of(cluster: Cluster, topic: Topic, node: int, end: int, name: str) -> bytes:
-    """From offset 0 to ``end``, however many fetches it takes."""
+    """Return the log from offset 0 to ``end``, in as many fetches as needed."""
     log, offset = b"", 0
     while offset < end:
         data = cluster.last_seen(
@@ -46,7 +47,7 @@ def _log_of(cluster: Cluster, topic: Topic, node: int, end: int, name: str) -> b
 
 
 def _is_enough(end: int, data: FetchResponse.PartitionData) -> bool:
-    """A follower hears of the high watermark with its next fetch."""
+    """True if the high watermark is at ``end``; a follower learns of it with its next fetch."""
     return data.error_code == ErrorCode.NONE and data.high_watermark >= end
 
 

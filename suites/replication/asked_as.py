@@ -1,6 +1,6 @@
-"""What is asked by a client with a name of its own, on a connection of its own.
+"""Requests of a client with a client id of its own, on a connection of its own.
 
-Where several brokers answer one promise, the name says whose question it is.
+Where several brokers serve one requirement, the client id assigns each request to its check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from harness.codec.messages import FetchResponse, ProduceResponse
 from suites.protocol.appended import batch_of
 
 GRACE_MS = 3_000
-"""How much later than the broker's own time-out an answer may come."""
+"""Time in ms by which a response may come later than the broker's own timeout."""
 BY_NAME = "0-12"
 """The versions of Fetch that name topics."""
 READ_OF_FOLLOWERS = 11
@@ -47,7 +47,7 @@ def produce_as(
 def read_as(
     name: str, door: BrokerUnderTest, topic: Topic, offset: int = 0
 ) -> FetchResponse.PartitionData:
-    """What this broker has of partition 0 below the high watermark, leader or not."""
+    """Return the broker's data of partition 0 below the high watermark, also from a follower."""
     version = door.version("Fetch", BY_NAME)
     request = fetch_request([fetch_topic(topic, version, [fetch_partition(offset)])])
     if version < READ_OF_FOLLOWERS:

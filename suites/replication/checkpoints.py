@@ -1,4 +1,4 @@
-"""What a broker has noted of a partition in the checkpoint files beside its logs."""
+"""Entries of a partition in the checkpoint files that a broker keeps beside its logs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def high_watermark_noted(cluster: Cluster, node: int, topic: Topic) -> int | None:
-    """That of partition 0, as this broker would begin with it; None where none is noted yet."""
+    """Return the high watermark of partition 0 in this broker's checkpoint; None if it has none."""
     for directory in cluster.log_directories(node):
         for noted in _entries(directory / HIGH_WATERMARKS, read_offset_checkpoint):
             if (noted.topic, noted.partition) == (topic.name, 0):

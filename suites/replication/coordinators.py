@@ -1,4 +1,4 @@
-"""Which broker coordinates a group, by the word of each."""
+"""The coordinator of a group, as each broker names it."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def new_group(cluster: Cluster) -> Place:
 
 
 class PlacedGroup(ClassicGroup):
-    """A classic group whose members are connected to its coordinator."""
+    """A classic group with members that are connected to its coordinator."""
 
     def __init__(self, cluster: Cluster, place: Place) -> None:
         super().__init__(cluster.at(place.node))
         self.group_id = place.group
 
     def _await_served(self) -> None:
-        """It was seen to answer when the place was found."""
+        """Do nothing: the coordinator was seen to serve requests when the place was found."""

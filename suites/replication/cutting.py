@@ -1,4 +1,4 @@
-"""Brokers that are cut off: from who coordinates them, from each other."""
+"""Brokers that are cut off from their controller or ZooKeeper, and from each other."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from harness.client.requests import Topic
 from harness.marks import private_cluster
 
 SESSION_MS = 8_000
-"""Longer than the pauses of a busy machine, so that only what is cut is given up."""
+"""Longer than the pauses of a busy machine, so that only a broker that is cut off is given up."""
 GIVE_UP_MS = 3_000
-"""An old follower knows no new leader before it has given up what it asked the one before."""
+"""An old follower learns of no new leader before its request to the former one has timed out."""
 DEPOSED_MS = 60_000
-"""A controller of a ZooKeeper cluster goes on only when an answer that it awaits from the broker
-that is cut off is overdue, after 30 s (``controller.socket.timeout.ms``)."""
+"""Time in ms for a change of the leader.
+
+A controller of a ZooKeeper cluster continues only after its request to the broker that is cut off
+has timed out, after 30 s (``controller.socket.timeout.ms``).
+"""
 LAG_MS = 2_000
-"""``replica.lag.time.max.ms`` of the clusters; twice in that time it is looked who is behind."""
+"""``replica.lag.time.max.ms`` of the clusters; leaders check for lagging followers twice in it."""
 
 F = TypeVar("F", bound=Callable[..., object])
 
 
 def linked_cluster() -> Callable[[F], F]:
-    """The mark for a private cluster whose links can be cut."""
+    """The mark for a private cluster with links that can be cut."""
     return private_cluster(
         links=True,
         broker__session__timeout__ms=str(SESSION_MS),
@@ -33,17 +36,17 @@ def linked_cluster() -> Callable[[F], F]:
 
 
 def coordinator_of(cluster: Cluster) -> str:
-    """Whom a broker has to reach to stay alive: the end of a link."""
+    """Return the end of the link that a broker needs to keep its registration."""
     return "controller" if cluster.registry is None else "zookeeper"
 
 
 def controller_of(cluster: Cluster) -> int | str:
-    """Who decides about ISRs: the end of a link; with a ZooKeeper it is a broker."""
+    """Return the end of the link to the node that decides about ISRs; with a ZooKeeper a broker."""
     return "controller" if cluster.registry is None else cluster.controller()
 
 
 def committed_isr(cluster: Cluster, topic: Topic, witness: int, partition: int = 0) -> set[int]:
-    """By ZooKeeper, or by a broker that hears of the controller."""
+    """Return the ISR in ZooKeeper, or in Metadata of a broker that reaches the controller."""
     if cluster.registry is not None:
         return cluster.isr(topic, partition)
     return set(cluster.view(topic, partition, by=witness).isr)
@@ -58,7 +61,10 @@ def plain_brokers(cluster: Cluster) -> list[int]:
 
 
 def cut_off(cluster: Cluster, node: int) -> None:
-    """From all brokers, both ways, and from who coordinates it; clients reach it still."""
+    """Cut the broker off from all brokers and from its controller or ZooKeeper, in both directions.
+
+    Clients still reach it.
+    """
     cluster.links[node, coordinator_of(cluster)].cut()
     for other in cluster.nodes:
         if other != node:
@@ -66,13 +72,16 @@ def cut_off(cluster: Cluster, node: int) -> None:
 
 
 def leader_without(cluster: Cluster, topic: Topic, old: int) -> int:
-    """Whom the others name as leader of partition 0; NOBODY while they name several, or ``old``."""
+    """Return the leader of partition 0 that the other brokers name.
+
+    NOBODY if they name several leaders, or ``old``.
+    """
     named = {cluster.view(topic, by=node).leader for node in cluster.others(old)}
     return named.pop() if len(named) == 1 and old not in named else NOBODY
 
 
 def await_deposed(cluster: Cluster, topic: Topic, old: int) -> int:
-    """Until the others have another leader, which serves; who it is."""
+    """Wait until the other brokers have a new leader that serves requests, and return it."""
 
     def another() -> int:
         now = leader_without(cluster, topic, old)

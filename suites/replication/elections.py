@@ -1,4 +1,4 @@
-"""Elections that tests ask for, and brokers that are to be known before."""
+"""Elections that tests request, and a wait for brokers that must be known before them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from harness.virtual_broker.partition import WatchedPartition
 
 PREFERRED, UNCLEAN = 0, 1
 TIMEOUT_MS = 3_000
-"""After which it is looked for: with a ZooKeeper nobody may hear of what was done."""
+"""Timeout in ms of an election.
+
+After it a test looks for the new leader: with a ZooKeeper the broker may never learn of the result.
+"""
 DONE = (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.REQUEST_TIMED_OUT)
 
 
@@ -37,7 +40,7 @@ def elect(broker: BrokerUnderTest, topic: Topic, election_type: int) -> None:
 
 
 def elect_preferred(broker: BrokerUnderTest, partition: WatchedPartition, wanted: int) -> None:
-    """The preferred leader, which is to be this one, leads. Raises as :func:`elect`."""
+    """Elect the preferred leader, which must be ``wanted``. Raises as :func:`elect`."""
     elect(broker, partition.topic, PREFERRED)
     broker.eventually(lambda: partition.state().leader == wanted, f"{wanted} leads")
 

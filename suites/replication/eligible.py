@@ -1,4 +1,4 @@
-"""Eligible leader replicas (KIP-966), as DescribeTopicPartitions tells them."""
+"""Eligible leader replicas (KIP-966) in DescribeTopicPartitions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from harness.conformance.checks import NotApplicable
 
 FEATURE = "eligible.leader.replicas.version"
 WITH_FEATURES = "3+"
-"""The versions of ApiVersions that tell the features of a cluster."""
+"""The versions of ApiVersions that contain the features of a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Eligible:
-    """What is known of who may lead; ``last_known`` are the last that were eligible."""
+    """The possible leaders of a partition; ``last_known`` is the last known ELR."""
 
     leader: int
     isr: set[int]

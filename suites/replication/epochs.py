@@ -1,4 +1,4 @@
-"""Leader epochs of a partition as its leader tells them, and where they end (KIP-101, KIP-320)."""
+"""Leader epochs of a partition as its leader returns them, with their ends (KIP-101, KIP-320)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from harness.codec.messages import (
 CONSUMER = -1
 NO_EPOCH = -1
 WITH_EPOCHS = "7+"
-"""The versions of Metadata that tell the leader epoch."""
+"""The versions of Metadata that contain the leader epoch."""
 
 
 def epoch_of(cluster: Cluster, topic: Topic) -> int:
-    """The current one, by all brokers that are up; raises ApiNotAdvertised where none is told."""
+    """Return the current epoch, once all brokers that are up agree.
+
+    Raises ApiNotAdvertised if Metadata has no leader epoch.
+    """
     cluster.front.version("Metadata", WITH_EPOCHS)
     cluster.leader(topic)
     views = cluster.await_that(
@@ -33,7 +36,7 @@ def epoch_of(cluster: Cluster, topic: Topic) -> int:
 def end_of(
     door: BrokerUnderTest, topic: Topic, epoch: int, version: int, current: int = NO_EPOCH
 ) -> OffsetForLeaderEpochResponse.EpochEndOffset:
-    """Where the epoch ends; ``current``: the leader epoch that we say we know."""
+    """Return the end of the epoch; ``current``: the leader epoch of the request."""
     asked = OffsetForLeaderEpochRequest.OffsetForLeaderPartition(
         partition=0, leader_epoch=epoch, current_leader_epoch=current
     )
@@ -45,7 +48,7 @@ def end_of(
 def fetched_in(
     door: BrokerUnderTest, topic: Topic, version: int, current: int
 ) -> FetchResponse.PartitionData:
-    """From offset 0; ``current``: the leader epoch that we say we know."""
+    """Return a fetch from offset 0; ``current``: the leader epoch of the request."""
     wanted = fetch_partition(0)
     wanted.current_leader_epoch = current
     answer = door.ask(fetch_request([fetch_topic(topic, version, [wanted])]), version)

@@ -1,4 +1,4 @@
-"""Expectations about a watched partition whose text says what was seen."""
+"""Expectations about a watched partition that report the values seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.virtual_broker.partition import Read, WatchedPartition
 
 
 def expect_error(actual: int, expected: ErrorCode, where: str) -> None:
-    """The error code must be this one; ``where`` says which answer it stands in."""
+    """The error code must be this one; ``where`` describes the response."""
     told = (
         f"{where}: error is {ErrorCode.describe(actual)}, expected {ErrorCode.describe(expected)}"
     )
@@ -18,7 +18,10 @@ def expect_error(actual: int, expected: ErrorCode, where: str) -> None:
 
 
 def expect_high_watermark(partition: WatchedPartition, expected: int, when: str) -> Read:
-    """What a consumer is told by Fetch and by ListOffsets; the Fetch from offset 0 on."""
+    """A consumer receives this high watermark from Fetch and ListOffsets.
+
+    Return the Fetch from offset 0 on.
+    """
     read = partition.consume(0)
     expect_error(read.error, ErrorCode.NONE, f"{when}: a consumer's fetch")
     told = f"{when}: a consumer is told the high watermark {read.high_watermark}"
@@ -29,7 +32,7 @@ def expect_high_watermark(partition: WatchedPartition, expected: int, when: str)
 
 
 def expect_log_end(partition: WatchedPartition, expected: int, when: str) -> None:
-    """Where the leader's log ends, by its own word."""
+    """The leader reports this end of its log."""
     end = partition.log_end()
     assert end == expected, f"{when}: the leader's log ends at {end}, expected {expected}"
 
@@ -42,6 +45,6 @@ def expect_records(read: Read, expected: Sequence[int], who: str) -> None:
 
 
 def expect_sound(partition: WatchedPartition) -> None:
-    """What was seen in the whole test breaks none of the promises that always hold."""
+    """The observations of the whole test break none of the invariants of replication."""
     found = check_replication(partition.seen, partition.replicas)
     assert not found, "; ".join(map(str, found[:3]))

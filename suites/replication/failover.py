@@ -1,4 +1,4 @@
-"""A partition's leader is made to change: by the end of its broker, or by its return."""
+"""Changes of a partition's leader: by the end of its broker, or by its return."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.client.requests import Topic
 def lose_leader(
     cluster: Cluster, topic: Topic, partition: int = 0, *, in_order: bool = False
 ) -> tuple[int, int]:
-    """Kill the leader's broker, or stop it ``in_order``; who led, and who leads now."""
+    """Kill the leader's broker, or stop it ``in_order``; return the former and the new leader."""
     before = cluster.leader(topic, partition)
     (cluster.stop if in_order else cluster.kill)(before)
     others = cluster.others(before)
@@ -23,7 +23,7 @@ def bring_back(cluster: Cluster, topic: Topic, node: int, partition: int = 0) ->
 
 
 def await_in_sync(cluster: Cluster, topic: Topic, node: int, partition: int = 0) -> None:
-    """Until the replica on this node is in the ISR, and the broker tells of the leader."""
+    """Wait until the replica on this node is in the ISR, and Metadata names a leader."""
     cluster.await_that(
         lambda: node in cluster.isr(topic, partition),
         bool,

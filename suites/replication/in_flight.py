@@ -1,4 +1,4 @@
-"""What passed on a link in which order, and whether one request at a time was unanswered. Pure."""
+"""The order of requests and responses on a link, and the limit of one request in flight. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from enum import Enum
 from harness.faults import Event
 
 ASKED, ANSWERED, HELD, LOST = "asked", "answered", "held", "lost"
-"""The ids of the rules whose events are read: of every request, of every answer that passed, of an
-answer that was held, of a request that nobody got, whose connection was closed."""
+"""Ids of the rules with the events that are read.
+
+They fire for each request, for each response that passed, for a response that was held, and for a
+request that was lost with its connection.
+"""
 
 
 class What(Enum):
@@ -67,7 +70,10 @@ def in_flight_twice(seen: Iterable[Passage]) -> str | None:
 
 
 def given_up(seen: Iterable[Passage]) -> str | None:
-    """A request whose connection ended before its answer, behind which none is answered."""
+    """Describe a request that lost its connection, if no response passed after that.
+
+    None if there is none.
+    """
     waiting: Passage | None = None
     unanswered: dict[int, Passage] = {}
     for each in seen:

@@ -1,4 +1,4 @@
-"""Partitions that nobody leads: the last in sync is down, and who comes back lacks its records."""
+"""Partitions without a leader: the last in sync is down, and the one that returns lacks records."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ UNCLEAN = {"unclean.leader.election.enable": "true"}
 def left_behind(
     cluster: Cluster, each: Sequence[Mapping[str, str]], *, preferred_lags: bool = False
 ) -> tuple[list[Topic], int, int]:
-    """Topics with these configs whose two brokers are down; the last in sync, and who lags.
+    """Create a topic with each of these configs, and kill its two brokers one after the other.
 
-    The first record is on both, the second on the last in sync alone, the first of the replicas
-    unless its preferred leader is to lag.
+    Return the topics, the last in sync, and the one that lags. The first record is on both, the
+    second on the last in sync alone. That one is the first of the replicas, unless the preferred
+    leader has to lag.
     """
     last, lagging = cluster.nodes[1:3]
     replicas = [lagging, last] if preferred_lags else [last, lagging]
@@ -44,12 +45,12 @@ def lagging_is_back(cluster: Cluster, lagging: int) -> None:
 
 
 def leaders_told(cluster: Cluster, topic: Topic) -> set[int]:
-    """Who leads, by the word of every broker that is up."""
+    """Return the leaders that the brokers name, of all brokers that are up."""
     return {cluster.view(topic, by=node).leader for node in cluster.up}
 
 
 def await_nobody(cluster: Cluster, topic: Topic) -> None:
-    """Until all that are up say that nobody leads."""
+    """Wait until all brokers that are up name no leader."""
     cluster.await_that(
         lambda: leaders_told(cluster, topic),
         lambda seen: seen == {NOBODY},

@@ -1,4 +1,4 @@
-"""A Produce with acks=all whose answer is still to come."""
+"""A Produce request with acks=all that waits for its response."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from harness.virtual_broker.partition import WatchedPartition, batch_of
 
 ALL = -1
 SILENT_MS = 250
-"""How long nothing may come: whoever answers early has done so when the next fetch is answered."""
+"""Length in ms of an expected silence.
+
+A broker that responds too early does so before it answers the next fetch.
+"""
 
 
 class PendingProduce:
-    """Sent on a connection of its own, and in the leader's log when this is made."""
+    """A request on a connection of its own; its record is in the leader's log when this is made."""
 
     def __init__(self, partition: WatchedPartition, *, timeout_ms: int = 60_000) -> None:
         """Appends one record. Raises ResponseTimeout: it does not come into the log."""

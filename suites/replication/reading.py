@@ -23,9 +23,10 @@ def follower_version(cluster: Cluster, topic: Topic) -> int:
 def await_served_by(
     cluster: Cluster, node: int, topic: Topic, end: int, version: int | None = None
 ) -> FetchResponse.PartitionData:
-    """All that this replica gives from offset 0, once its high watermark is ``end``.
+    """Return the replica's data from offset 0, once its high watermark is ``end``.
 
-    A follower hears of the leader's with its next fetch; the last answer when it never does.
+    A follower learns the leader's high watermark with its next fetch. If it never does, return the
+    last response.
     """
     asked = follower_version(cluster, topic) if version is None else version
     return cluster.last_seen(

@@ -47,7 +47,7 @@ def ask_to_move(
 
 
 def is_moving(cluster: Cluster, topic: Topic, partition: int = 0) -> bool:
-    """Whether a reassignment of the partition is under way."""
+    """True if a reassignment of the partition is in progress."""
     request = ListPartitionReassignmentsRequest(
         timeout_ms=TIMEOUT_MS,
         topics=[
@@ -62,7 +62,7 @@ def is_moving(cluster: Cluster, topic: Topic, partition: int = 0) -> bool:
 
 
 def await_moved(cluster: Cluster, topic: Topic, target: Sequence[int], partition: int = 0) -> None:
-    """Until nothing is under way, and exactly the target's replicas are there and in sync."""
+    """Wait until no move is in progress, and the replicas and the ISR are the target."""
 
     def seen() -> tuple[bool, list[int], set[int]]:
         moving = is_moving(cluster, topic, partition)

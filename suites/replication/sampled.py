@@ -1,4 +1,4 @@
-"""What every broker tells while a test harms nodes: asked all the time, each answer kept once."""
+"""Samples of every broker while a test harms nodes: taken all the time, each one kept once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sampled(
                             seen for one in look(door) if (seen := (node, one)) not in found
                         )
                 time.sleep(PAUSE_S)
-        except Exception as unexpected:  # told in the test's thread  # noqa: BLE001
+        except Exception as unexpected:  # raised in the test's thread  # noqa: BLE001
             failed.append(unexpected)
 
     thread = threading.Thread(target=run)
@@ -54,7 +54,7 @@ def sampled(
 
 
 def views_of(topic: Topic) -> Callable[[BrokerUnderTest], list[PartitionView]]:
-    """For :func:`sampled`: the topic's partitions, as Metadata tells of them."""
+    """Return a ``look`` for :func:`sampled`: the topic's partitions in Metadata."""
 
     def look(door: BrokerUnderTest) -> list[PartitionView]:
         told = [each for each in door.metadata([topic.name]).topics if not each.error_code]

@@ -1,4 +1,4 @@
-"""Every version of an API that a broker serves, for tests whose preparation harms nodes."""
+"""Every version of an API that a broker serves, for tests that harm nodes in their preparation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which broker gets which replicas, for topics of tests on clusters of any three brokers."""
+"""Assignments of replicas to brokers, for topics of tests on clusters of any three brokers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def ring(cluster: Cluster) -> list[list[int]]:
 
 
 def follower_of(cluster: Cluster, topic: Topic, partition: int = 0) -> BrokerUnderTest:
-    """A door to a replica that does not lead."""
+    """Return a client of a replica that does not lead."""
     view = cluster.view(topic, partition)
     return cluster.at(next(node for node in view.replicas if node != view.leader))

@@ -1,4 +1,4 @@
-"""ACKS: what a producer is told when fewer are in sync than min.insync.replicas."""
+"""ACKS: responses to a producer while fewer are in sync than min.insync.replicas."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ from suites.replication.pending_produce import PendingProduce
 
 ALL = -1
 LEARNS_MS, SOON_MS = 5_000, 1_000
-"""What came before the leader knew waits for its whole time (KAFKA-13091): that is short."""
+"""Time for the leader to learn of the ISR, and a short timeout of requests, in ms.
+
+A request that arrives before the leader learns of it waits for its whole timeout (KAFKA-13091).
+"""
 HELD_SINCE = 16
-"""Who serves this version of Fetch commits nothing below min.insync.replicas (KAFKA-15583)."""
+"""A broker with this version of Fetch commits nothing below min.insync.replicas (KAFKA-15583)."""
 WAIT_MS = 4_000
 
 
@@ -73,7 +76,7 @@ def test_acks_all_is_refused_and_writes_nothing(alone: WatchedPartition) -> None
 
 
 def _all(partition: WatchedPartition) -> int:
-    """What a produce with acks=all is answered."""
+    """Return the error code of a Produce with acks=all."""
     answer = produce_as(
         "ACKS-005", partition.broker, partition.topic, b"all", acks=ALL, timeout_ms=SOON_MS
     )
@@ -107,7 +110,7 @@ def test_the_isr_shrinks_while_acks_all_waits(peers: JoinedCluster) -> None:
     with requirement("ACKS-006"):
         _leave_alone(partition, one, two)
         if not holds:
-            partition.follow(one, 0)  # before 0.9 a smaller ISR is not enough to wake who waits
+            partition.follow(one, 0)  # before 0.9 a smaller ISR alone completes no waiting request
         expect_error(pending.answer().error_code, expected, "one is left, two were needed")
         expect_log_end(partition, 1, "after the answer")
         expect_records(partition.follow(one, 0), (0,), "who follows")

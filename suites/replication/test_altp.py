@@ -74,7 +74,7 @@ def _await_isr(led: LedPartition, broker: BrokerUnderTest, isr: list[int]) -> No
 @judges("ALTP-002")
 @joined_broker()
 def test_an_old_partition_epoch(led: LedPartition) -> None:
-    """What was known before the last change."""
+    """The controller refuses the partition epoch before the last change."""
     old = led.partition_epoch
     led.propose(led.proposal(ids(led, 0, 1)))
     with requirement("ALTP-002"):
@@ -117,7 +117,7 @@ def test_only_the_leader_proposes(led: LedPartition) -> None:
 @judges("ALTP-005")
 @joined_broker()
 def test_isrs_that_no_partition_can_have(led: LedPartition, peers: JoinedCluster) -> None:
-    """A member that is no replica, one twice, all but the leader, nobody."""
+    """A member that is no replica, one member twice, no leader, no members at all."""
     stranger = peers.joined().broker_id
     wrong = {
         "with a stranger": [*ids(led, 0, 1), stranger],

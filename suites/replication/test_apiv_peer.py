@@ -12,12 +12,12 @@ OF_CONTROLLERS = (
     *("Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "FetchSnapshot", "AlterPartition", "Envelope"),
     *("BrokerRegistration", "BrokerHeartbeat", "AllocateProducerIds"),
 )
-"""What brokers and controllers ask a controller; no client does."""
+"""APIs that brokers and controllers use at a controller; no client does."""
 OF_BROKERS = (
     *("Produce", "Metadata", "ListOffsets", "OffsetCommit", "OffsetFetch", "FindCoordinator"),
     *("JoinGroup", "Heartbeat", "LeaveGroup", "SyncGroup", "InitProducerId", "DeleteRecords"),
 )
-"""What needs partitions or groups, of which a controller has none."""
+"""APIs that need partitions or groups, of which a controller has none."""
 
 
 @judges("APIV-010")

@@ -1,4 +1,4 @@
-"""BROK: brokers that come, move and leave, as those see it that are there."""
+"""BROK: brokers that join, move and leave, as the other brokers see them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suites.replication.expect import expect_error
 
 SESSION_MS = 6000
 FIRST, SECOND = ("127.0.0.1", 9), ("localhost", 13)
-"""Where a virtual broker says it listens; nobody connects to it."""
+"""Addresses that a virtual broker registers; no client connects to them."""
 
 
 def _told(peers: JoinedCluster) -> dict[int, Address]:
@@ -25,9 +25,10 @@ def _told(peers: JoinedCluster) -> dict[int, Address]:
 @judges("BROK-004")
 @joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
 def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
-    """Another process with the same id, at another host and port, after the cluster saw it go.
+    """Another process registers the same id at another host and port, after the first one has left.
 
-    A topic goes before each look: the oldest brokers tell of another one with the next topic only.
+    The test creates a topic before each look: the oldest brokers return a new broker only with the
+    next topic.
     """
     member = peers.join(FIRST)
     broker, name = peers.broker, member.broker_id
@@ -48,7 +49,7 @@ def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
 @judges("BROK-017")
 @joined_broker()
 def test_a_broker_comes_and_goes_while_others_run(peers: JoinedCluster) -> None:
-    """Nobody else is told of it: it is listed, has partitions, and is gone again."""
+    """The broker is listed, has partitions, and is gone again; no other broker changes."""
     broker = peers.broker
     with requirement("BROK-017"):
         member = peers.join()
@@ -66,7 +67,7 @@ def test_a_broker_comes_and_goes_while_others_run(peers: JoinedCluster) -> None:
 
 
 def _led(peers: JoinedCluster, name: str) -> dict[int, tuple[int, list[int]]]:
-    """The leader of each partition and its replicas, whose order the oldest brokers do not keep."""
+    """Return each partition's leader and sorted replicas; the oldest brokers do not order them."""
     topic = only(peers.broker.metadata([name]).topics, "topic")
     return {
         each.partition_index: (each.leader_id, sorted(each.replica_nodes))

@@ -29,7 +29,7 @@ ANOTHER_CLUSTER = "AAAAAAAAAAAAAAAAAAAAAA"
 NO_TOPIC = uuid.UUID(int=0x7777)
 NO_PARTITION = 7
 RESERVED_DIRECTORIES = (ZERO_UUID, uuid.UUID(int=1), uuid.UUID(int=2))
-"""Of no directory: unassigned, lost, and one that is kept for later (KIP-858)."""
+"""Ids of no directory: unassigned, lost, and one that is reserved (KIP-858)."""
 METADATA_VERSION = "metadata.version"
 SESSION_MS = 3000
 

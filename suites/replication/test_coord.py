@@ -1,4 +1,4 @@
-"""COORD: whoever is asked names the broker that coordinates a group."""
+"""COORD: every broker names the coordinator of a group."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_all_brokers_name_the_same_coordinator(cluster: Cluster, api_version: in
 @judges("COORD-002")
 @at_versions("FindCoordinator")
 def test_the_coordinator_named_takes_requests(cluster: Cluster, api_version: int) -> None:
-    """Asked of each broker, the one that is named takes a commit and tells it."""
+    """The coordinator that each broker names accepts a commit and returns it."""
     topic, place = cluster.create_topic(), new_group(cluster)
     with requirement("COORD-002"):
         for offset, node in enumerate(cluster.nodes):

@@ -1,4 +1,4 @@
-"""DELR: who deletes records, and of what."""
+"""DELR: the replicas and topics that accept a deletion of records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DELR: a deletion of records waits for the replicas, which begin where the test says."""
+"""DELR: a deletion of records waits for the replicas; the test chooses their log starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHORT_MS, LONG_MS = 500, 60_000
 
 
 def _deletion(partition: WatchedPartition, timeout_ms: int) -> DeleteRecordsRequest:
-    """Of the first two records."""
+    """Return a request to delete the first two records."""
     request = DeleteRecordsRequest
     wanted = request.DeleteRecordsPartition(partition_index=0, offset=2)
     topic = request.DeleteRecordsTopic(name=partition.topic.name, partitions=[wanted])

@@ -15,7 +15,7 @@ MISSING = 7  # a partition that no topic here has
 @judges("ELECT-011")
 @at_versions("ElectLeaders", "1+")
 def test_no_election_where_the_preferred_leads(cluster: Cluster, api_version: int) -> None:
-    """It is said to be not needed; a partition that is not there is said to be unknown."""
+    """It returns ELECTION_NOT_NEEDED, and an error for an unknown partition."""
     topic, unknown = cluster.create_topic(), cluster.unique_topic()
     with requirement("ELECT-011"):
         codes = elect(cluster, {topic.name: [0, MISSING], unknown: [0]}, api_version)

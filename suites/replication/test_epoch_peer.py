@@ -23,7 +23,7 @@ LIMIT_BYTES = 1 << 20
 
 
 class Rivals:
-    """A virtual broker and the real one, who lead the same partition in turn."""
+    """A virtual broker and the real one, which lead the same partition in turn."""
 
     def __init__(self, peers: JoinedCluster, endpoint: LeaderEndpoint) -> None:
         self.peers, self.endpoint = peers, endpoint
@@ -34,7 +34,7 @@ class Rivals:
         self.epoch = self.partition.state().leader_epoch
 
     def virtual_leads(self, log: ServedLog) -> None:
-        """From now on the virtual broker serves this log."""
+        """Serve this log at the virtual broker from now on."""
         self.endpoint.serve(self.partition.topic, log)
 
     def follows(self, end: int) -> None:
@@ -51,14 +51,14 @@ class Rivals:
         self.peers.await_led(self.partition)
 
     def virtual_is_elected(self, claims: int) -> None:
-        """It comes back, says that it has all below ``claims``, and is preferred."""
+        """The virtual broker comes back, reports all offsets below ``claims``, and is in sync."""
         self.member.come_back()
         await_alive(self.peers.broker, self.member.broker_id)
         self.partition.follow(self.member, claims)
         self.partition.await_isr(*self.partition.replicas)
 
     def virtual_leads_again(self) -> None:
-        """From the ISR; the leader epoch is a new one."""
+        """Elect the virtual broker, which is in the ISR, as leader, with a new leader epoch."""
         self.endpoint.asked.clear()
         elect_preferred(self.peers.broker, self.partition, self.member.broker_id)
         self.epoch = self.partition.state().leader_epoch
@@ -93,7 +93,7 @@ def rivals(peers: JoinedCluster) -> Iterator[Rivals]:
 
 
 def _ahead_of(rivals: Rivals, log: ServedLog) -> None:
-    """The real broker follows six records, leads, and writes three that nobody else has."""
+    """Make the real broker follow six records, lead, and write three that no other broker has."""
     log.append(rivals.epoch, *(b"old%d" % number for number in range(6)))
     rivals.virtual_leads(log)
     rivals.follows(6)
@@ -106,7 +106,7 @@ def _ahead_of(rivals: Rivals, log: ServedLog) -> None:
 @judges("EPOCH-007")
 @joined_broker()
 def test_a_follower_that_wrote_ahead_cuts_at_the_divergence(rivals: Rivals) -> None:
-    """It has three records more than the new leader had in common with it, who has two others."""
+    """The follower has three records after the common prefix, the new leader has two others."""
     log = ServedLog()
     _ahead_of(rivals, log)
     written_in = rivals.epoch

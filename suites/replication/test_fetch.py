@@ -1,4 +1,4 @@
-"""FETCH: which replica a consumer can read."""
+"""FETCH: the replicas that a consumer can read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_broker_without_a_replica_gives_nothing(cluster: Cluster, api_version:
 @judges("FETCH-017")
 @at_versions("Fetch", "11+")
 def test_followers_can_be_read(cluster: Cluster, api_version: int) -> None:
-    """What they give ends at their high watermark, which is not beyond the leader's."""
+    """A follower returns records up to its high watermark, which is not beyond the leader's."""
     topic = cluster.create_topic()
     leader = cluster.leader_door(topic)
     append(leader, topic, batch_of(*READ_BY_ALL))

@@ -1,4 +1,4 @@
-"""ISR: who is in sync while nothing goes wrong."""
+"""ISR: the in-sync replicas while nothing goes wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ISR: how long a follower may be behind, with followers that fetch only when the test says so."""
+"""ISR: the allowed lag of a follower, with followers that fetch only when the test lets them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from suites.replication.expect import expect_sound
 
 LAG_MS = 3000
 CHECKED_ANEW = 1.5
-"""How much of the lag may pass: it is looked for every half of it."""
+"""A limit as a multiple of the lag: the leader checks for lagging followers every half of it."""
 SLACK_MS, MOST_SLACK_MS = 1200, 1400
-"""For the way of a smaller ISR to the broker that answers: on a fast machine, and at most, as the
-next look comes half of the lag later."""
+"""Time in ms until the responding broker knows of a smaller ISR.
+
+The first is for a fast machine; the second is the most, as the next check comes half of the lag
+later.
+"""
 LATEST_MS = 5 * LAG_MS
 PAUSE_S = 0.1
 
@@ -34,7 +37,7 @@ class Look:
 
 @dataclass(slots=True)
 class Trailing:
-    """R2 has all there is again and again, while R3 does what the test says.
+    """R2 fetches all records again and again, while R3 does what the test demands.
 
     R3 was caught up for the last time between ``after_s`` and ``before_s``, of the monotonic clock.
     """
@@ -56,9 +59,10 @@ class Trailing:
         self.before_s = time.monotonic()
 
     def looks(self, r3: Callable[[int], object] = int) -> Iterator[Look]:
-        """Each after a record more, which R2 has, and what R3 does when the log ends there.
+        """Yield a look after each new record; R2 fetches each, and ``r3`` gets the end of the log.
 
-        Raises AssertionError when R2, who has all, is not in the ISR or R3 is for far too long.
+        Raises AssertionError if R2, which has all records, is not in the ISR, or R3 is for far too
+        long.
         """
         partition, followers = self.timeline.partition, self.timeline.followers
         late_ms = 0.0
@@ -93,7 +97,7 @@ def _expect_not_too_early(left: Look) -> None:
 @judges("ISR-002")
 @joined_broker(replica__lag__time__max__ms=str(LAG_MS))
 def test_who_fetches_no_more_leaves_the_isr(timeline: Timeline) -> None:
-    """Not before the lag has passed; who has all stays."""
+    """R3 leaves after the lag has passed, not before; R2, which has all records, stays."""
     trailing = Trailing(timeline)
     trailing.begin()
     with requirement("ISR-002"), in_time(LATEST_MS):

@@ -1,4 +1,4 @@
-"""ISR, REPL, EPOCH: who comes into an ISR, who goes, and what that does to the high watermark."""
+"""ISR, REPL, EPOCH: members that join and leave an ISR, and the effect on the high watermark."""
 
 from __future__ import annotations
 

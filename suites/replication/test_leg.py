@@ -16,7 +16,7 @@ from suites.protocol.fetching import records_of
 
 PARTITIONS, BATCHES = 3, 20
 AT_ONCE_BYTES = 400
-"""So little that a mirror needs many fetches."""
+"""So few bytes a fetch that a mirror needs many fetches."""
 
 
 @judges("LEG-015")
@@ -60,7 +60,7 @@ def _mirror(cluster: Cluster, source: Topic, target: Topic, partition: int) -> N
 
 
 def _values(cluster: Cluster, topic: Topic, partition: int) -> list[bytes | None]:
-    """In the order of their offsets, a few a fetch."""
+    """Return the values in the order of their offsets, read in small fetches."""
     door = cluster.leader_door(topic, partition)
     end, found = door.end_offset(topic, partition), list[bytes | None]()
     while len(found) < end:

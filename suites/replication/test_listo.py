@@ -1,4 +1,4 @@
-"""LISTO: which replica tells offsets, and to whom."""
+"""LISTO: the replicas that return offsets, and the clients that receive them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 
-DEBUGGING = -2  # the replica id of a consumer that looks at a replica, whoever leads
+DEBUGGING = -2  # the replica id of a consumer that reads any replica, leader or follower
 RECORDS = 3
 
 

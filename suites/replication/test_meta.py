@@ -1,4 +1,4 @@
-"""META: what each broker of a cluster tells of all of it."""
+"""META: the Metadata that each broker of a cluster returns of the whole cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_TOPIC = MetadataRequest(topics=[])
 @judges("META-001")
 @at_versions("Metadata")
 def test_any_broker_tells_of_the_whole_cluster(cluster: Cluster, api_version: int) -> None:
-    """A topic with one partition on each broker alone: all brokers tell of all partitions."""
+    """A topic has one partition on each broker alone; every broker returns all partitions."""
     topic = cluster.create_topic(one_leader_each(cluster))
     with requirement("META-001"):
         leaders = dict(enumerate(cluster.nodes))
@@ -74,7 +74,7 @@ def test_all_brokers_tell_the_same_cluster_id(cluster: Cluster, api_version: int
 
 
 def _await_alike(cluster: Cluster, topic: Topic, version: int, expected: Told) -> None:
-    """All brokers have to tell so, and soon; the ISR is compared as a set."""
+    """All brokers soon return the expected partitions; ISRs are compared as sets."""
     seen = cluster.last_seen(
         lambda: {node: told_by(cluster, node, topic, version).shown for node in cluster.nodes},
         lambda told: all(each == expected.shown for each in told.values()),
@@ -86,7 +86,7 @@ def _await_alike(cluster: Cluster, topic: Topic, version: int, expected: Told) -
 @judges("META-025")
 @at_versions("Metadata")
 def test_a_new_topic_is_soon_told_by_all(cluster: Cluster, api_version: int) -> None:
-    """The controller has answered; every broker comes to tell of all its partitions."""
+    """After the controller has responded, every broker soon returns all partitions of the topic."""
     assignment, name = ring(cluster), cluster.unique_topic()
     cluster.order_topic(name, assignment, {})
     with requirement("META-025"):
@@ -131,7 +131,7 @@ def test_who_asked_another_is_led_to_the_leader(cluster: Cluster, api_version: i
 @judges("META-029")
 @at_versions("DescribeTopicPartitions")
 def test_partitions_are_described_as_in_metadata(cluster: Cluster, api_version: int) -> None:
-    """At each broker; in a partition that is whole nobody else is eligible."""
+    """Each broker describes the partitions as in Metadata; a fully replicated one has no ELR."""
     assignment = ring(cluster)
     topic = cluster.create_topic(assignment)
     append(cluster.leader_door(topic), topic, batch_of(b"r"))

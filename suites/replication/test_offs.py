@@ -1,4 +1,4 @@
-"""OFFS: which broker keeps the offsets of a group."""
+"""OFFS: the broker that keeps the offsets of a group."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_only_the_coordinator_takes_commits(cluster: Cluster, api_version: int) 
 @judges("OFFS-013")
 @at_versions("OffsetFetch", "1+")
 def test_only_the_coordinator_tells_offsets(cluster: Cluster, api_version: int) -> None:
-    """What was committed at it is refused by all others."""
+    """All other brokers refuse to return the offset that was committed at the coordinator."""
     topic, place = cluster.create_topic(), new_group(cluster)
     coordinator = cluster.at(place.node)
     commit(coordinator, place.group, {topic: [entry(OFFSET)]})

@@ -85,7 +85,7 @@ def test_bad_targets_are_refused(cluster: Cluster, api_version: int, form: str) 
 @judges("REASG-006")
 @at_versions("AlterPartitionReassignments")
 def test_an_unknown_partition_is_said_to_be_unknown(cluster: Cluster, api_version: int) -> None:
-    """Of a topic that is there, and of one that is not."""
+    """For a topic that exists, and for one that does not."""
     node = cluster.nodes[0]
     topic, unknown = cluster.create_topic([[node]]), cluster.unique_topic()
     with requirement("REASG-006"):

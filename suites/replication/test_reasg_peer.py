@@ -1,4 +1,4 @@
-"""REASG: a reassignment seen while it is under way; the new replicas follow when the test says."""
+"""REASG: a reassignment in progress; the new replicas follow when the test lets them."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ class Move(NamedTuple):
         return set(told.adding_replicas), set(told.removing_replicas)
 
     def replicas(self) -> list[int]:
-        """As Metadata shows them."""
+        """Return the replicas in Metadata."""
         topic = only(self.broker.metadata([self.partition.topic.name]).topics, "topic")
         return list(only(topic.partitions, "partition").replica_nodes)
 
     def await_replicas(self, *expected: int) -> None:
-        """Until Metadata shows them, in any order."""
+        """Wait until Metadata has these replicas, in any order."""
         self.broker.eventually(
             lambda: sorted(self.replicas()) == sorted(expected), f"the replicas are {expected}"
         )
 
     def await_done(self, replicas: Sequence[int]) -> None:
-        """Until nothing moves, and these are the replicas, in this order."""
+        """Wait until no move is in progress, and Metadata has these replicas in this order."""
         self.broker.eventually(
             lambda: self.under_way() is None and self.replicas() == list(replicas),
             f"nothing moves, and the replicas are {list(replicas)}",
@@ -99,7 +99,7 @@ def move(peers: JoinedCluster) -> Move:
     partition = peers.partition([follower])
     partition.produce(2)
     partition.follow(follower, 2)
-    # What is seen of it is sound when nobody else is ever a member.
+    # The observations are sound only if no other broker is ever a member.
     partition.replicas = (*partition.replicas, *(each.broker_id for each in new))
     return Move(partition, follower, new)
 

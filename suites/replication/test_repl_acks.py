@@ -1,4 +1,4 @@
-"""ACKS: when a producer is answered, with followers that fetch only when the test says so."""
+"""ACKS: the time of a response to a producer; followers fetch only when the test lets them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_acks_all_waits_for_the_isr(timeline: Timeline) -> None:
 @judges("ACKS-007")
 @joined_broker()
 def test_acks_all_gives_up_after_its_timeout(timeline: Timeline) -> None:
-    """Nobody confirms in time; later the record is committed all the same."""
+    """No follower confirms in time; later the record is committed all the same."""
     partition = timeline.partition
     pending = PendingProduce(partition, timeout_ms=SHORT_MS)
     with requirement("ACKS-007"):
@@ -68,7 +68,7 @@ def test_acks_all_gives_up_after_its_timeout(timeline: Timeline) -> None:
 @judges("ACKS-017")
 @joined_broker()
 def test_the_timeout_takes_no_record_back(timeline: Timeline) -> None:
-    """What was not acknowledged in time stays in the leader's log and goes to the followers."""
+    """A record not acknowledged in time stays in the leader's log, and followers fetch it."""
     partition = timeline.partition
     partition.produce()
     pending = PendingProduce(partition, timeout_ms=SHORT_MS)
@@ -93,6 +93,6 @@ def test_acks_all_waits_for_more_than_min_insync_replicas(peers: JoinedCluster) 
         pending.expect_silence("when min.insync.replicas have the record, and the ISR has not")
         followers[1].leave()
         partition.await_isr(partition.leader, followers[0].broker_id)
-        timeline.follow(R2, 1)  # before 0.9 a smaller ISR is not enough to wake who waits
+        timeline.follow(R2, 1)  # before 0.9 a smaller ISR alone completes no waiting request
         expect_error(pending.answer().error_code, ErrorCode.NONE, "the third has left the ISR")
         expect_sound(partition)

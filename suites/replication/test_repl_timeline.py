@@ -139,7 +139,7 @@ def test_a_fetch_asks_for_what_follows_and_confirms_what_precedes(timeline: Time
 @judges("REPL-010")
 @joined_broker()
 def test_the_slowest_of_the_isr_decides(timeline: Timeline) -> None:
-    """The leader's log ends at 5; whoever of the followers has less is the high watermark."""
+    """The leader's log ends at 5; the slower follower's offset is the high watermark."""
     partition = timeline.partition
     partition.produce(5)
     with requirement("REPL-010"):

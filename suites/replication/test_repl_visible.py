@@ -1,4 +1,4 @@
-"""REPL, FETCH: who may read how far, and what never goes back."""
+"""REPL, FETCH: the records that each reader may get, and a high watermark that never goes back."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_acks_decide_nothing_about_visibility(timeline: Timeline, broker: Broker
 
 
 def _produce_unanswered(broker: BrokerUnderTest, timeline: Timeline) -> None:
-    """With acks=0, and in the log when this returns."""
+    """Produce with acks=0, and wait until the record is in the log."""
     version = broker.version("Produce")
     records = records_for(version, batch_of(b"unanswered"))
     connection = broker.connect("acks-0")

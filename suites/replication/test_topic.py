@@ -209,7 +209,7 @@ def test_a_created_topic_is_soon_written(cluster: Cluster, api_version: int) -> 
 
 
 def _produced(cluster: Cluster, name: str, partition: int) -> int:
-    """What the leader that Metadata names answers; unknown while it names none."""
+    """Return the error code of the leader in Metadata; LEADER_NOT_AVAILABLE while it names none."""
     views = cluster.topic_by(cluster.up[0], name)
     if partition not in views or views[partition].leader not in cluster.nodes:
         return int(ErrorCode.LEADER_NOT_AVAILABLE)
@@ -270,7 +270,7 @@ def test_a_topic_is_seen_whole_or_not_at_all(cluster: Cluster, api_version: int)
 
 
 def _seen_whole(cluster: Cluster, node: int, name: str, partitions: int) -> bool:
-    """Whether the broker shows the topic, which it has to show with all its partitions."""
+    """True if the broker shows the topic, which it must show with all its partitions."""
     door = cluster.at(node)
     names = [name] if door.version("Metadata") >= NAMED_AND_NOT_MADE else None
     shown = [topic for topic in door.metadata(names).topics if topic.name == name]

@@ -1,4 +1,4 @@
-"""TOPIC: where replicas go, and where nobody is who could lead."""
+"""TOPIC: the placement of replicas, also where no broker could lead."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def test_the_replicas_of_a_partition_are_in_different_racks(peers: JoinedCluster
 
 
 def _create(broker: BrokerUnderTest, name: str) -> None:
-    """Wherever the controller puts the replicas: nobody but the real broker serves."""
+    """Create a topic wherever the controller puts its replicas.
+
+    A timeout is fine, as no broker but the real one serves requests.
+    """
     wanted = CreateTopicsRequest.CreatableTopic(
         name=name, num_partitions=PARTITIONS, replication_factor=REPLICAS
     )

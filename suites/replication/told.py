@@ -1,4 +1,4 @@
-"""What one broker tells of brokers and of a topic, at one version of Metadata."""
+"""Brokers and a topic as one broker returns them, at one version of Metadata."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from harness.client.partition_view import PartitionView
 from harness.client.requests import Topic
 
 Shown = dict[int, tuple[int, frozenset[int], frozenset[int]]]
-"""By partition: its leader, its replicas (their order is META-012's), its ISR."""
+"""Leader, replicas (META-012 judges their order) and ISR of each partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """``brokers``: where each is; ``partitions``: by index."""
+    """``brokers``: addresses by id; ``partitions``: views by index."""
 
     brokers: dict[int, Address]
     partitions: dict[int, PartitionView]
 
     @classmethod
     def expected(cls, assignment: Sequence[Sequence[int]]) -> Told:
-        """Of a topic whose partitions have these replicas, all in sync, the first its leader."""
+        """Return partitions with this assignment: all replicas in sync, the first of each leads."""
         views = [PartitionView(nodes[0], tuple(nodes), tuple(nodes)) for nodes in assignment]
         return cls({}, dict(enumerate(views)))
 
     @property
     def shown(self) -> Shown:
-        """What can be compared."""
+        """Return the values that tests compare."""
         return {
             index: (view.leader, frozenset(view.replicas), frozenset(view.isr))
             for index, view in self.partitions.items()

@@ -1,7 +1,7 @@
-"""A producer that goes on while brokers come and go, and what became of its records.
+"""A producer that runs while brokers come and go, and the fate of its records.
 
-Every value is sent once: what is not answered may be there or not. So the history has no copies
-that a retry would make, and a checker can tell what was lost.
+It sends every value once: a value without a response may be in the log or not. So the history has
+no copies from retries, and a checker can find lost writes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ from suites.protocol.fetching import records_of
 PAUSE_S = 0.01
 PARTITION = 0
 NOT_WRITTEN = {ErrorCode.NOT_ENOUGH_REPLICAS}
-"""Answers after which the record is surely not there. A leader that is deposed while it waits for
-its followers says NOT_LEADER_OR_FOLLOWER of what it has written."""
+"""Errors after which the record is certainly not in the log.
+
+A leader that is deposed while it waits for its followers returns NOT_LEADER_OR_FOLLOWER for a
+record that it has written.
+"""
 
 
 @dataclass(slots=True)
@@ -51,30 +54,30 @@ class Workload:
 
     @property
     def acknowledged(self) -> int:
-        """How many records so far."""
+        """The number of acknowledged records so far."""
         return sum(1 for one in list(self.history) if one.outcome is Outcome.OK)
 
     def await_more(self, count: int = 20) -> None:
-        """Until so many more records are acknowledged."""
+        """Wait until so many more records are acknowledged."""
         wanted = self.acknowledged + count
         self.cluster.await_that(
             lambda: self.acknowledged, lambda seen: seen >= wanted, f"{count} more acknowledged"
         )
 
     def await_next(self) -> None:
-        """Until another record is on its way, acknowledged or not."""
+        """Wait until another record is sent, acknowledged or not."""
         before = self._sent
         self.cluster.await_that(
             lambda: self._sent, lambda sent: sent > before, "another record is sent"
         )
 
     def run(self, doors: dict[int, BrokerUnderTest]) -> None:
-        """In a thread of its own, until it is told to stop."""
+        """Send records in a thread of its own, until :meth:`stop`."""
         try:
             while not self._stopped.is_set():
                 self._send_one(doors)
                 time.sleep(PAUSE_S)
-        except Exception as failed:  # told in the test's thread  # noqa: BLE001
+        except Exception as failed:  # raised in the test's thread  # noqa: BLE001
             self._failed.append(failed)
 
     def _send_one(self, doors: dict[int, BrokerUnderTest]) -> None:
@@ -98,7 +101,7 @@ class Workload:
             self._note(outcome, value, detail=ErrorCode.describe(answer.error_code))
 
     def _leader(self, doors: dict[int, BrokerUnderTest]) -> int | None:
-        """As the first broker that answers tells."""
+        """Return the first leader that a broker names; None if no broker names one."""
         for door in doors.values():
             with suppress(BrokerMisbehaved):
                 for topic in door.metadata([self.topic.name]).topics:
@@ -114,12 +117,12 @@ class Workload:
         )
 
     def _keep(self, operation: Operation) -> None:
-        """For the checker, and for whoever looks at the case."""
+        """Keep the operation in the history, for the checker, and in the notes of the case."""
         self.history.append(operation)
         self.cluster.notes.saw(operation)
 
     def stop(self, thread: threading.Thread) -> None:
-        """Until the last record is answered. Raises what the thread met that nobody expected."""
+        """Stop after the last response. Raises an unexpected error of the thread."""
         self._stopped.set()
         thread.join()
         if self._failed:
@@ -128,7 +131,7 @@ class Workload:
     # -- afterwards ------------------------------------------------------------------------------
 
     def expect_nothing_lost(self) -> None:
-        """All that was acknowledged is there, once and in order, at the offset that was told."""
+        """All acknowledged records are in the log, once and in order, at the returned offset."""
         for operation in self._final_read():
             self._keep(operation)
         judged = check(self.history)
@@ -151,7 +154,7 @@ class Workload:
         yield done(at_ms=now_ms())
 
     def expect_retriable(self) -> None:
-        """No answer told the producer to give up."""
+        """No response has an error that makes the producer give up."""
         for code, count in self.codes.items():
             details = error_details().get(code)
             assert code == ErrorCode.NONE or (details is not None and details.retriable), (

@@ -69,7 +69,7 @@ def test_the_gate_has_each_target_of_the_built_in_broker() -> None:
 
 
 def test_wrong_functions_of_the_built_in_broker_are_no_only_proof() -> None:
-    """What they prove is proved on the wire too, where any broker can show it."""
+    """The wire proves the same requirements too, where any broker can show them."""
     wire = {one.requirement for one in ALL_DEFECTS if not one.built_in and SHOWN[REFERENCE](one)}
     catalogue = load_catalogue()
     built_in = {one.requirement for one in ALL_DEFECTS if one.built_in and not one.cluster}

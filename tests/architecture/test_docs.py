@@ -1,4 +1,4 @@
-"""What the documents say of names in the code is true."""
+"""The documents name things in the code correctly."""
 
 from __future__ import annotations
 

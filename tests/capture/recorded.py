@@ -27,13 +27,13 @@ def segments(file: Path) -> tuple[Segment, ...]:
 
 
 def follow(found: list[Segment] | tuple[Segment, ...], *ports: int) -> tuple[list[Event], Follower]:
-    """The events that the segments tell, and the follower with its totals."""
+    """Return the events of the segments, and the follower with its totals."""
     follower = Follower(ports)
     return list(follower.events(found)), follower
 
 
 def messages(events: list[Event]) -> list[Captured]:
-    """Without the notices."""
+    """Return the messages, without the notices."""
     return [event for event in events if isinstance(event, Captured)]
 
 
@@ -41,13 +41,13 @@ Told = tuple[object, ...]
 
 
 def told(event: Captured) -> Told:
-    """What is the same, however the bytes came."""
+    """The parts of a message that do not depend on how its bytes were segmented."""
     names = (event.api.name if event.api else None, event.version, event.correlation_id)
     return (event.direction == REQUEST, *names, event.client_id, event.length, event.payload)
 
 
 def by_connection(events: list[Event]) -> dict[object, tuple[list[Told], list[Told]]]:
-    """Client's end -> its requests and its responses, in order."""
+    """Client endpoint -> its requests and its responses, in order."""
     found: dict[object, tuple[list[Told], list[Told]]] = {}
     for event in messages(events):
         pair = found.setdefault(event.connection.client, ([], []))

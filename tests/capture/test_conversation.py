@@ -1,4 +1,6 @@
-"""Who is the server, what belongs together, and what is no Kafka frame: SASL tokens, TLS, HTTP."""
+"""The server's side, messages of one conversation, and bytes that are no Kafka frames: SASL tokens,
+TLS, HTTP.
+"""
 
 from __future__ import annotations
 
@@ -249,7 +251,7 @@ def test_other_ports_are_not_looked_at() -> None:
 
 
 def test_responses_alone_are_shown_by_their_number() -> None:
-    """Only one direction was captured; with the port it is still told."""
+    """Only one direction was captured; a given port still identifies it."""
     talk = beats(Conversation().open(), 1, 2, 3)
     alone = [segment for segment in talk.segments if segment.source == BROKER]
     for captured in (alone, without_syn(alone)):

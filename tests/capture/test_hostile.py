@@ -1,4 +1,4 @@
-"""Captures of nobody's making: whatever stands in them, reading goes on to the end."""
+"""Invalid captures: whatever they contain, reading goes on to the end."""
 
 from __future__ import annotations
 

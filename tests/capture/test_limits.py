@@ -1,4 +1,4 @@
-"""Nothing grows without end: what is over a limit is passed over, and told."""
+"""Memory is bounded: data over a limit is skipped and reported."""
 
 from __future__ import annotations
 

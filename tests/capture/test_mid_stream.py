@@ -1,4 +1,4 @@
-"""A capture that begins anywhere, or lacks something: the frames behind it are found again."""
+"""A capture that begins anywhere, or lacks a packet: the frames after it are found again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def longest(file: Path) -> tuple[Segment, ...]:
 
 
 def expected_from(whole: list[Captured], requests_from: int, responses_from: int) -> list[Told]:
-    """Of the frames of a connection those that begin at or behind a place of their stream."""
+    """Return the frames of a connection that begin at or after a position of their stream."""
     places = {True: 0, False: 0}
     found = []
     for event in whole:
@@ -46,7 +46,7 @@ def expected_from(whole: list[Captured], requests_from: int, responses_from: int
 
 
 def suffix(captured: tuple[Segment, ...], at: int, offset: int) -> list[Segment]:
-    """What is left when packet ``at`` is captured from byte ``offset`` of its payload on."""
+    """Return the rest of a capture, from byte ``offset`` of the payload of packet ``at`` on."""
     first = captured[at]
     begun = first._replace(
         seq=(first.seq + offset) % 2**32, payload=first.payload[offset:], flags=first.flags & ~SYN
@@ -55,7 +55,7 @@ def suffix(captured: tuple[Segment, ...], at: int, offset: int) -> list[Segment]
 
 
 def bytes_before(captured: tuple[Segment, ...], at: int, offset: int) -> dict[bool, int]:
-    """How many bytes of requests (True) and responses lie before the suffix."""
+    """The number of bytes of requests (True) and of responses before the suffix."""
     client = captured[0].source
     found = {True: 0, False: 0}
     for segment in captured[:at]:
@@ -85,7 +85,7 @@ def test_from_every_byte_on_all_whole_frames_are_found(file: Path, with_port: bo
             tried += 1
             expected_requests = numbers_of(expected, requests=True)
             if not with_port and not expected_requests:
-                assert found == []  # nothing tells that it is Kafka
+                assert found == []  # no request identifies it as Kafka
                 continue
             assert numbers_of(found, requests=True) == expected_requests, (at, offset)
             # A response to a request from before is known by its number only.
@@ -99,12 +99,12 @@ def test_from_every_byte_on_all_whole_frames_are_found(file: Path, with_port: bo
 
 
 def known(one: Told) -> tuple[object, ...]:
-    """A response whose request was lost has no api."""
+    """Return the parts of a frame that are known also for a response without its request."""
     return (one[0], one[3], one[5], one[6])
 
 
 def frames_beside(captured: tuple[Segment, ...], whole: list[Captured], at: int) -> list[Told]:
-    """The frames of a connection of which no byte stands in packet ``at``."""
+    """Return the frames of a connection that have no byte in packet ``at``."""
     lost = captured[at]
     place = bytes_before(captured, at, 0)[lost.source == captured[0].source]
     is_request = lost.source == captured[0].source
@@ -121,7 +121,7 @@ def frames_beside(captured: tuple[Segment, ...], whole: list[Captured], at: int)
 
 @FILES
 def test_each_packet_may_lack(file: Path) -> None:
-    """Frames that were not in it are all there, and no others; how much lacks is told."""
+    """All frames outside the packet are found, and no others; the notices count the lost bytes."""
     captured = longest(file)
     whole = messages(follow(captured)[0])
     for at, segment in enumerate(captured):

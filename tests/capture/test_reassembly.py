@@ -19,7 +19,7 @@ REAL = FOLDER / "kafka-4.4.0-python.pcap"
 
 
 def joined(chunks: Sequence[Chunk]) -> bytes:
-    """What came, with a ? for each lost byte."""
+    """The received bytes, with a ? for each lost one."""
     return b"".join(chunk.data or b"?" * chunk.lost for chunk in chunks)
 
 

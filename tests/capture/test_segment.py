@@ -62,7 +62,7 @@ def test_a_segment_is_found(link: str, ip: Packet, options: list[object]) -> Non
 
 @EACH_IP
 def test_both_loopbacks(ip: Packet) -> None:
-    """The family's number differs by system and byte order; the IP header tells anyway."""
+    """The family's number differs by system and byte order; the IP header decides."""
     inner = bytes(ip / tcp() / Raw(b"payload"))
     for family in (2, 24, 28, 30):
         orders: tuple[Literal["little", "big"], ...] = ("little", "big")

@@ -1,4 +1,4 @@
-"""What is written as a capture is read the same, by us and by tshark."""
+"""A written capture has the same content when we read it and when tshark does."""
 
 from __future__ import annotations
 

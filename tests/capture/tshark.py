@@ -1,4 +1,4 @@
-"""What tshark makes of a capture, frame by frame, for a comparison with ours."""
+"""A capture as tshark reads it, frame by frame, for a comparison with our reading."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ VERSION = re.compile(r"TShark \(Wireshark\) (\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Dissected:
-    """A Kafka frame as tshark shows it; None where it does not tell.
+    """A Kafka frame as tshark shows it; None where its output has no such field.
 
-    ``refused``: what it says of a version that it does not know.
+    ``refused``: its message about a version that it does not know.
     """
 
     ports: tuple[int, int]  # from, to
@@ -34,7 +34,7 @@ class Dissected:
 
 
 def installed_version() -> tuple[int, int] | None:
-    """None when there is no tshark."""
+    """Return major and minor version; None when there is no tshark."""
     if shutil.which("tshark") is None:
         return None
     said = subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=True)
@@ -43,7 +43,7 @@ def installed_version() -> tuple[int, int] | None:
 
 
 def dissect(file: Path, port: int) -> Iterator[Dissected]:
-    """The Kafka frames of a capture, in its order."""
+    """Yield the Kafka frames of a capture, in its order."""
     command = ["tshark", "-n", "-r", str(file), "-d", f"tcp.port=={port},kafka"]
     command += ["-Y", "kafka", "-T", "pdml", "-J", "tcp kafka"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:

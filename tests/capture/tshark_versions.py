@@ -1,4 +1,4 @@
-"""Which versions the dissector of tshark 4.0 knows, and where it is wrong."""
+"""The versions that the dissector of tshark 4.0 knows, and its mistakes."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ HIGHEST_KNOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """Where tshark shows something else. In all of them a real broker understands our reading,
-    and Kafka's own classes read and write the same bytes as we do."""
+    """A difference of tshark. In all of them a real broker understands our reading, and Kafka's own
+    classes read and write the same bytes as we do.
+    """
 
     api: str
     direction: str  # request or response
@@ -101,7 +102,9 @@ MISTAKES = [
 
 
 def mistake_at(api: str, direction: str, version: int) -> Mistake | None:
-    """The one that strikes this message, also a response whose request cannot be read."""
+    """Return the mistake that affects this message, also a response to an unreadable request; None
+    if there is none.
+    """
     for mistake in MISTAKES:
         here = (mistake.api, mistake.direction) == (api, direction)
         if here and mistake.lowest <= version <= mistake.highest:

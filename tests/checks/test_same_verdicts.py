@@ -1,4 +1,4 @@
-"""Which requirements have not the same verdict in every round."""
+"""Requirements with different verdicts in several rounds."""
 
 from __future__ import annotations
 

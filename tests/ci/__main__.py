@@ -106,7 +106,7 @@ def _write(text: bytes) -> None:
 
 
 def _show_depth() -> None:
-    """How old the checks at depth are."""
+    """Print the age of the checks at depth."""
     print("\nat depth:")
     for line in deep_record.ages(DEEP, deep_record.read(), datetime.now(UTC)):
         print(f"  {line}")
@@ -131,7 +131,7 @@ def _show(rows: Sequence[Row], place: Place, deep: bool, draw: Draw) -> None:
 
 
 def _show_again(row: Row, place: Place) -> None:
-    """How a part ended: the end of a long output may be all that is kept of it."""
+    """Print a part's result: of a long output only the end may be kept."""
     lines = place.log(row.slice).read_text("utf-8", "replace").splitlines()
     marks = ("FAILED ", "ERROR ", "the machine was too slow")
     named = [line for line in lines if line.startswith(marks)]

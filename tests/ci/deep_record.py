@@ -36,7 +36,7 @@ class DeepRun:
 
     @property
     def is_green(self) -> bool:
-        """Whether it passed, at a commit without further changes."""
+        """True if it passed, at a commit without further changes."""
         return self.verdict == Result.PASSED.value and not self.commit.endswith(WITH_CHANGES)
 
 
@@ -105,5 +105,5 @@ def _age(part: Part, runs: Sequence[DeepRun], now: datetime) -> str:
 
 
 def _is_of(cut: str, part: Part) -> bool:
-    """Whether a slice ``2/6`` is one of today's slices of the part."""
+    """True if a slice ``2/6`` is one of the part's present slices."""
     return cut == "" if part.slices == 1 else cut.endswith(f"/{part.slices}")

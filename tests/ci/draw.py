@@ -57,7 +57,7 @@ class Draw:
 
 
 def head(folder: Path = ROOT) -> str:
-    """The commit that is checked out there, NO_COMMIT outside a repository."""
+    """Return the commit that is checked out there, NO_COMMIT outside a repository."""
     return _git("rev-parse", "HEAD", folder=folder) or NO_COMMIT
 
 
@@ -68,7 +68,7 @@ def changed_since(commit: str) -> list[str] | None:
 
 
 def is_clean(*besides: str) -> bool:
-    """Whether the working tree is that of the commit, but for the paths ``besides``."""
+    """True if the working tree equals the commit, except for the paths ``besides``."""
     return _git("status", "--porcelain", "--", ".", *(f":!{path}" for path in besides)) == ""
 
 

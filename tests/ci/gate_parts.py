@@ -17,9 +17,9 @@ APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
 WORKERS = ("--dist", "worksteal", "-n")
 DEFECTS = ("python", "-m", "tests.defects", "--out", "{out}/defects", "--seed", "{number}")
 ALONE_SHARE = "4"
-"""So many rows are judged with all tests of their area: only their own check may notice them."""
+"""The number of rows judged with all tests of their area; only the row's own check may fail."""
 BUILT_IN_ALONE = "2"
-"""The same for wrong functions: they belong to the areas of the disk, whose tests take longest."""
+"""The same for wrong functions: their areas are those of the disk, which have the longest tests."""
 PRIVATE_SHARE = ("-p", "tests.ci.private_share", "--private-share", "8", "--private-draw", "{draw}")
 """On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
 OF_A_SAMPLE = (GateExit.OK, GateExit.KNOWN_FAILURE_PASSED, GateExit.VANISHED)

@@ -1,6 +1,6 @@
-"""Which slice runs when: one of each lane at a time, and those that measure time alone at the end.
+"""The order of slices: one of each lane at a time, and those that measure time alone at the end.
 
-A slice waits for the parts that its own part names in ``after``. A lane that has nothing left
+A slice waits for the parts that its own part names in ``after``. A lane without slices of its own
 takes slices of the other one.
 """
 

@@ -18,10 +18,10 @@ class Lane(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line of the environment's programs, and the exit codes that it may end with.
+    """A command line of the environment's programs, and its permitted exit codes.
 
     Words may hold ``{out}``, the places of :class:`Draw` and those of :class:`Slice`.
-    ``starved_with``: the exit code by which the command says that the machine was too slow.
+    ``starved_with``: the exit code of a command for which the machine was too slow.
     """
 
     words: tuple[str, ...]
@@ -36,16 +36,16 @@ def command(*words: str, passes_with: tuple[int, ...] = (0,)) -> Command:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A named list of commands; the part fails with the first that does.
+    """A named list of commands; the part fails at the first command that fails.
 
     Attributes:
-        commands: what runs, in this order, in every slice.
-        sliced: what runs in each slice instead, for a part whose slices differ in their commands.
-        count: the number of slices, for a part whose commands name ``{slice}`` or seeds.
-        seeds: how many seeds each slice has for itself.
-        after: names of parts whose results this one reads.
+        commands: the commands of every slice, in this order.
+        sliced: the commands of each slice instead, for a part with different commands in each.
+        count: the number of slices, for a part with ``{slice}`` or seeds in its commands.
+        seeds: the number of seeds of each slice.
+        after: names of parts; this one reads their results.
         needs: a program on PATH, without which the part is not run (in CI that is red).
-        rooms: paths whose change calls for the part; empty for all.
+        rooms: paths; a change below them calls for the part. Empty for all paths.
     """
 
     name: str

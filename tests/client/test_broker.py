@@ -1,4 +1,4 @@
-"""The doors to a broker under test, as far as they need none."""
+"""The methods of a broker under test that work without a broker."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_is_alive_without_api_versions() -> None:
 
 
 class Maker:
-    """Notes what it is told."""
+    """Records the arguments of its calls."""
 
     def __init__(self) -> None:
         self.made: list[tuple[str, int, dict[str, str], int | None]] = []
@@ -134,7 +134,7 @@ class Maker:
 
 
 def test_a_topic_maker_stands_in_for_create_topics() -> None:
-    """The topic is shown without a leader at first; its end is then asked at version 0."""
+    """Metadata first shows no leader; ListOffsets version 0 then returns the log end offset."""
     maker = Maker()
 
     def script(peer: Peer) -> None:

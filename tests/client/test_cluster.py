@@ -1,4 +1,4 @@
-"""A cluster as a test sees it: who leads by whose word, what is waited for, what is healed."""
+"""A cluster as a test sees it: its leaders, the conditions that a test awaits, the repairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ QUICK_MS = 100
 
 
 class Door:
-    """One broker's word; ``fails``: so many questions are answered by a closed connection."""
+    """The answers of one broker; ``fails``: the number of requests that end with a closed
+    connection.
+    """
 
     def __init__(self, leader: int, isr: list[int], number: int = 0) -> None:
         self.leader, self.isr, self.number, self.fails = leader, isr, number, 0
@@ -51,7 +53,7 @@ class Door:
 
 
 class Nodes:
-    """What was done to which node."""
+    """Records the actions on each node."""
 
     def __init__(self) -> None:
         self.done: list[tuple[str, int | None]] = []

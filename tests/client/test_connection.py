@@ -1,4 +1,4 @@
-"""The raw connection against a peer that does exactly what it is told."""
+"""The raw connection against a scripted peer."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def test_expect_silence() -> None:
 def test_a_silence_is_watched_again_where_the_machine_stood_still(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What comes in the time that is added breaks it as well."""
+    """Bytes that arrive in the added time end the silence as well."""
     added = threading.Event()
 
     def script(peer: Peer) -> None:

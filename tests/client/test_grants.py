@@ -1,4 +1,4 @@
-"""What may be sent is looked at in every request, however it is put on the wire."""
+"""Grants apply to every request, however its bytes reach the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where topics are made for a broker that is one of several, as scripted ones are asked."""
+"""The broker that creates a topic for a broker of a cluster, against scripted brokers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Partition = MetadataResponse.MetadataResponsePartition
 
 
 def wanted_of(node: int | None, fetch: tuple[int, int] = NEW) -> CreateTopicsRequest.CreatableTopic:
-    """What CreateTopics asks for, of two partitions with a setting."""
+    """Return the topic of a CreateTopics request, for two partitions with a setting."""
     asked: list[CreateTopicsRequest.CreatableTopic] = []
 
     def script(peer: Peer) -> None:

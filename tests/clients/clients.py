@@ -24,7 +24,7 @@ FRANZ_GO = Path(__file__).with_name("franz_go")
 class Client:
     """``start`` takes the bootstrap addresses and a log file. ``lacks``: calls, with the reason.
 
-    ``strategies``: of rebalances. ``needs`` raises what there is to say where it cannot be run.
+    ``strategies``: of rebalances.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Client:
     strategies: tuple[str, ...] = STRATEGIES
 
     def offers(self, *calls: str) -> bool:
-        """Whether it has all of them."""
+        """True if the client has all of these calls."""
         return not self.lacks.keys() & set(calls)
 
 

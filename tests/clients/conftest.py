@@ -44,7 +44,7 @@ def broker(target: Target) -> Iterator[BrokerUnderTest]:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For what the clients log."""
+    """A folder for the clients' logs."""
     return tmp_path_factory.mktemp("clients")
 
 
@@ -61,5 +61,5 @@ def client(request: pytest.FixtureRequest, broker: BrokerUnderTest, folder: Path
 
 @pytest.fixture
 def name() -> str:
-    """Of a topic or a group, that nobody else has."""
+    """The unique name of a topic or a group."""
     return f"clients-{uuid.uuid4().hex[:12]}"

@@ -67,5 +67,5 @@ def strategies_of_clients() -> pytest.MarkDecorator:
 
 
 def awaited(look: Callable[[], T], is_right: Callable[[T], bool], what: str) -> T:
-    """What ``look`` gives as soon as it is right; fails with the last that it gave."""
+    """Return the first result of ``look`` that is right; fail with the last one if none is."""
     return await_right(look, is_right, what)

@@ -17,7 +17,7 @@ DRIVERS = {"confluent-kafka": "confluent", "kafka-python": "kafka_python", "aiok
 
 
 async def serve(driver: Any) -> None:
-    """Do each call and answer it, until there are no more."""
+    """Answer each call until the input ends."""
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         arguments = json.loads(line)
@@ -27,7 +27,7 @@ async def serve(driver: Any) -> None:
                 answer = await answer
             said = {"answer": answer}
         except Exception as problem:
-            traceback.print_exc()  # to the log, for who looks why
+            traceback.print_exc()  # into the log, for the analysis of a failure
             said = {"error": f"{type(problem).__name__}: {problem}"}
         print(json.dumps(said), flush=True)
     closing = driver.close()
@@ -36,7 +36,7 @@ async def serve(driver: Any) -> None:
 
 
 async def main(client: str, bootstrap: str) -> None:
-    """What a client warns of in its own code is not of interest."""
+    """Serve the calls; the warnings of a client about its own code are ignored."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     warnings.simplefilter("ignore")
     module = importlib.import_module(f"tests.clients.drivers.{DRIVERS[client]}")

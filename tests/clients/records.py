@@ -1,4 +1,4 @@
-"""What the tests send, and how it is to come back."""
+"""The records that the tests send, and their form when they are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.clients.vocabulary import Json
 BEGAN_MS = 1_700_000_000_000
 STEP_MS = 1000
 FOR_EVER = {"retention.ms": "-1"}
-"""Of a topic whose records have old timestamps."""
+"""The configs of a topic with records of old timestamps."""
 
 
 def sent(
@@ -20,7 +20,7 @@ def sent(
     value: str | None = "value",
     headers: Sequence[tuple[str, str | None]] = (),
 ) -> Json:
-    """Record ``number`` of a partition; its time tells which it is."""
+    """Return record ``number`` of a partition; its timestamp identifies it."""
     return {
         "partition": partition,
         "timestamp_ms": BEGAN_MS + number * STEP_MS,
@@ -31,7 +31,7 @@ def sent(
 
 
 def numbered(partitions: int, each: int, first: int = 0) -> list[Json]:
-    """``each`` records for every partition, in turn; every value is there once."""
+    """Return ``each`` records for every partition, in turn; every value occurs once."""
     return [
         sent(partition, number, key=f"k{number}", value=f"{partition}-{number}")
         for number in range(first, first + each)
@@ -40,6 +40,6 @@ def numbered(partitions: int, each: int, first: int = 0) -> list[Json]:
 
 
 def in_partition(records: Sequence[Json], partition: int, offset: int = 0) -> list[Json]:
-    """The records of a partition as they are to be read from ``offset`` on."""
+    """Return the records of a partition as a client must read them from ``offset`` on."""
     chosen = [one for one in records if one["partition"] == partition]
     return [{**one, "offset": at} for at, one in enumerate(chosen)][offset:]

@@ -19,11 +19,11 @@ LAST_BYTES = 4000
 
 
 class ClientFailed(AssertionError):
-    """A call failed, or the process ended or fell silent; the text has what it said."""
+    """A call failed, or the process ended or did not answer; the text contains its last output."""
 
 
 class Calls:
-    """The vocabulary; how a call is made is the business of who inherits."""
+    """The vocabulary; subclasses implement ``call``."""
 
     def call(self, name: str, **arguments: Any) -> Any:
         """Make one call. Raises ClientFailed."""
@@ -55,7 +55,7 @@ class Calls:
         self.call("create_partitions", topic=topic, total=total)
 
     def delete_records(self, topic: str, before: Mapping[int, int]) -> dict[int, int]:
-        """Offsets by partition; answered are the new log start offsets."""
+        """Take the offset of each partition; return their new log start offsets."""
         return dict(self.call("delete_records", topic=topic, before=[*before.items()]))
 
     def delete_topic(self, topic: str) -> None:
@@ -64,7 +64,7 @@ class Calls:
     # -- records -------------------------------------------------------------------------------
 
     def produce(self, topic: str, records: Sequence[Json], codec: str = "none") -> list[list[int]]:
-        """Partition and offset of each, in the order of the records."""
+        """Return partition and offset of each, in the order of the records."""
         found: list[list[int]] = self.call(
             "produce", topic=topic, codec=codec, records=list(records)
         )
@@ -77,7 +77,7 @@ class Calls:
         return found
 
     def offsets_for_times(self, topic: str, times: Mapping[int, int]) -> dict[int, int | None]:
-        """By partition; None: there is no record of that time or a later one."""
+        """Return offsets by partition; None: there is no record of that time or a later one."""
         return dict(self.call("offsets_for_times", topic=topic, times=[*times.items()]))
 
     def read_from_time(
@@ -97,13 +97,15 @@ class Calls:
     def join(
         self, member: str, group: str, topic: str, strategy: str, *, commits: bool = True
     ) -> None:
-        """``member`` is its client id. ``commits``: what it has read, when it gives it up."""
+        """``member`` is its client id. ``commits``: it commits records read when it loses
+        partitions.
+        """
         self.call(
             "join", member=member, group=group, topic=topic, strategy=strategy, commits=commits
         )
 
     def poll(self, *members: str) -> list[tuple[str, Json]]:
-        """Each once; the records, with who has read them."""
+        """Poll each member once; return the records, each with its member."""
         found = self.call("poll", members=list(members))
         return [(member, one) for member, one in found]
 
@@ -120,12 +122,12 @@ class Calls:
         return set(self.call("list_groups"))
 
     def describe_group(self, group: str) -> Json:
-        """``state`` and ``members``: client id and partitions of each."""
+        """Return ``state`` and ``members``: client id and partitions of each."""
         found: Json = self.call("describe_group", group=group)
         return found
 
     def group_offsets(self, group: str) -> dict[tuple[str, int], int]:
-        """By topic and partition."""
+        """Return offsets by topic and partition."""
         found = self.call("group_offsets", group=group)
         return {(topic, partition): offset for topic, partition, offset in found}
 

@@ -1,4 +1,4 @@
-"""Groups: every record once over all members, from the last commit on, and what is told of it."""
+"""Groups: every record once over all members, from the last commit on, and their descriptions."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ ALL = set(range(PARTITIONS))
 
 
 class Reading:
-    """What the members have read, in order."""
+    """The records that the members have read, in order."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self.records: list[tuple[str, Json]] = []
 
     def poll(self, *members: str) -> None:
-        """Each once."""
+        """Poll each member once."""
         self.records += self._calls.poll(*members)
 
     def until(self, members: Sequence[str], is_done: Callable[[], bool], what: str) -> None:
-        """Poll them in turn."""
+        """Poll the members in turn until ``is_done``."""
         awaited(lambda: self.poll(*members), lambda _: is_done(), what)
 
     def owned(self, *members: str) -> bool:
-        """Whether every partition has one owner, and every member some partition."""
+        """True if every partition has one owner, and every member a partition."""
         found = [self._calls.assignment(member) for member in members]
         whole = set().union(*found) == ALL and sum(map(len, found)) == PARTITIONS
         return whole and all(found)
 
     def every_record_once(self, each: int) -> None:
-        """All partitions have been read to their ends, without a gap or a repetition."""
+        """Assert that all partitions were read to their ends, without gaps or repetitions."""
         places = Counter((one["partition"], one["offset"]) for _, one in self.records)
         assert places == Counter((at, offset) for at in ALL for offset in range(each))
         for one in (record for _, record in self.records):
@@ -76,7 +76,7 @@ def test_every_record_once_while_members_come_and_go(
 
 
 def read_to(reading: Reading, members: Sequence[str], each: int) -> None:
-    """Until there are as many records, and not one more after another round."""
+    """Poll until there are as many records, and assert that another round brings no more."""
     count = PARTITIONS * each
     reading.until(members, lambda: len(reading.records) >= count, f"{count} records are read")
     reading.poll(*members)

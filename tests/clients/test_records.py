@@ -1,4 +1,4 @@
-"""What a client sends it reads, to the last header; with every codec."""
+"""A client reads the records that it has sent, to the last header; with every codec."""
 
 from __future__ import annotations
 

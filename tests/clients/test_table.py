@@ -1,4 +1,4 @@
-"""What the table says of the clients is so, and the document has it."""
+"""The table describes the clients correctly, and the document contains it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console producer and consumer, and groups of these, as people use them in a shell."""
+"""The console producer and consumer, and groups of these, as users run them in a shell."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Shell:
         return {member: set(partitions) for member, partitions in told["members"]}
 
     def until_owned(self) -> None:
-        """Every partition has one owner among those who are there, and each has some."""
+        """Wait until every partition has one owner among the present members, and each has some."""
 
         def is_right(found: dict[str, set[int]]) -> bool:
             whole = set().union(*found.values()) == ALL
@@ -85,7 +85,7 @@ class Shell:
         assert sum(map(len, found.values())) == PARTITIONS
 
     def until_read(self, each: int) -> None:
-        """Every record once, over all members."""
+        """Wait until all records are read, and assert that each was read once over all members."""
         awaited(self.records, lambda found: len(found) >= PARTITIONS * each, "all is read")
         places = Counter((one["partition"], one["offset"]) for one in self.records())
         assert places == Counter((at, offset) for at in ALL for offset in range(each))

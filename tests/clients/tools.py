@@ -32,7 +32,7 @@ _STATES = ("Empty", "Stable", "PreparingRebalance", "CompletingRebalance", "Dead
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a release calls its tools. ``artifacts``: names of pins, in the order of the classes."""
+    """The names of a release's tools. ``artifacts``: names of pins, in the order of the classes."""
 
     release: str
     artifacts: tuple[str, ...]
@@ -77,11 +77,11 @@ TOOLS = {
         ),
     )
 }
-"""By release; 4.3.1 is the newest whose tools stand in the repository of released artifacts."""
+"""By release; 4.3.1 is the newest one with tools in the repository of released artifacts."""
 
 
 class CommandLine(Calls):
-    """The vocabulary by tools, so far as there is one; texts are read as people read them."""
+    """The vocabulary by tools, as far as there is one; texts are parsed as users see them."""
 
     def __init__(self, tools: Tools, bootstrap: str, log: Path) -> None:
         """Raises JavaError or DownloadError."""
@@ -99,7 +99,7 @@ class CommandLine(Calls):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing goes on between calls."""
+        """Do nothing: no process outlives a call."""
 
     def call(self, name: str, **arguments: Any) -> Any:
         return getattr(self, f"_{name}")(**arguments)
@@ -111,7 +111,7 @@ class CommandLine(Calls):
     def run(
         self, main: str, *arguments: str, said: str = "", option: str = "--bootstrap-server"
     ) -> str:
-        """What a tool prints. Raises ClientFailed: it ends with a failure, or not at all."""
+        """Return a tool's output. Raises ClientFailed if it fails, TimeoutExpired if it hangs."""
         words = self.words(main, *arguments, option=option)
         with self._log.open("ab") as log:
             done = subprocess.run(
@@ -131,7 +131,7 @@ class CommandLine(Calls):
 
     @contextmanager
     def consuming(self, output: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-        """A console consumer that writes to a file until it is told to end."""
+        """Run a console consumer that writes to a file; the end of the context ends it."""
         words = self.words(self.tools.consumer, *arguments, *PRINT)
         with output.open("wb") as out, self._log.open("ab") as log:
             process = subprocess.Popen(words, env=self._environment, stdout=out, stderr=log)
@@ -213,7 +213,7 @@ class CommandLine(Calls):
     # -- groups --------------------------------------------------------------------------------
 
     def member_words(self, member: str, group: str, topic: str) -> list[str]:
-        """Of a console consumer that is a member; it commits as it goes."""
+        """Return the arguments of a console consumer in a group; it commits as it goes."""
         settings = {
             "client.id": member,
             "auto.commit.interval.ms": "100",
@@ -250,7 +250,7 @@ class CommandLine(Calls):
 
 
 def printed(said: str) -> list[Json]:
-    """The records that a console consumer has printed; its last line may be half there."""
+    """Return the records printed by a console consumer; an unfinished last line is left out."""
     return [_record(line) for line in said.split("\n")[:-1] if line.startswith("CreateTime:")]
 
 

@@ -1,4 +1,4 @@
-"""The calls that a client's process takes, and what a record looks like in them.
+"""The calls that a client's process takes, and the form of a record in them.
 
 A call is a JSON object on a line of its own: ``{"call": name, ...arguments}``; the answer is
 ``{"answer": ...}`` or ``{"error": text}``. Keys, values and headers are text.
@@ -32,16 +32,16 @@ CALLS = {
     "group_offsets": "list a group's committed offsets",
     "delete_group": "delete a group",
 }
-"""By name, what it is for. Arguments and answers: those of the method in ``session``."""
+"""The purpose of each call. Arguments and answers: those of the method in ``session``."""
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 EAGER, COOPERATIVE = "eager", "cooperative"
 STRATEGIES = (EAGER, COOPERATIVE)
-"""Whether members give up all partitions at a rebalance, or those alone that move (KIP-429)."""
+"""At a rebalance, members give up all partitions, or those alone that move (KIP-429)."""
 
 POLL_MS = 200
 POLL_RECORDS = 5
-"""A poll waits so long at most and brings so many: a member is not done before another comes."""
+"""Limits of a poll in time and records, small so that a member is not done before another joins."""
 SESSION_MS = 30_000
 HEARTBEAT_MS = 300
 REQUEST_MS = 30_000
@@ -50,12 +50,12 @@ Json = dict[str, Any]
 
 
 def text_of(data: bytes | str | None) -> str | None:
-    """What stands in an answer for bytes."""
+    """Return the text that an answer contains for bytes."""
     return data.decode() if isinstance(data, bytes) else data
 
 
 def bytes_of(text: str | None) -> bytes | None:
-    """The other way round."""
+    """Return the bytes of a text, the reverse of ``text_of``."""
     return None if text is None else text.encode()
 
 

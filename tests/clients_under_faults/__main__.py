@@ -68,7 +68,7 @@ def main(
     show: bool,
     out: Path,
 ) -> None:
-    """Send and read through faults, and judge what became of every record."""
+    """Send and read records through faults, and judge the outcome of every record."""
     wanted = _wanted(clients, seeds_text, finding)
     if show:
         click.echo("\n".join(dict.fromkeys(str(each) for _, each in wanted)))
@@ -96,7 +96,9 @@ def main(
 
 
 def _each(wanted: list[tuple[str, Schedule]], setting: Setting, jobs: int) -> Iterator[Run]:
-    """As they end. Who stops asking, or is interrupted, waits for those under way alone."""
+    """Yield the runs as they end. A caller that stops early, or is interrupted, waits only for the
+    runs under way.
+    """
     pool = ThreadPoolExecutor(jobs)
     try:
         under_way = [pool.submit(run_client, *pair, setting) for pair in wanted]
@@ -120,7 +122,7 @@ def _name(target: str, *more: str | None) -> str:
 
 
 def _tell(run: Run, console: Console, out: Path) -> None:
-    """A line on the screen; of what is not valid, the whole history beside the table."""
+    """Print a line; for a run that is not valid, write the whole history beside the table."""
     judgement = run.judgement
     found = "; ".join(map(str, judgement.findings)) or judgement.why
     line = f"{run.client} seed {run.schedule.seed}: {judgement.verdict} {found[:300]}"

@@ -27,11 +27,11 @@ MODULE = "tests.clients_under_faults.one_client"
 
 
 class ClientFailed(RuntimeError):
-    """The process did not come up; the text has what it said."""
+    """The process did not start; the text contains its last output."""
 
 
 class ClientProcess:
-    """``take`` gets each operation, from a thread that reads while the block runs."""
+    """``take`` is called with each operation, in a thread that reads while the block runs."""
 
     def __init__(self, client: str, job: Job, log: Path, take: Callable[[Operation], None]) -> None:
         self._command = [sys.executable, "-P", "-m", MODULE, client, job.to_json()]
@@ -60,7 +60,7 @@ class ClientProcess:
         self._process.wait()
         self._reader.join()
         for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(BrokenPipeError):  # an order that nobody was there to read
+            with contextlib.suppress(BrokenPipeError):  # an order that no process was there to read
                 if stream:
                     stream.close()
 
@@ -73,19 +73,19 @@ class ClientProcess:
                 continue
             try:
                 self._take(Operation.from_json(line))
-            except Exception as problem:  # of another thread: told by who asks
+            except Exception as problem:  # of another thread: the caller raises it
                 self.problem = self.problem or problem
         self._ready.set()  # or dead
 
     def go(self) -> None:
-        """Let it begin. Raises ClientFailed: it did not come up."""
+        """Start the job. Raises ClientFailed if the process did not start."""
         self._ready.wait(START_S)
         if not self._is_ready:
             raise ClientFailed(f"the client did not start: {self.last_words()}")
         self.order(GO)
 
     def order(self, word: str) -> None:
-        """To a process that may be dead by now."""
+        """Send an order; the process may already have ended."""
         assert self._process.stdin is not None
         try:
             print(word, file=self._process.stdin, flush=True)
@@ -93,10 +93,11 @@ class ClientProcess:
             return
 
     def wait(self, limit_s: float, progress: Callable[[], int]) -> int | None:
-        """Its exit status, None when it hangs; then it is asked where, and killed.
+        """Return its exit status, None when it hangs; then its threads are dumped, and it is
+        killed.
 
-        It hangs when ``progress`` says the same for ``limit_s``, and when it goes on for more than
-        so many times as long: what still goes forward on a slow machine is no hang.
+        It hangs when ``progress`` does not change for ``limit_s``, and when it runs for more than
+        ``MOST_LIMITS`` times as long: slow progress on a slow machine is no hang.
         """
         began_s = since_s = time.monotonic()
         before = progress()
@@ -118,5 +119,5 @@ class ClientProcess:
         return None
 
     def last_words(self) -> str:
-        """The end of what it said to standard error."""
+        """Return the end of its standard error."""
         return self._log.read_bytes()[-LAST_BYTES:].decode("utf-8", "replace").strip()

@@ -1,6 +1,6 @@
-"""What was found, each as the shortest schedule that shows it: docs/findings/clients.md.
+"""The findings, each as the shortest schedule that shows it: docs/findings/clients.md.
 
-The seeds that found them need much luck with time; these show it nearly every time.
+The seeds that found them depend on timing; these schedules show them nearly every time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one client process is asked to do, and what its records are."""
+"""The task of one client process, and its records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILL = b"."
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Send ``records`` to the partitions in turn, spread over ``span_ms``; read all there is."""
+    """Send ``records`` to the partitions in turn, spread over ``span_ms``; read all of them."""
 
     bootstrap: str
     topic: str
@@ -38,14 +38,16 @@ class Job:
         return cls(**json.loads(text))
 
     def payload(self, name: str) -> bytes:
-        """The bytes of a record, of at least ``value_bytes``."""
+        """Return the bytes of a record, of at least ``value_bytes``."""
         return name.encode().ljust(self.value_bytes, FILL)
 
     def name_of(self, payload: bytes | None) -> str:
-        """The other way round; bytes that nobody sent keep their looks."""
+        """Return the name in a record's bytes; for bytes that the job does not send, their
+        beginning.
+        """
         name = (payload or b"").rstrip(FILL).decode("ascii", "replace")
         return name if self.payload(name) == payload else f"not sent: {(payload or b'')[:40]!r}"
 
     def names(self) -> list[tuple[str, int]]:
-        """Every record that is to be sent, with its partition, in order."""
+        """Return the name and the partition of each record to send, in order."""
         return [(f"{number:05}", number % self.partitions) for number in range(self.records)]

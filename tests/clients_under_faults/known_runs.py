@@ -1,7 +1,7 @@
 """Recognizes runs that show nothing but a finding of docs/findings/clients.md.
 
-Each of these findings needs records whose delivery timeout ends before the faults do. A run with a
-longer timeout, or with any other anomaly of that client, is not known.
+Each of these findings needs a delivery timeout of records that ends before the faults do. A run
+with a longer timeout, or with any other anomaly of that client, is not known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ALL_GIVEN_UP = "all-given-up"
 
 
 def known(run: Run) -> str | None:
-    """The name of the finding; None for a run that is valid or shows anything else."""
+    """Return the name of the finding; None for a run that is valid or shows anything else."""
     judgement = run.judgement
     if run.schedule.workload.delivery_timeout_ms > DELIVERY_TIMEOUT_MS:
         return None

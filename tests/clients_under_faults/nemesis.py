@@ -17,7 +17,7 @@ Told = Callable[[str], None]
 
 
 class Nemesis:
-    """``told`` hears in words of every beginning and end."""
+    """Executes a schedule of faults, and reports the beginning and the end of each in words."""
 
     def __init__(self, behind: ProxiedTarget, rules: RuleSet, told: Told) -> None:
         self._behind, self._rules, self._told = behind, rules, told
@@ -26,9 +26,9 @@ class Nemesis:
 
     @contextmanager
     def at_work(self, schedule: Schedule, healed: Callable[[], None]) -> Iterator[None]:
-        """Go through the schedule while the block runs; ``healed`` is called when it is over.
+        """Execute the schedule while the block runs; ``healed`` is called at its end.
 
-        All is healed when the block ends, however it does.
+        All faults are healed when the block ends, also by an error.
         """
         stop = threading.Event()
         self._over.clear()
@@ -48,7 +48,7 @@ class Nemesis:
                     break
                 self._do(fault, begins)
                 self._told(f"{'begins' if begins else 'ends'}: {fault}")
-        except Exception as problem:  # of another thread: told by who asks
+        except Exception as problem:  # of another thread: the caller raises it
             self.problem = problem
         finally:
             self._behind.net.wait_for(self._heal())
@@ -57,7 +57,7 @@ class Nemesis:
             self._over.set()
 
     def wait(self) -> None:
-        """Until all is healed."""
+        """Wait until all faults are healed."""
         self._over.wait()
 
     def _do(self, fault: Fault, begins: bool) -> None:
@@ -106,7 +106,7 @@ async def _reset(proxy: Proxy, _: Fault) -> None:
 
 
 async def _nothing(proxy: Proxy, _: Fault) -> None:
-    """What happens once needs no end."""
+    """Do nothing: a fault that happens once has no end."""
 
 
 DEEDS = {

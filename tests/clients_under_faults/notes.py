@@ -1,6 +1,6 @@
 """Inside a client's process: the history is written to standard output, orders are read from input.
 
-The process says ``ready``, is told ``go``, and later ``healed``; the end of its input ends it.
+The process writes ``ready``, reads ``go``, and later ``healed``; it exits at the end of its input.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BACKOFF_S = 0.05
 
 
 class Notes:
-    """What happens to the records of a job. For any thread."""
+    """Notes the outcome of each record of a job. Thread-safe."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -35,21 +35,21 @@ class Notes:
     def _listen(self) -> None:
         for line in sys.stdin:
             self._told[line.strip()].set()
-        os._exit(LEFT_ALONE)  # who started us is gone
+        os._exit(LEFT_ALONE)  # the parent process is gone
 
     def begin(self) -> None:
-        """Say that all is loaded, and wait for the start."""
+        """Report that all is loaded, and wait for the start."""
         print(READY, flush=True)
         self._told[GO].wait()
         self._began_s = time.monotonic()
 
     @property
     def may_end(self) -> bool:
-        """Whether all faults are over, and all sends ended: what is there now is all there is."""
+        """True if all faults are over and all sends have ended: the log grows no more."""
         return self._told[HEALED].is_set() and self._produced.is_set()
 
     def seconds_until(self, number: int) -> float:
-        """Until this record is to be sent."""
+        """The time until this record is due."""
         due_s = number * self._job.span_ms / self._job.records / 1000
         return max(0.0, self._began_s + due_s - time.monotonic())
 
@@ -63,15 +63,15 @@ class Notes:
         self._note(PRODUCER, Outcome.OK, Action.SEND, partition, where, name)
 
     def not_sent(self, name: str, partition: int, why: object) -> None:
-        """The client refused it: it never was in its buffers."""
+        """Note a record that the client refused: it never was in its buffers."""
         self._note(PRODUCER, Outcome.FAIL, Action.SEND, partition, value=name, detail=text(why))
 
     def given_up(self, name: str, partition: int, why: object) -> None:
-        """It may have been written."""
+        """Note a record without acknowledgement, which may have been written."""
         self._note(PRODUCER, Outcome.INFO, Action.SEND, partition, value=name, detail=text(why))
 
     def produced(self) -> None:
-        """Nothing is under way any more."""
+        """Note the producer's end: no send is under way."""
         self._note(PRODUCER, Outcome.OK, Action.FINISH)
         self._produced.set()
 
@@ -85,11 +85,11 @@ class Notes:
         self._note(CONSUMER, Outcome.OK, Action.END, partition, offset)
 
     def consumed(self) -> None:
-        """Everything was read."""
+        """Note the consumer's end: it has read everything."""
         self._note(CONSUMER, Outcome.OK, Action.FINISH)
 
     def trouble(self, process: str, what: object) -> None:
-        """An error that says nothing about a record; the client is asked on."""
+        """Note an error that concerns no single record; the client goes on."""
         said = text(what)
         self._troubles[said] += 1
         if self._troubles[said] <= MOST_TROUBLES:

@@ -18,14 +18,14 @@ DRIVERS = {"confluent-kafka": "confluent", "kafka-python": "kafka_python", "aiok
 
 
 def release_of(client: str) -> str:
-    """``name version``, of what is installed."""
+    """Return ``name version`` of the installed distribution."""
     return f"{client} {version(client)}"
 
 
 def main(client: str, job: Job) -> None:
-    """Do the job; what a client warns of in its own code is not of interest."""
+    """Do the job; the warnings of a client about its own code are ignored."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
-    faulthandler.register(signal.SIGUSR1, all_threads=True)  # where it hangs, for who kills it
+    faulthandler.register(signal.SIGUSR1, all_threads=True)  # for a client that hangs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         driver = importlib.import_module(f"tests.clients_under_faults.drivers.{DRIVERS[client]}")

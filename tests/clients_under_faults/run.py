@@ -1,4 +1,4 @@
-"""One client through one schedule: its history, and what the checker says of it."""
+"""One client through one schedule: its history, and the checker's judgement of it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ MOST_REASONS = 20
 NEMESIS, WATCHDOG = "nemesis", "watchdog"
 ASK_MS = 10_000
 STRUCK = {"fired", "disabled", "reset"}
-"""Events of a proxy that say that something was done to somebody."""
+"""Events of a proxy that changed traffic."""
 
 
 @dataclass(slots=True)
 class Run:
-    """``struck``: how often a fault did something. ``log``: what the client said."""
+    """``struck``: how often a fault changed traffic. ``log``: the end of the client's log."""
 
     client: str
     schedule: Schedule
@@ -49,13 +49,13 @@ class Run:
 
     @property
     def sends(self) -> dict[Outcome, int]:
-        """How the sends ended; ``invoke``: how many there were."""
+        """The number of sends by outcome; ``invoke``: all sends."""
         found = Counter(one.outcome for one in self.history if one.action is Action.SEND)
         return {outcome: found[outcome] for outcome in Outcome}
 
     @property
     def why_not_sent(self) -> dict[str, int]:
-        """What was said of sends that were not acknowledged."""
+        """The reasons of sends that were not acknowledged, with their numbers."""
         bad = (Outcome.FAIL, Outcome.INFO)
         told = (o for o in self.history if o.action is Action.SEND and o.outcome in bad)
         said = Counter(f"{one.outcome}: {NUMBER.sub('N', one.detail)}" for one in told)
@@ -79,7 +79,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all runs share. ``limit_s``: how long a client may do nothing once all is healed."""
+    """The settings of all runs. ``limit_s``: a client hangs after this time without progress."""
 
     target: Target
     folder: Path
@@ -88,7 +88,7 @@ class Setting:
 
 
 def run_client(client: str, schedule: Schedule, setting: Setting) -> Run:
-    """Never raises for what a client does; what we cannot do ourselves is a verdict unknown."""
+    """Return the run. Errors of a client are part of it; our own make its verdict unknown."""
     run = Run(client, schedule)
     began_s = time.monotonic()
     try:
@@ -110,7 +110,7 @@ def _carry_out(run: Run, setting: Setting) -> None:
 
 @contextmanager
 def _broker(target: Target, about: str) -> Iterator[BrokerUnderTest]:
-    """Without any proxy between."""
+    """Open a connection without a proxy."""
     address = target.addresses[0]
     versions = ask_api_versions(address, ASK_MS)
     prefix = f"{target.name_prefix}-{about}-{time.monotonic_ns()}"
@@ -157,7 +157,7 @@ def _under_faults(run: Run, setting: Setting, topic: str) -> Job:
 
 
 def _progress(run: Run) -> int:
-    """How much was done; a client that only complains does nothing."""
+    """The number of operations of the client, without failed polls."""
     return sum(one.process != NEMESIS and not _complains(one) for one in run.history)
 
 

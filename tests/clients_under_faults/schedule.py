@@ -1,4 +1,4 @@
-"""What goes wrong, and when: drawn from a seed, and from nothing else."""
+"""The faults and their times: drawn from a seed, and from nothing else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """How the clients are set, drawn too: what a fault does depends on what is in flight."""
+    """The drawn settings of the clients: the effect of a fault depends on the records in flight."""
 
     records: int
     partitions: int
@@ -56,7 +56,7 @@ class Schedule:
 
     @property
     def healed_ms(self) -> int:
-        """When the last fault has ended."""
+        """The time at which the last fault has ended."""
         return max(fault.at_ms + fault.for_ms for fault in self.faults)
 
     def to_json(self) -> Words:
@@ -69,7 +69,7 @@ class Schedule:
 
 
 class Chance:
-    """Draws by name: none depends on another, or on how many were made before it."""
+    """Draws by name: no draw depends on another, or on the number of draws before it."""
 
     def __init__(self, seed: int, about: str = "") -> None:
         self._seed, self._about = seed, about
@@ -78,11 +78,11 @@ class Chance:
         return Chance(self._seed, f"{self._about}/{what}")
 
     def number(self, name: str) -> float:
-        """In [0, 1)."""
+        """Return a number in [0, 1)."""
         return draw(self._seed, "schedule", 0, Direction.UPSTREAM, 0, f"{self._about}/{name}")
 
     def whole(self, name: str, low: int, high: int) -> int:
-        """Both are possible."""
+        """Return an integer from ``low`` to ``high``, both included."""
         return low + int(self.number(name) * (high - low + 1))
 
     def one_of(self, name: str, choices: Sequence[T]) -> T:
@@ -90,7 +90,7 @@ class Chance:
 
 
 def schedule(seed: int) -> Schedule:
-    """The same for the same seed, on every machine."""
+    """Return the schedule of a seed, the same on every machine."""
     chance = Chance(seed)
     faults = [_fault(chance.about(f"fault {n}"), n) for n in range(chance.whole("n", FEWEST, MOST))]
     faults.sort(key=lambda fault: fault.at_ms)
@@ -207,7 +207,7 @@ def _lost_response(chance: Chance) -> Made:
 
 
 def _end_after_request(chance: Chance) -> Made:
-    """The broker gets it, and has nobody to answer."""
+    """The broker receives the request and finds the connection closed when it answers."""
     return _rule(chance, "request", **{_ending(chance): "after"})
 
 
@@ -226,7 +226,7 @@ def _late_response(chance: Chance) -> Made:
 
 
 def _late_request(chance: Chance) -> Made:
-    """Behind its sender's timeout it may reach the broker after the request that replaced it."""
+    """The broker may receive it after the client's timeout, and after the request's retry."""
     return _rule(chance, "request", delay=chance.whole("delay", 100, LONGEST_MS))
 
 

@@ -50,7 +50,7 @@ def without_idempotence(setting: Setting) -> Setting:
 
 
 def told(run: Run) -> str:
-    """What is to be read when a test fails."""
+    """The message of a test that fails."""
     found = [run.judgement.why, *map(str, run.judgement.findings)]
     return "\n".join([run.client, str(run.schedule), *found, str(run.why_not_sent), run.log])
 

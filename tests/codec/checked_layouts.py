@@ -69,18 +69,18 @@ def _hash(data: bytes) -> str:
 
 
 def read() -> dict[str, str]:
-    """What is recorded; nothing where the file is not there."""
+    """Return the recorded hashes, none without the file."""
     lines = FILE.read_text("utf-8").splitlines() if FILE.exists() else []
     return {name: digest for name, _, digest in (line.partition("\t") for line in lines)}
 
 
 def write(found: Mapping[str, str]) -> None:
-    """Record it, a line a layout."""
+    """Record the hashes, one line a layout."""
     FILE.write_text("".join(f"{name}\t{digest}\n" for name, digest in found.items()), "utf-8")
 
 
 def main() -> int:
-    """Make the long checks of all layouts; the hashes are recorded when every one passes."""
+    """Run the long checks of all layouts; the hashes are recorded when every one passes."""
     found = hashes()
     command = [sys.executable, "-m", "pytest", *map(str, LONG_CHECKS), "--deep", "-q", "-n", "2"]
     ended = subprocess.run([*command, "--dist", "worksteal", "-p", "no:cacheprovider"], check=False)

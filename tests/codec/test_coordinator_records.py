@@ -1,4 +1,4 @@
-"""What coordinators keep in their topics."""
+"""The records that coordinators keep in their topics."""
 
 from __future__ import annotations
 

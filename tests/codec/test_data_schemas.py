@@ -111,7 +111,7 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 @older_layout
 def test_an_older_layout_differs_from_the_next(key: tuple[str, str]) -> None:
-    """A file that a release needs no more would say nothing."""
+    """A layout equal to the next one is a file without a use."""
     name, until = key
     releases = [*older_releases(name), None]
     following = releases[releases.index(until) + 1]
@@ -168,7 +168,7 @@ def test_a_released_kafka_has_the_same_layouts(release: str) -> None:
 
 
 def _released(name: str, release: str) -> bool:
-    """Whether the jars of a broker of that release have the definition, by the table."""
+    """True if the jars of a broker of that release have the definition, by the table."""
     rows = [row for row in table() if row["schema"] == name]
     first, last = rows[0]["first_release"], rows[-1]["last_release"]
     inside = _numbers(first) <= _numbers(release) <= _numbers(last)
@@ -189,7 +189,7 @@ def _definitions_of(release: str) -> dict[str, MessageSpec]:
 
 
 def _shape(spec: MessageSpec, version: int, *, names: bool = False) -> Any:
-    """What the bytes of a version are made of; with ``names`` also what they are called."""
+    """The structure of the bytes of a version; with ``names`` also the names of the fields."""
     return _struct_shape(spec, spec.root, version, names)
 
 

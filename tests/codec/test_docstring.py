@@ -1,4 +1,4 @@
-"""What help() says of the message classes."""
+"""The output of help() for the message classes."""
 
 from __future__ import annotations
 

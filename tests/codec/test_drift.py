@@ -1,4 +1,4 @@
-"""Every kind of difference between two definitions is seen, and told apart."""
+"""Every kind of difference between two definitions is found and named."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _unlisted(definitions: dict[str, Definition], release: str = NEWEST) -> list
 
 
 def _planted(name: str, plant: Plant) -> list[str]:
-    """What is found about this message when the definition of it is changed."""
+    """Return the differences of this message when its definition is changed."""
     raw = loaded_text(name)
     plant(raw)
     theirs = {OTHER: _ours()[OTHER]}  # all other messages are absent, which takes no time

@@ -25,7 +25,7 @@ OTHER_JARS = frozenset(
     }
 )
 pytestmark = pytest.mark.kafka
-WITH_OTHER_JARS = ("3.9.2", "4.0.2", "4.3.1", "4.4.0")  # whose differences are reviewed
+WITH_OTHER_JARS = ("3.9.2", "4.0.2", "4.3.1", "4.4.0")  # their differences are reviewed
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a version cannot carry is refused with the field's name, or dropped where it may be."""
+"""A field that a version cannot carry is refused by name, or dropped if it is ignorable."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
 
 
 def refused(message: Message, version: int) -> EncodeError:
-    """The error of the public door; both encoders must refuse."""
+    """Return the error of `encode`; both encoders must refuse."""
     with pytest.raises(EncodeError) as caught:
         encode(message, version)
     with pytest.raises(EncodeError) as interpreted:

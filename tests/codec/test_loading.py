@@ -1,4 +1,4 @@
-"""What a program pays that encodes and decodes one message: nothing but that message."""
+"""The cost of a program that encodes and decodes one message: only that message."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from harness.codec.records.message_set import wrapper_of
 from tests.codec.values import QUICK
 
 FRAME = compress(3, b"a text that is worth it " * 20)
-CHECKSUM_AT = 6  # of a frame that tells no content size
+CHECKSUM_AT = 6  # of a frame without a content size
 
 
 def test_xxh32_has_its_published_values() -> None:

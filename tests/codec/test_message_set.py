@@ -135,7 +135,7 @@ def test_messages_that_are_none(raw: bytes, error: type[RecordsError], problem: 
 
 
 def test_a_broker_reads_what_a_judge_does_not() -> None:
-    """Any negative length is null, bytes behind the value are nobody's."""
+    """Any negative length is null; bytes after the value are ignored."""
     raw = _raw(b"\0\0" + struct.pack(">ii", -7, -2) + b"rest")
     (message,) = decode_message_set(raw, tolerant=True)
     assert (message.key, message.value) == (None, None)

@@ -1,4 +1,4 @@
-"""What members of Kafka Streams send each other inside the consumer protocol."""
+"""The data that members of Kafka Streams exchange inside the consumer protocol."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ versions = pytest.mark.parametrize("version", VERSIONS)
 
 
 def assignment(version: int) -> AssignmentInfo:
-    """What the vector of a version holds."""
+    """The content of the vector of a version."""
     tasks = [TaskId(0, 0), TaskId(0, 1)]
     hosts = [(HostInfo("h1", 80), [TopicPartition("t1", 0)])]
     standby_hosts = [(HostInfo("h2", 81), [TopicPartition("t2", 1)])]

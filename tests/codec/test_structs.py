@@ -1,4 +1,4 @@
-"""What a struct is in Python: nothing is shared between two of them, nothing is lost in a copy."""
+"""Structs in Python: two of them share nothing, a copy loses nothing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_tags_that_were_looked_at_are_no_difference() -> None:
 
 @each_class
 def test_nothing_of_a_default_is_shared(cls: type[Message]) -> None:
-    """Whoever changes a list or struct that nobody gave changes that of one object."""
+    """A change of a default list or struct changes one object only."""
     one, other = cls(), cls()
     version = cls.message_spec.valid.highest
     raw = encode(cls(), version)

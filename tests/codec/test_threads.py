@@ -33,7 +33,7 @@ def all_at_once(ask: Callable[[], Any]) -> list[Any]:
 
 
 def together(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Nobody is through before all threads have come to it, and nobody is back before all are."""
+    """Let all threads enter the function together, and leave it together."""
     before, after = threading.Barrier(THREADS), threading.Barrier(THREADS)
 
     def called(*arguments: Any) -> Any:
@@ -53,7 +53,7 @@ def test_a_message_has_one_class(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_definitions_are_there_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever looks while the definitions are read must not take half of them for all."""
+    """A thread that asks while the definitions are read must not take half of them for all."""
     names = message_names()
     half_read, looked = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""The walk sees what decoding sees, and damage is nothing but BadRecord."""
+"""The walk reads the same as the decoder, and reports all damage as BadRecord."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_all(payload: bytes, count: int) -> list[Record]:
 
 
 def summary_of(records: list[Record]) -> RecordsSummary:
-    """What the walk has to say, from decoded records."""
+    """The expected result of a walk, from decoded records."""
     deltas = [record.timestamp_delta for record in records]
     largest = max(deltas, default=-(2**63))
     return RecordsSummary(

@@ -45,7 +45,7 @@ def class_name(cls: type[Message]) -> str:
 
 
 def outcome(call: Callable[[], T], error: type[E]) -> T | E:
-    """What the call returns, or the error of the one kind that it may raise."""
+    """Return the result of the call, or its error of the one expected kind."""
     try:
         return call()
     except error as raised:

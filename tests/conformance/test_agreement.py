@@ -1,4 +1,4 @@
-"""What differs between a broker made like a release and the release, and who has named it."""
+"""Differences between a broker made like a release and the release, and the list of them."""
 
 from __future__ import annotations
 

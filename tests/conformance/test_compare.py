@@ -1,4 +1,4 @@
-"""What became of requirements between two runs, and what goes both ways on one release."""
+"""Changes of requirements between two runs, and verdicts that vary on one release."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def kinds(found: Compared) -> dict[str, str]:
 
 
 def _wanted(before: Verdict | None, now: Verdict | None) -> str | None:
-    """The table of the documentation, said another way."""
+    """Return the kind of change, by the table of the documentation."""
     state = ["holds" if v in HOLDS else "broken" if v in BROKEN else "?" for v in (before, now)]
     return {
         ("holds", "broken"): "regressed",

@@ -1,4 +1,4 @@
-"""Which release promises what, and what becomes of a check that does not hold there."""
+"""The releases that promise a requirement, and the result of a check on any other release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was done on the way to the broker: the file of a run, and the dataset made from it."""
+"""Faults between client and broker: the file of a run, and the dataset made from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients did: the file of a run, and the dataset made from it."""
+"""Operations of clients: the file of a run, and the dataset made from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run saw on the wire: its file, and the dataset made from it."""
+"""Messages that a run exchanged: its file, and the dataset made from it."""
 
 from __future__ import annotations
 

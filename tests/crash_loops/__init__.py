@@ -1,5 +1,5 @@
-"""Brokers that are killed, or whose disks lose power, under load: ``python -m tests.crash_loops``.
+"""Brokers that are killed, or lose power, under load: ``python -m tests.crash_loops``.
 
-In each round a new topic is written to and read while it happens; what became of every record is
-judged by :mod:`harness.histories.durability`.
+In each round producers and a consumer use a new topic meanwhile; the module
+:mod:`harness.histories.durability` judges the fate of every record.
 """

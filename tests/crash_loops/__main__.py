@@ -33,7 +33,7 @@ OF_A_START = 20
 @click.option("--out", default="results/crash-loops", type=click.Path(path_type=Path),
               show_default=True)  # fmt: skip
 def main(target: str, names: tuple[str, ...], rounds: int, seed: int, out: Path) -> None:
-    """Kill brokers, or cut their disks' power, under load, and judge what became of each record."""
+    """Kill brokers, or cut their disks' power, under load, and judge the fate of each record."""
     cases = [named(name) for name in names] or usual(nodes_of(target))
     wrong = [case.name for case in cases if case.nodes != nodes_of(target)]
     if wrong or not cases:
@@ -85,7 +85,7 @@ def _said(one: Round) -> str:
 
 
 def _keep_broken(loop: Loop, out: Path) -> None:
-    """The whole history of each round that broke a promise."""
+    """Write the whole history of each round with a violation."""
     for each in loop.rounds:
         if each.broken:
             path = out / f"{each.seed.replace('/', '-')}.history.jsonl"

@@ -1,4 +1,4 @@
-"""What is done to whom, with which settings, and what it may take."""
+"""The cases: a fault, its victims, the brokers' settings, and the allowed losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.histories.durability import Allowance
 
 IDEMPOTENT, ALL, LEADER = "idempotent", "acks=all", "acks=1"
 PRODUCERS = {IDEMPOTENT: -1, ALL: -1, LEADER: 1}
-"""The producers of a load, and the acks that each asks for."""
+"""The producers of a load, with their acks."""
 
 
 class Fault(StrEnum):
@@ -25,7 +25,7 @@ class Victims(StrEnum):
 
 
 class Back(StrEnum):
-    """When a node is started again."""
+    """The time of a node's restart."""
 
     AT_ONCE = "at once"
     FENCED = "fenced"
@@ -33,7 +33,7 @@ class Back(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``nodes``: brokers; ``may_lose``: by producer, nothing where it is not named."""
+    """``nodes``: number of brokers; ``may_lose``: losses by producer, none for other producers."""
 
     name: str
     fault: Fault
@@ -70,14 +70,14 @@ CASES = (
     Case("power-all", Fault.POWER, 3, Victims.ALL,
          "what no disk had", {}, _UNTIL_FLUSHED),
 )  # fmt: skip
-"""By their names on a command line. ``says`` ends the sentence: what may be lost is ..."""
+"""All cases; their names are used on the command line. ``says``: the possible loss."""
 
 
 def named(name: str) -> Case:
-    """Raises KeyError."""
+    """Return the case with this name. Raises KeyError."""
     return {case.name: case for case in CASES}[name]
 
 
 def usual(nodes: int) -> list[Case]:
-    """Those of so many brokers in which processes are killed."""
+    """Return the cases with this number of brokers in which processes are killed."""
     return [case for case in CASES if case.nodes == nodes and case.fault is Fault.KILL]

@@ -1,4 +1,4 @@
-"""A thread's own doors to the brokers, and where each partition is led."""
+"""A thread's own connections to the brokers, and the leader of each partition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.client.requests import Topic
 
 
 class Doors:
-    """Leaders are remembered until one is forgotten."""
+    """The connections of one thread, with a cache of leaders."""
 
     def __init__(self, doors: dict[int, BrokerUnderTest], topic: Topic) -> None:
         self.topic = topic
@@ -18,18 +18,18 @@ class Doors:
         self._leaders: dict[int, int] = {}
 
     def leader(self, partition: int) -> BrokerUnderTest | None:
-        """A door to the leader as the first broker that answers names it; None: nobody leads."""
+        """Return the connection to the leader that the first answering broker names, or None."""
         if partition not in self._leaders:
             self._look()
         node = self._leaders.get(partition)
         return None if node is None else self._doors[node]
 
     def forget(self, partition: int) -> None:
-        """It did not answer, or no longer leads."""
+        """Remove the cached leader, which did not answer, or no longer leads."""
         self._leaders.pop(partition, None)
 
     def any(self) -> list[BrokerUnderTest]:
-        """All, for what every broker can be asked."""
+        """Return all connections, for requests that every broker can answer."""
         return list(self._doors.values())
 
     def _look(self) -> None:

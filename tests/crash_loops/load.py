@@ -19,7 +19,7 @@ PARTITIONS = EACH * len(PRODUCERS)
 
 
 class Load:
-    """What runs, and what it met that nobody expected."""
+    """The producers and the consumer in their threads, and their unexpected errors."""
 
     def __init__(self, cluster: Cluster, topic: Topic, notes: Notes, seed: str) -> None:
         self._cluster, self._notes = cluster, notes
@@ -37,7 +37,7 @@ class Load:
     def _run(self, worker: Producer | Consumer) -> None:
         try:
             worker.run()
-        except Exception as failed:  # told by who waits
+        except Exception as failed:  # raised again by await_more
             self._failed.append(failed)
 
     def begin(self) -> None:
@@ -45,7 +45,10 @@ class Load:
             thread.start()
 
     def await_more(self, count: int) -> None:
-        """Until every producer has so many more acknowledged records. Raises what a thread met."""
+        """Wait until every producer has this number of further acknowledged records.
+
+        Raises the first error of a thread.
+        """
         wanted = {name: self._notes.acknowledged(name) + count for name in PRODUCERS}
         self._cluster.await_that(
             lambda: {name: self._notes.acknowledged(name) for name in PRODUCERS},
@@ -56,7 +59,7 @@ class Load:
             raise self._failed[0]
 
     def stop(self) -> None:
-        """Until the last answer."""
+        """Stop the threads, and wait for their last answers."""
         for worker in self._workers:
             worker.stopped.set()
         for thread in self._threads:
@@ -65,7 +68,7 @@ class Load:
 
 @contextmanager
 def under_load(cluster: Cluster, topic: Topic, notes: Notes, seed: str) -> Iterator[Load]:
-    """It ends with the block."""
+    """Run a load during the block."""
     load = Load(cluster, topic, notes, seed)
     load.begin()
     try:

@@ -19,7 +19,7 @@ def payload(value: str) -> bytes:
 
 
 def value_of(data: bytes | None) -> str:
-    """The other way round; what is not such a record is nobody's."""
+    """Return the value in a record's bytes; the text of other bytes begins with ``STRANGE``."""
     found = (data or b"").rstrip(FILL)
     text = found.decode("utf-8", "replace")
     is_ours = bool(found) and FILL not in found and payload(text) == data
@@ -27,7 +27,7 @@ def value_of(data: bytes | None) -> str:
 
 
 class Notes:
-    """``history`` is in the order in which things were seen."""
+    """The recorded operations; ``history`` is in the order of observation."""
 
     def __init__(self) -> None:
         self.history: list[Operation] = []
@@ -58,6 +58,6 @@ class Notes:
         self._add(NEMESIS, Outcome.INFO, Action.FAULT, detail=what)
 
     def acknowledged(self, process: str) -> int:
-        """How many records so far."""
+        """Return the number of acknowledged records so far."""
         ok = Outcome.OK
         return sum(o.process == process and o.outcome is ok for o in list(self.history))

@@ -1,4 +1,4 @@
-"""Two ways to send: once, whatever becomes of it, or again and again under one sequence number."""
+"""Two kinds of producers: one sends a batch once, one repeats it with the same sequence number."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.crash_loops.notes import Notes, payload
 PAUSE_S = 0.01
 MOST_RECORDS = 3  # of a batch
 NEVER_WRITTEN = {ErrorCode.NOT_ENOUGH_REPLICAS}
-"""Answers after which the records are surely not there."""
+"""Error codes after which the records are surely not in the log."""
 LOST_TRACK = {
     ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
     ErrorCode.UNKNOWN_PRODUCER_ID,
     ErrorCode.INVALID_PRODUCER_EPOCH,
     ErrorCode.INVALID_PRODUCER_ID_MAPPING,
 }
-"""Answers after which a producer needs a new id: the log has forgotten what came before."""
+"""Error codes after which a producer needs a new id: the log has forgotten its state."""
 
 
 class Producer(ABC):
@@ -45,7 +45,7 @@ class Producer(ABC):
         self._numbers = itertools.count(1)
 
     def run(self) -> None:
-        """Until it is stopped."""
+        """Send batches until the producer is stopped."""
         while not self.stopped.is_set():
             partition = self._dice.choice(self.partitions)
             count = self._dice.randint(1, MOST_RECORDS)
@@ -58,12 +58,12 @@ class Producer(ABC):
 
     @abstractmethod
     def send(self, values: list[str], partition: int) -> None:
-        """One batch; every value ends in the notes."""
+        """Send one batch and note an outcome for every value."""
 
     def ask(
         self, batch: RecordBatch, partition: int
     ) -> ProduceResponse.PartitionProduceResponse | str:
-        """The leader's answer, or what happened instead."""
+        """Return the leader's answer, or a text about a failure."""
         door = self.doors.leader(partition)
         if door is None:
             return "nobody leads"
@@ -80,14 +80,14 @@ class Producer(ABC):
 
     def end(self, outcome: Outcome, values: list[str], partition: int, base: int = -1,
             detail: str = "") -> None:  # fmt: skip
-        """Of all records of a batch."""
+        """Note the outcome of all records of a batch."""
         for delta, value in enumerate(values):
             offset = -1 if base < 0 else base + delta
             self.notes.ended(self.name, outcome, value, partition, offset, detail)
 
 
 def batch_of(values: list[str]) -> RecordBatch:
-    """As it is now, not compressed."""
+    """Return an uncompressed batch of these values with the present time."""
     now_ms = time.time_ns() // 1_000_000
     return RecordBatch([Record(payload(value)) for value in values], base_timestamp=now_ms)
 
@@ -107,7 +107,7 @@ class Plain(Producer):
 
 
 class Idempotent(Producer):
-    """Sends a batch until it is told what became of it."""
+    """Sends each batch again until its outcome is known."""
 
     _id: tuple[int, int] | None = None
 

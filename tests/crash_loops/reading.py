@@ -1,4 +1,4 @@
-"""A consumer that goes on through crashes, and the log as it is when all is over."""
+"""A consumer that continues through crashes, and the final read of the log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class NotReadable(RuntimeError):
 
 
 def records_of(data: bytes, offset: int) -> list[tuple[int, str]]:
-    """Offsets from this one on and values; bytes that are no records are one that nobody sent."""
+    """Return (offset, value) of the records from ``offset`` on.
+
+    Data without valid records gives one value that no producer sent.
+    """
     try:
         batches = decode_batches(data)
     except RecordsError as damaged:
@@ -45,7 +48,7 @@ class Consumer:
         self._doors, self._notes = doors, notes
 
     def run(self) -> None:
-        """Until it is stopped."""
+        """Poll until the consumer is stopped."""
         while not self.stopped.is_set():
             for partition in self._positions:
                 try:
@@ -73,7 +76,7 @@ class Consumer:
 
 
 def final_read(cluster: Cluster, topic: Topic, partitions: int, notes: Notes) -> None:
-    """All records, from each partition's first to its end. Raises NotReadable."""
+    """Note all records, from each partition's first to its end. Raises NotReadable."""
     for partition in range(partitions):
         door = cluster.leader_door(topic, partition)
         offset = door.list_offset(topic, -2, partition=partition).offset

@@ -1,4 +1,4 @@
-"""One round: a new topic under load, a crash at a moment that the seed says, what became of it."""
+"""One round: a new topic under load, a crash at a drawn moment, and its verdict."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ REPLICAS = 3
 
 @dataclass(slots=True)
 class Round:
-    """``kills``: how many processes were ended. ``back_s``: until all is acknowledged again.
+    """``kills``: number of killed processes. ``back_s``: time until all producers go on.
 
-    ``why``: the log could not be read to its end.
+    ``why``: the reason why the log could not be read to its end.
     """
 
     seed: str
@@ -41,7 +41,7 @@ class Round:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Which promises do not hold, in words."""
+        """The promises that do not hold, in words."""
         unread = (f"the log cannot be read: {self.why}",) if self.why else ()
         return (*unread, *(self.verdict.broken if self.verdict else ()))
 
@@ -74,7 +74,7 @@ def play(stage: Stage, seed: str) -> Round:
 
 
 def read_back(stage: Stage, made: Round) -> None:
-    """The log as it is now, and the judgement."""
+    """Read the log and judge the history."""
     try:
         final_read(stage.cluster, made.topic, PARTITIONS, made.notes)
     except NotReadable as problem:
@@ -83,7 +83,7 @@ def read_back(stage: Stage, made: Round) -> None:
 
 
 def _topic(stage: Stage) -> Topic:
-    """Each node leads some of its partitions."""
+    """Create a topic in which each node leads some partitions."""
     nodes = stage.cluster.nodes
     assignment = [
         [nodes[(first + k) % len(nodes)] for k in range(min(REPLICAS, len(nodes)))]
@@ -93,7 +93,7 @@ def _topic(stage: Stage) -> Topic:
 
 
 def _await_fenced(stage: Stage, topic: Topic, node: int) -> None:
-    """Until nobody counts on it: no broker lists it, no ISR has it."""
+    """Wait until no broker lists the node and no ISR has it."""
     cluster = stage.cluster
     cluster.await_brokers(cluster.up)
     cluster.await_that(

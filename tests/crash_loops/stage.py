@@ -30,7 +30,7 @@ _NODES = re.compile(r",nodes=(\d+)")
 
 
 def nodes_of(spec: str) -> int:
-    """How many brokers a target's string asks for."""
+    """Return the number of brokers in a target's string."""
     found = _NODES.search(spec)
     return int(found[1]) if found else 1
 
@@ -45,7 +45,7 @@ class Stage:
     disks: dict[int, LossyDisk]
 
     def strike(self, victims: Sequence[int]) -> None:
-        """Kill them, or cut the power of their disks and kill them then."""
+        """Kill these nodes; before, cut the power of their disks, if they have such disks."""
         for node in victims:
             if node in self.disks:
                 self.disks[node].cut()
@@ -53,7 +53,7 @@ class Stage:
             self.cluster.kill(node)
 
     def bring_back(self, victims: Sequence[int]) -> None:
-        """With what their disks have. Raises what the control raises."""
+        """Start the nodes on the contents of their disks. Raises the control's errors."""
         for node in victims:
             if node in self.disks:
                 self.disks[node].remount()

@@ -1,4 +1,4 @@
-"""All rounds of some cases as a table: a row a case."""
+"""All rounds of some cases as a table with one row per case."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Loop:
 
     @property
     def good(self) -> bool:
-        """Every round was judged, and no promise was broken."""
+        """True if every round was judged and none has a violation."""
         return bool(self.rounds) and all(r.verdict and not r.broken for r in self.rounds)
 
     @property
     def cells(self) -> list[str]:
-        """Of its row."""
+        """The cells of the row."""
         verdicts = [each.verdict for each in self.rounds if each.verdict is not None]
         counts = [sum(count(v.survival) for v in verdicts) for count in COUNTS.values()]
         numbers = [
@@ -50,7 +50,7 @@ class Loop:
 
 
 def markdown(target: str, loops: list[Loop]) -> str:
-    """The rows, then what was broken in which round."""
+    """Return the table, followed by the violations of each round."""
     lines = [
         f"`{target}`:",
         "",

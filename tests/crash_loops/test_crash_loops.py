@@ -23,7 +23,7 @@ LITTLE = 30  # what the load awaits before and behind a crash
 
 
 def told(loop: Loop) -> str:
-    """What is to be read when a test fails."""
+    """Return the text to show when a test fails."""
     return markdown("a sample", [loop])
 
 
@@ -36,7 +36,7 @@ def played(spec: str, case: Case, rounds: int = 1) -> Loop:
 
 
 def is_worth_it(loop: Loop) -> bool:
-    """There was something to lose in each round, and a consumer read while it went on."""
+    """True if each round could lose records, and a consumer read during it."""
     survivals = [each.verdict.survival for each in loop.rounds if each.verdict is not None]
     polls = [one for each in loop.rounds for one in each.history if one.action is Action.POLL]
     return bool(polls) and all(survival.acknowledged > LITTLE for survival in survivals)

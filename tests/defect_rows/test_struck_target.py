@@ -1,4 +1,4 @@
-"""What a run's target is behind, and that nothing of it reaches the next run."""
+"""The target of a run stands behind its defect, and nothing of it reaches the next run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named defects: each is a wrongness that exactly one requirement's test is there to find.
+"""Named defects: each is a wrong behaviour that the tests of exactly one requirement must notice.
 
 ``python -m tests.defects --target SPEC`` runs the table.
 """

@@ -52,11 +52,11 @@ class Progress:
         self.show(f"{defect.requirement} {defect.name}: {mark}")
 
     def show(self, text: str) -> None:
-        """As it is."""
+        """Print the text unchanged."""
         self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def _repeat(self, defect: Defect) -> str:
-        """The command that asks this row again, and all others of its requirement."""
+        """The command that runs this row again, and all others of its requirement."""
         asked = self.asked
         words = ["python", "-m", "tests.defects", "--target", asked.spec]
         words += ["--requirement", defect.requirement]
@@ -128,7 +128,7 @@ def main(
 
 
 def _run(asked: Asked, out: Path) -> int:
-    """The exit code; the table is written down."""
+    """Write the table and return the exit code."""
     try:
         with signals_raise():
             progress = Progress(Console(stderr=True), asked)

@@ -38,7 +38,7 @@ def one_api_is_listed_twice(_seen: SeenRequest, message: Message) -> None:
 
 
 class RangesStayAsTheyWere(FrameRule):
-    """What ApiVersions told the first connection, it tells all, whatever the broker is now."""
+    """The broker returns to all connections the ApiVersions answer that the first one received."""
 
     def __init__(self) -> None:
         self._told: bytes | None = None
@@ -52,7 +52,7 @@ class RangesStayAsTheyWere(FrameRule):
 
 
 class UnservedVersionGetsNoRange(FrameRule):
-    """UNSUPPORTED_VERSION comes with an empty table, as it did before 2.4."""
+    """UNSUPPORTED_VERSION comes with an empty table of APIs, as before 2.4."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         if not _is_unserved_api_versions(seen):
@@ -62,7 +62,7 @@ class UnservedVersionGetsNoRange(FrameRule):
 
 
 class NoSecondTry(FrameRule):
-    """After UNSUPPORTED_VERSION the connection is given the same answer for version 0."""
+    """After UNSUPPORTED_VERSION the broker refuses version 0 on the connection as well."""
 
     def __init__(self) -> None:
         self.refused = False
@@ -84,7 +84,7 @@ def blanks_in_names_are_accepted(seen: SeenRequest, message: Message) -> None:
 
 
 class AdvertisedVersionIsNotServed(FrameRule):
-    """DeleteTopics v1 is advertised, and closes the connection."""
+    """The broker advertises DeleteTopics v1, and closes the connection that sends it."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         api = api_named("DeleteTopics")
@@ -94,7 +94,7 @@ class AdvertisedVersionIsNotServed(FrameRule):
 
 
 class UnlistedApiIsAnswered(FrameRule):
-    """ControlledShutdown is not advertised, and answered all the same."""
+    """The broker answers ControlledShutdown, which it does not advertise."""
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         if len(seen.payload) < FIXED.size:
@@ -104,14 +104,14 @@ class UnlistedApiIsAnswered(FrameRule):
 
 
 def minimum_0_is_listed_at_version_3(_seen: SeenRequest, message: Message) -> None:
-    """ApiVersions v3 lists a feature whose minimum is 0."""
+    """ApiVersions v3 lists a feature with the minimum 0."""
     assert isinstance(message, ApiVersionsResponse)
     feature = ApiVersionsResponse.SupportedFeatureKey
     message.supported_features.append(feature(name="group.version", min_version=0, max_version=1))
 
 
 def unreleased_version_is_advertised(_seen: SeenRequest, message: Message) -> None:
-    """InitProducerId's unreleased version is in the table."""
+    """The table of ApiVersions contains InitProducerId's unreleased version."""
     assert isinstance(message, ApiVersionsResponse)
     api = api_named("InitProducerId")
     for one in message.api_keys:

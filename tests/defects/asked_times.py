@@ -1,4 +1,4 @@
-"""What an answer to ListOffsets says, beside the times that were asked for."""
+"""Answers to ListOffsets, paired with the times of the request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Told = ListOffsetsResponse.ListOffsetsPartitionResponse
 
 
 def asked_and_told(seen: SeenRequest, answer: Message) -> list[tuple[int, Told]]:
-    """Each time with what is said of it; nothing where the answer is another."""
+    """Each time with its answer; an empty list if ``answer`` is not of ListOffsets."""
     if not isinstance(answer, ListOffsetsResponse):
         return []
     assert isinstance(seen.message, ListOffsetsRequest)
@@ -20,5 +20,5 @@ def asked_and_told(seen: SeenRequest, answer: Message) -> list[tuple[int, Told]]
 
 
 def told_of(seen: SeenRequest, answer: Message, time: int) -> list[Told]:
-    """What is said of this time."""
+    """The answers for this time."""
     return [told for asked, told in asked_and_told(seen, answer) if asked == time]

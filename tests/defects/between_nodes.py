@@ -26,13 +26,13 @@ _FAR = 1 << 30
 
 
 class BetweenNodes(FrameRule):
-    """Clients meet nothing; ``interceptor`` stands between each broker and its link."""
+    """Base of rules for ``interceptor`` before each broker's link; no client's frames change."""
 
     interceptor: type[Interceptor]
 
 
 def stand_before(links: Links[Proxy], rule: BetweenNodes, net: RunningProxies) -> None:
-    """From now on what brokers ask the controller passes the rule before it comes to the link."""
+    """Put the rule between the brokers and each link to the controller."""
     for link in links.values():
         if link.destination == CONTROLLER:
             taken = link.proxy.listen
@@ -50,14 +50,14 @@ def stand_before(links: Links[Proxy], rule: BetweenNodes, net: RunningProxies) -
 
 
 async def _elsewhere(proxy: Proxy) -> None:
-    """The link listens at another port."""
+    """Move the link to another port."""
     await proxy.stop()
     proxy.listen = Address(proxy.listen.host, 0)
     await proxy.start()
 
 
 class _Proposals(Interceptor):
-    """Sees nothing but proposals and their answers."""
+    """Intercept only AlterPartition requests and their answers."""
 
     is_idle = False
 
@@ -67,7 +67,7 @@ class _Proposals(Interceptor):
 
 
 class _Twice(_Proposals):
-    """Every proposal goes twice, at once; the second answer comes to nobody."""
+    """Send every proposal twice at once, and drop the second answer."""
 
     def request(self, seen: SeenRequest) -> Sequence[Step]:
         again = bytearray(seen.payload)
@@ -80,7 +80,7 @@ class _Twice(_Proposals):
 
 
 class _NotAgain(_Proposals):
-    """Once a proposal was not answered, none is sent any more."""
+    """Send no proposal after one that was not answered."""
 
     has_given_up = False
 
@@ -101,7 +101,7 @@ class ProposalsDoNotWait(BetweenNodes):
 
 
 class ProposalsAreGivenUp(BetweenNodes):
-    """A leader that got no answer proposes nothing any more."""
+    """A leader that received no answer to a proposal sends no further one."""
 
     interceptor = _NotAgain
 

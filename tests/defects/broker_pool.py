@@ -1,7 +1,7 @@
-"""Private brokers that run on for the next row that asks for one with the same settings.
+"""Private brokers that run on for the next row that needs one with the same settings.
 
-A row that gives a broker back leaves no connection to it, and names on it that no other run makes.
-A broker that has ended, or a cluster that is not whole, is not given out again.
+A row that returns a broker leaves no connection to it, and names on it that no other run uses.
+The pool does not give out a broker that has ended, or a cluster that is not whole.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from harness.proxies.event import Event, Listener
 from harness.targets.target import Target
 
 IDLE_LIMIT = 2
-"""So many wait at most: an idle cluster has heartbeats too."""
+"""Most brokers that wait: an idle cluster has heartbeats too."""
 
 
 @dataclass(slots=True)
 class PooledBroker:
-    """A running broker or cluster; what is done to its links goes to its present listener."""
+    """A running broker or cluster; events of its links go to its present listener."""
 
     target: Target
     key: Hashable
     listener: Listener | None = None
     is_spoiled: bool = False
-    """Something may have been done to it that cannot be seen from outside."""
+    """True if it may be harmed in a way that cannot be seen from outside."""
 
     def forward(self, event: Event) -> None:
-        """For the links, which have one listener for all their life."""
+        """Listener of the links, which keep it for all their life."""
         if self.listener is not None:
             self.listener(event)
 
 
 @dataclass(slots=True)
 class BrokerPool:
-    """Those that wait, by their settings; the one that waited longest ends first."""
+    """The waiting brokers, by their settings; the one that waited longest ends first."""
 
     _idle: OrderedDict[int, PooledBroker] = field(default_factory=OrderedDict)
 
     def take(self, key: Hashable) -> PooledBroker | None:
-        """One that waits with these settings and is alive, which the caller gives back."""
+        """A live broker that waited with these settings, or None; the caller gives it back."""
         for number, one in list(self._idle.items()):
             if one.key == key:
                 del self._idle[number]
@@ -50,7 +50,7 @@ class BrokerPool:
         return None
 
     def give_back(self, one: PooledBroker, is_well: Callable[[Target], bool]) -> None:
-        """It waits from now on, or ends here when it has come to harm."""
+        """Let the broker wait from now on, or end it if it has come to harm."""
         one.listener = None
         if one.is_spoiled or not (one.target.is_alive() and is_well(one.target)):
             one.target.stop()
@@ -61,7 +61,7 @@ class BrokerPool:
             longest.target.stop()
 
     def stop(self) -> None:
-        """End all that wait; twice is fine."""
+        """End all that wait; a second call does nothing."""
         while self._idle:
             _, one = self._idle.popitem()
             one.target.stop()

@@ -1,4 +1,4 @@
-"""Which defects become rows of a table: those that strike the target, or a part of them."""
+"""Choice of the defects that become rows of a table: those for the target, or a sample of them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ from tests.defects.seen_on import CLUSTER_SEEN_ON, KAFKA_ALONE, REFERENCE
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Every Nth row, from the Kth on: N slices together are all rows, each row once."""
+    """Every Nth row, from the Kth on: N slices together contain each row once."""
 
     number: int
     count: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """``K/N``; raises ValueError."""
+        """Parse ``K/N``. Raises ValueError."""
         found = re.fullmatch(r"(\d+)/(\d+)", text)
         if found is None or not 1 <= int(found[1]) <= int(found[2]):
             raise ValueError(f"{text!r} is not K/N with K from 1 to N")
         return cls(int(found[1]), int(found[2]))
 
     def of(self, rows: Sequence[Defect]) -> list[Defect]:
-        """Those of this slice, in their order."""
+        """The rows of this slice, in their order."""
         return list(rows[self.number - 1 :: self.count])
 
 
 def strikes(defect: Defect, target: str) -> bool:
-    """What strikes no broker is the same whichever is named: it is seen with the built-in one, in
-    which are those of its own functions, and which is not asked what it cannot show."""
+    """True if a table for this target has a row for the defect.
+
+    Offline defects have the same result for every target, so they have rows for the built-in broker
+    alone, as defects of its own functions have. Defects that it cannot show have no row for it.
+    """
     if defect.where is Where.BUILT_IN:
         return target in (REFERENCE, CLUSTER_SEEN_ON)
     if target in (REFERENCE, CLUSTER_SEEN_ON) and defect.name in KAFKA_ALONE:
@@ -44,14 +47,14 @@ def strikes(defect: Defect, target: str) -> bool:
 
 
 def has_several_nodes(spec: str) -> bool:
-    """Whether the target that a string names is a cluster."""
+    """True if the target of this string is a cluster."""
     return any(word.startswith("nodes=") and word != "nodes=1" for word in spec.split(","))
 
 
 def sampled(defects: Sequence[Defect], count: int, seed: int) -> list[Defect]:
     """``count`` of them: first one of each area, then more, in an order that the seed decides.
 
-    What no built-in broker shows is always among them.
+    Defects that the built-in broker cannot show are always among them.
     """
     shuffled = list(defects)
     random.Random(seed).shuffle(shuffled)

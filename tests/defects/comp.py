@@ -31,7 +31,7 @@ SMALL_LIMIT_BYTES = 2000  # of the topic that COMP-010 asks about
 
 
 def _sent(seen: SeenRequest) -> bytes:
-    """What the request's only partition is to get, empty when it is no batch of magic 2."""
+    """The bytes for the request's only partition; empty unless they are a batch of magic 2."""
     assert isinstance(seen.message, ProduceRequest)
     for topic in seen.message.topic_data:
         data = bytes(topic.partition_data[0].records or b"")
@@ -40,7 +40,7 @@ def _sent(seen: SeenRequest) -> bytes:
 
 
 def _sound(seen: SeenRequest) -> RecordBatch | None:
-    """The batch that was sent, None when it cannot be read."""
+    """The batch in the request; None when it cannot be decoded."""
     try:
         return next(iter(decode_batches(_sent(seen))), None)
     except CodecError:
@@ -65,7 +65,7 @@ def _turns(
     *,
     when: Callable[[int], bool] = bool,
 ) -> Callable[[Callable[[], None]], Defect]:
-    """A defect that answers Produce with ``code`` in this situation, ``when`` of the error."""
+    """Make a defect that answers Produce with ``code`` in a situation, if ``when`` of the error."""
 
     def make(described: Callable[[], None]) -> Defect:
         def edit(seen: SeenRequest, message: Message) -> None:
@@ -109,7 +109,7 @@ def snappy_loses_the_last_record(_seen: SeenRequest, message: Message) -> None:
 
 
 def _recoded(word: bytes, codec: str) -> Callable[[RecordBatch], RecordBatch]:
-    """Batches of a test, by the word in their values, stored without their codec."""
+    """Remove the codec from the batches of one test, which have ``word`` in their first value."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         if batch.compression != codec or not _first_value(batch).startswith(word):
@@ -121,19 +121,19 @@ def _recoded(word: bytes, codec: str) -> Callable[[RecordBatch], RecordBatch]:
 
 @answers("COMP-002", r"sent in .*, stored in \['none', 'none', ", "Fetch")
 def gzip_is_unpacked_for_good(_seen: SeenRequest, message: Message) -> None:
-    """What a producer sent in gzip is stored uncompressed."""
+    """The broker stores uncompressed the batches that a producer sent in gzip."""
     change_stored(message, _recoded(b"unchanged", "gzip"))
 
 
 @answers("COMP-003", r"a topic of lz4 holds \['none'\]", "Fetch")
 def the_topics_codec_is_not_looked_at(_seen: SeenRequest, message: Message) -> None:
-    """A topic of lz4 stores batches uncompressed."""
+    """The broker stores batches uncompressed in a topic of lz4."""
     change_stored(message, _recoded(b"recoded", "lz4"))
 
 
 @answers("COMP-006", r"from, to \(14, 15\)", "Produce", range(FIRST_OF_BATCHES, 99))
 def a_packed_batch_is_told_by_its_end(seen: SeenRequest, message: Message) -> None:
-    """A compressed batch is acknowledged with the offset of its last record."""
+    """The broker acknowledges a compressed batch with the offset of its last record."""
     batch = _sound(seen)
     if batch is None or not batch.attributes & CODEC_MASK:
         return
@@ -144,7 +144,7 @@ def a_packed_batch_is_told_by_its_end(seen: SeenRequest, message: Message) -> No
 
 @answers("COMP-005", r"in zstd: error is UNSUPPORTED_COMPRESSION_TYPE", "Fetch", range(10, 11))
 def zstd_comes_one_version_late(_seen: SeenRequest, message: Message) -> None:
-    """Fetch 10 gets no zstd."""
+    """Fetch v10 refuses batches in zstd with UNSUPPORTED_COMPRESSION_TYPE."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for one in topic.partitions:
@@ -203,22 +203,22 @@ def _is_one_packed(seen: SeenRequest) -> bool:
 @_turns("COMP-004", r"zstd: error is NONE \(0\), expected UNSUPP", ErrorCode.NONE, _is_zstd,
         when=_is_unsupported)  # fmt: skip
 def zstd_is_taken_at_any_version() -> None:
-    """A batch in zstd is acknowledged before Produce 7."""
+    """The broker acknowledges a batch in zstd before Produce v7."""
 
 
 @_turns("COMP-007", r"(begun wrong|cut in half): taken", ErrorCode.NONE, _is_undecodable)
 def nobody_looks_inside() -> None:
-    """A batch whose records cannot be decompressed is acknowledged."""
+    """The broker acknowledges a batch with records that it cannot decompress."""
 
 
 @_turns("COMP-008", r"a batch of codec 5 is taken", ErrorCode.NONE, _is_of_no_codec)
 def unknown_codecs_are_taken() -> None:
-    """A batch in a codec that there is not is acknowledged."""
+    """The broker acknowledges a batch with an unknown codec."""
 
 
 @_turns("COMP-009", r"five by the header, 4 inside: error is NONE", ErrorCode.NONE, _holds_less)
 def records_inside_are_not_counted() -> None:
-    """A compressed batch with fewer records than its header says is acknowledged."""
+    """The broker acknowledges a compressed batch with fewer records than its header says."""
 
 
 TOO_LARGE = ErrorCode.MESSAGE_TOO_LARGE
@@ -227,19 +227,19 @@ TOO_LARGE = ErrorCode.MESSAGE_TOO_LARGE
 @_turns("COMP-010", r"gzip, stored as sent: error is MESSAGE_TOO_LARGE", TOO_LARGE,
         _is_large_unpacked, when=_is_taken)  # fmt: skip
 def the_limit_is_of_the_unpacked_size() -> None:
-    """A batch whose records are larger than the limit is refused, however small it is packed."""
+    """The broker refuses a small batch if its decompressed records are larger than the limit."""
 
 
 @_turns("COMP-011", r"error is CORRUPT_MESSAGE", ErrorCode.CORRUPT_MESSAGE,
         _is_raw_snappy, when=_is_taken)  # fmt: skip
 def snappy_has_to_be_framed() -> None:
-    """Snappy without the framing of the Java client is refused."""
+    """The broker refuses snappy without the framing of the Java client."""
 
 
 @_turns("COMP-012", r"gzip: error is INVALID_RECORD", ErrorCode.INVALID_RECORD,
         _is_one_packed, when=_is_taken)  # fmt: skip
 def one_record_may_not_be_packed() -> None:
-    """A compressed batch of one record is refused."""
+    """The broker refuses a compressed batch of one record."""
 
 
 DEFECTS = [

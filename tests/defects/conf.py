@@ -1,4 +1,4 @@
-"""Defects of area CONF: how configs are shown."""
+"""Defects of area CONF: descriptions of configs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_LIMITS = frozenset({"1048588", "1000012"})
 
 @answers("CONF-001", r"not shown: \['flush\.ms'\]", "DescribeConfigs")
 def a_config_is_forgotten(_: SeenRequest, message: Message) -> None:
-    """A topic's flush.ms is not among its configs."""
+    """DescribeConfigs leaves out a topic's flush.ms."""
     assert isinstance(message, DescribeConfigsResponse)
     for result in message.results:
         if result.resource_type == TOPIC:
@@ -32,7 +32,7 @@ def a_config_is_forgotten(_: SeenRequest, message: Message) -> None:
 
 @answers("CONF-002", r"configs with the topic as source: .*'segment\.bytes'", "DescribeConfigs")
 def what_is_inherited_is_the_topics(_: SeenRequest, message: Message) -> None:
-    """The segment size has the topic as its source, also where it is the broker's."""
+    """DescribeConfigs names the topic as the source of a segment size that the broker sets."""
     assert isinstance(message, DescribeConfigsResponse)
     for result in message.results:
         for config in result.configs:
@@ -42,7 +42,7 @@ def what_is_inherited_is_the_topics(_: SeenRequest, message: Message) -> None:
 
 @answers("CONF-003", r"a default that was given has source 5", "DescribeConfigs")
 def a_given_default_is_a_default(_: SeenRequest, message: Message) -> None:
-    """Where a value is the default, nobody looks whether it was given."""
+    """DescribeConfigs reports a value that equals the default as the default, even if set."""
     assert isinstance(message, DescribeConfigsResponse)
     for result in message.results:
         for config in result.configs:
@@ -52,7 +52,7 @@ def a_given_default_is_a_default(_: SeenRequest, message: Message) -> None:
 
 @answers("CONF-004", r"the first synonym is", "DescribeConfigs")
 def synonyms_begin_with_the_default(_: SeenRequest, message: Message) -> None:
-    """Synonyms stand from the least to the most specific."""
+    """DescribeConfigs lists synonyms from the least to the most specific."""
     assert isinstance(message, DescribeConfigsResponse)
     for result in message.results:
         for config in result.configs:
@@ -61,14 +61,14 @@ def synonyms_begin_with_the_default(_: SeenRequest, message: Message) -> None:
 
 @takes("CONF-005", r"named were .*shown are", DescribeConfigsRequest)
 def named_keys_are_not_looked_at(request: DescribeConfigsRequest) -> None:
-    """All configs are shown, whichever are named."""
+    """DescribeConfigs returns all configs, whatever keys the request names."""
     for resource in request.resources:
         resource.configuration_keys = None
 
 
 @answers("CONF-006", r"a secret is shown: '\*{8}'", "DescribeConfigs")
 def secrets_are_stars(_: SeenRequest, message: Message) -> None:
-    """A secret's value is eight stars instead of null."""
+    """DescribeConfigs returns eight stars instead of null as the value of a secret."""
     assert isinstance(message, DescribeConfigsResponse)
     for result in message.results:
         for config in result.configs:
@@ -78,7 +78,7 @@ def secrets_are_stars(_: SeenRequest, message: Message) -> None:
 
 @answers("CONF-007", r"configs of \(2, .*error is NONE \(0\), expected UNK", "DescribeConfigs")
 def an_unknown_topic_has_no_configs(_: SeenRequest, message: Message) -> None:
-    """A topic that is not there is described without configs and without an error."""
+    """DescribeConfigs returns no configs and no error for a topic that does not exist."""
     assert isinstance(message, DescribeConfigsResponse)
     for result in message.results:
         if result.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -87,7 +87,7 @@ def an_unknown_topic_has_no_configs(_: SeenRequest, message: Message) -> None:
 
 @answers("CONF-018", r"\(32, '.*'\) is not listed", "ListConfigResources")
 def groups_are_not_listed(_: SeenRequest, message: Message) -> None:
-    """A group with a config of its own is left out of the list."""
+    """ListConfigResources leaves out groups with a config."""
     assert isinstance(message, ListConfigResourcesResponse)
     message.config_resources = [
         each for each in message.config_resources if each.resource_type != GROUP
@@ -96,7 +96,7 @@ def groups_are_not_listed(_: SeenRequest, message: Message) -> None:
 
 @answers("CONF-019", r"'replica\.lag\.time\.max\.ms': \{'10000'\}", "DescribeConfigs")
 def the_lag_has_an_old_default(_: SeenRequest, message: Message) -> None:
-    """A replica may lag for 10 seconds by default, as it was before KIP-537."""
+    """The default of replica.lag.time.max.ms is 10 seconds, as before KIP-537."""
     assert isinstance(message, DescribeConfigsResponse)
     for result in message.results:
         for config in result.configs:

@@ -1,4 +1,4 @@
-"""Defects of area CONF: how configs are changed."""
+"""Defects of area CONF: changes of configs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Key = AlterConfigsRequest.AlterableConfig
 
 
 class UnnamedConfigsStay(FrameRule):
-    """AlterConfigs leaves what was given at the topic's creation and is not named."""
+    """AlterConfigs keeps configs of the topic's creation that the request does not name."""
 
     def __init__(self) -> None:
         self._given: dict[str, dict[str, str | None]] = {}
@@ -44,14 +44,14 @@ class UnnamedConfigsStay(FrameRule):
 
 @takes("CONF-009", r"after SET of retention\.ms and DELETE", IncrementalAlterConfigsRequest)
 def nothing_is_deleted(request: IncrementalAlterConfigsRequest) -> None:
-    """DELETE leaves the config as it is."""
+    """DELETE leaves the config unchanged."""
     for resource in request.resources:
         resource.configs = [c for c in resource.configs if c.config_operation != DELETE]
 
 
 @takes("CONF-010", r"APPEND on retention\.ms: error is NONE", IncrementalAlterConfigsRequest)
 def adding_to_a_number_sets_it(request: IncrementalAlterConfigsRequest) -> None:
-    """APPEND and SUBTRACT set the value of what is no list."""
+    """APPEND and SUBTRACT set the value of a config that is not a list."""
     for resource in request.resources:
         for config in resource.configs:
             if config.config_operation in (APPEND, SUBTRACT) and config.name not in LISTS:
@@ -60,14 +60,14 @@ def adding_to_a_number_sets_it(request: IncrementalAlterConfigsRequest) -> None:
 
 @takes("CONF-011", r"a topic twice: error is NONE", IncrementalAlterConfigsRequest)
 def the_last_of_a_name_counts(request: IncrementalAlterConfigsRequest) -> None:
-    """Of a resource that stands there twice the first is not looked at."""
+    """The broker ignores the first entry of a resource that is named twice."""
     last = {(each.resource_type, each.resource_name): each for each in request.resources}
     request.resources = list(last.values())
 
 
 @takes("CONF-012", r"after a validation retention\.ms is 2000000", AlterConfigsRequest)
 def configs_are_never_only_validated(request: AlterConfigsRequest) -> None:
-    """validate_only is not looked at."""
+    """The broker ignores validate_only."""
     request.validate_only = False
 
 
@@ -79,7 +79,7 @@ def _without(request: AlterConfigsRequest, is_dropped: Callable[[str], bool]) ->
 
 @takes("CONF-013", r"no\.such\.config=1: error is NONE", AlterConfigsRequest)
 def unknown_configs_are_left_out(request: AlterConfigsRequest) -> None:
-    """A key that nobody knows is taken and forgotten."""
+    """The broker accepts an unknown key and ignores it."""
     _without(request, lambda name: name.startswith("no."))
 
 
@@ -87,13 +87,13 @@ def unknown_configs_are_left_out(request: AlterConfigsRequest) -> None:
     "CONF-014", r"a batch of .* with max\.message\.bytes 2000: error is NONE", AlterConfigsRequest
 )
 def a_limit_is_that_of_the_creation(request: AlterConfigsRequest) -> None:
-    """A change of max.message.bytes is taken and never heeded."""
+    """The broker accepts a change of max.message.bytes and never applies it."""
     _without(request, lambda name: name == "max.message.bytes")
 
 
 @takes("CONF-016", r"'retention\.ms': '1500000'\}", IncrementalAlterConfigsRequest)
 def one_broker_is_all_brokers(request: IncrementalAlterConfigsRequest) -> None:
-    """What is set for one broker is set for all of them: the last one counts."""
+    """The broker applies the configs of one broker to all of them; the last change counts."""
     for resource in request.resources:
         if resource.resource_type == BROKER:
             resource.resource_name = ""
@@ -103,7 +103,7 @@ def one_broker_is_all_brokers(request: IncrementalAlterConfigsRequest) -> None:
     "CONF-017", r"a topic with replica\.fetch\.max\.bytes=.*: error is NONE", AlterConfigsRequest
 )
 def topics_take_configs_of_brokers(request: AlterConfigsRequest) -> None:
-    """How replicas fetch may be set for a topic, where it is of no use."""
+    """The broker accepts configs of replica fetches for a topic, which has no use for them."""
     _without(request, lambda name: name.startswith("replica."))
 
 

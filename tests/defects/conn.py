@@ -26,7 +26,7 @@ CUT_NAME = b"a-to"
 
 
 class BytesFollowTheFrame(FrameRule):
-    """Behind an answer stand four bytes that its size does not count."""
+    """The broker sends four bytes after an answer that its size does not count."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         # An empty frame is four zero bytes on the wire.
@@ -34,7 +34,7 @@ class BytesFollowTheFrame(FrameRule):
 
 
 class GreetsBeforeTheFirstAnswer(FrameRule):
-    """The first answer of a connection comes behind a greeting."""
+    """The broker sends a greeting before the first answer of a connection."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         if seen.ordinal == 0 and is_from(seen, "CONN-002"):
@@ -43,7 +43,7 @@ class GreetsBeforeTheFirstAnswer(FrameRule):
 
 
 class NegativeCorrelationIdBecomesZero(FrameRule):
-    """The broker answers with correlation id 0 when the request's is -1."""
+    """The broker answers with correlation id 0 if the request's is -1."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         if correlation_id(seen.payload) == -1:
@@ -52,7 +52,7 @@ class NegativeCorrelationIdBecomesZero(FrameRule):
 
 
 class ChangesPlaces(FrameRule):
-    """Two answers in a row change places when their requests have these correlation ids."""
+    """Swap two answers in a row if their requests have these correlation ids."""
 
     first, second = 1010, 1011
 
@@ -73,11 +73,11 @@ class ChangesPlaces(FrameRule):
 
 
 class AnswersInReverse(ChangesPlaces):
-    """Two answers of a long pipeline change places."""
+    """The broker swaps two answers of a long pipeline."""
 
 
 class CheapRequestOvertakes(ChangesPlaces):
-    """ApiVersions is answered before the long poll that was sent before it."""
+    """The broker answers ApiVersions before the long poll that was sent before it."""
 
     first, second = 71, 72
 
@@ -87,14 +87,14 @@ class CheapRequestOvertakes(ChangesPlaces):
 
 
 class LosesOneOfManyOutstanding(FrameRule):
-    """Of a thousand outstanding requests one is dropped."""
+    """The broker drops one of a thousand outstanding requests."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         return [] if seen.ordinal == 700 and correlation_id(seen.payload) == 5700 else [payload]
 
 
 class LongPollStopsAllConnections(FrameRule):
-    """While a Fetch waits, requests of another connection are left lying."""
+    """The broker does not serve another connection while a Fetch waits."""
 
     def __init__(self) -> None:
         self.waiting: SeenRequest | None = None
@@ -113,7 +113,7 @@ class LongPollStopsAllConnections(FrameRule):
 
 
 class AcksZeroIsAnswered(FrameRule):
-    """A Produce with acks=0 is answered, before the request that comes next."""
+    """The broker answers a Produce with acks=0, before the next request."""
 
     def __init__(self) -> None:
         self.silent: SeenRequest | None = None
@@ -132,28 +132,28 @@ class AcksZeroIsAnswered(FrameRule):
 
 
 class OversizeFrameIsAnswered(FrameRule):
-    """A frame that is too large is answered with an error instead of a close."""
+    """The broker answers an oversize frame with an error instead of a close."""
 
     def on_bad_length(self, length: int) -> bytes | None:
         return frame(struct.pack(">ih", 0, -1)) if length > 0 else None
 
 
 class NegativeSizeIsAnswered(FrameRule):
-    """A negative frame size is answered with an error instead of a close."""
+    """The broker answers a negative frame size with an error instead of a close."""
 
     def on_bad_length(self, length: int) -> bytes | None:
         return frame(struct.pack(">ih", 0, -1)) if length < 0 else None
 
 
 class HeaderlessFrameIsAnswered(FrameRule):
-    """A frame without room for a header is answered with an error instead of a close."""
+    """The broker answers a frame without room for a header with an error instead of a close."""
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         return [error_answer(seen)] if len(seen.payload) < HEADER_FIXED.size else []
 
 
 class UnknownKeyIsAnswered(FrameRule):
-    """An api key far beyond the table is answered with an error instead of a close."""
+    """The broker answers an API key far beyond the table with an error instead of a close."""
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         if len(seen.payload) < HEADER_FIXED.size:
@@ -162,7 +162,7 @@ class UnknownKeyIsAnswered(FrameRule):
 
 
 class UnsupportedVersionIsAnswered(FrameRule):
-    """FindCoordinator at the version behind its highest is answered instead of a close."""
+    """The broker answers FindCoordinator above its highest version instead of a close."""
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         if len(seen.payload) < HEADER_FIXED.size:
@@ -175,7 +175,7 @@ class UnsupportedVersionIsAnswered(FrameRule):
 
 
 class CutBodyIsAnswered(FrameRule):
-    """A Metadata request that ends inside a topic's name is answered as if it named none."""
+    """The broker answers Metadata that ends inside a topic's name as if it named no topic."""
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         is_cut = seen.api is not None and seen.api.name == "Metadata" and seen.message is None
@@ -186,7 +186,7 @@ class CutBodyIsAnswered(FrameRule):
 
 
 class NullClientIdIsRefused(FrameRule):
-    """A Produce without a client id closes the connection."""
+    """The broker closes the connection on a Produce without a client id."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         is_nameless = seen.header is not None and seen.header.client_id is None
@@ -195,21 +195,21 @@ class NullClientIdIsRefused(FrameRule):
 
 
 class FirstSegmentIsTheFrame(FrameRule):
-    """Only the first segment of a frame that comes in single bytes is read."""
+    """The broker reads only the first segment of a frame that comes in single bytes."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         return seen.payload[:1] if is_from(seen, "CONN-020") else seen.payload
 
 
 class LaterFramesOfASegmentAreLost(FrameRule):
-    """Of the frames in one segment the fifth is lost."""
+    """The broker loses the fifth of the frames in one segment."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         return [] if seen.ordinal == 4 and is_from(seen, "CONN-021") else [payload]
 
 
 class TrailingByteAtOneVersion(FrameRule):
-    """InitProducerId v5 is answered with a byte too many."""
+    """The broker answers InitProducerId v5 with a trailing byte."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         api = api_named("InitProducerId")
@@ -219,7 +219,7 @@ class TrailingByteAtOneVersion(FrameRule):
 
 
 class LayoutOfAnOlderVersion(FrameRule):
-    """FindCoordinator v6 is answered in the layout of v3, which names one coordinator."""
+    """The broker answers FindCoordinator v6 in the layout of v3, which names one coordinator."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         api = api_named("FindCoordinator")
@@ -230,7 +230,7 @@ class LayoutOfAnOlderVersion(FrameRule):
 
 
 class FlexibleAnswerWithoutHeaderTags(FrameRule):
-    """ListOffsets v6 and up is answered with response header v0."""
+    """The broker answers ListOffsets v6 and up with response header v0."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         api = api_named("ListOffsets")
@@ -241,7 +241,7 @@ class FlexibleAnswerWithoutHeaderTags(FrameRule):
 
 
 class ApiVersionsWithHeaderTags(FrameRule):
-    """ApiVersions v3 and up is answered with response header v1."""
+    """The broker answers ApiVersions v3 and up with response header v1."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         if is_from(seen, "CONN-027"):

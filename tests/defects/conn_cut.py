@@ -1,4 +1,4 @@
-"""Defects of a broker that does not wait for a request's end."""
+"""Defects of a broker that does not wait for the end of a request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OWN_ID = 0x43555400  # of no other request
 
 
 class CompletesWhatWasCut(FrameRule):
-    """Of a request that ends too early the broker finds the rest itself."""
+    """The broker completes by itself a request that ends too early."""
 
     def __init__(self) -> None:
         self.whole = b""
@@ -43,7 +43,7 @@ class CompletesWhatWasCut(FrameRule):
 
 
 class _DoesWhatCameWhole(FrameRule):
-    """Of a request that ends too early, the entries that are whole are carried out."""
+    """The broker carries out the whole entries of a request that ends too early."""
 
     def on_cut(self, rest: bytes) -> bytes:
         whole_bytes = LENGTH_BYTES + int.from_bytes(rest[:LENGTH_BYTES])
@@ -54,12 +54,12 @@ class _DoesWhatCameWhole(FrameRule):
         return frame(with_body(seen, seen.message)) if there else rest
 
     def keep(self, message: Message, rest: bytes) -> bool:
-        """Leave in the message only entries whose bytes are in ``rest``; whether there are any."""
+        """Keep only the entries with their bytes in ``rest``. Return True if any are left."""
         raise NotImplementedError
 
 
 class AppendsPartitionsBeforeTheCut(_DoesWhatCameWhole):
-    """Of a Produce for several partitions, each is appended as soon as it has come."""
+    """The broker appends each partition of a Produce as soon as it has received it."""
 
     def keep(self, message: Message, rest: bytes) -> bool:
         if not isinstance(message, ProduceRequest):
@@ -73,7 +73,7 @@ class AppendsPartitionsBeforeTheCut(_DoesWhatCameWhole):
 
 
 class CreatesTopicsBeforeTheCut(_DoesWhatCameWhole):
-    """Topics of a CreateTopics are created as they come."""
+    """The broker creates each topic of a CreateTopics as soon as it has received it."""
 
     def keep(self, message: Message, rest: bytes) -> bool:
         if not isinstance(message, CreateTopicsRequest):
@@ -87,7 +87,7 @@ class CreatesTopicsBeforeTheCut(_DoesWhatCameWhole):
 
 
 class DeletesTopicsBeforeTheCut(_DoesWhatCameWhole):
-    """Topics of a DeleteTopics are deleted as they come."""
+    """The broker deletes each topic of a DeleteTopics as soon as it has received it."""
 
     def keep(self, message: Message, rest: bytes) -> bool:
         if not isinstance(message, DeleteTopicsRequest):
@@ -98,7 +98,7 @@ class DeletesTopicsBeforeTheCut(_DoesWhatCameWhole):
 
 
 class AnswersWhatWasCut(FrameRule):
-    """Half a request is answered, where its client can hear it."""
+    """The broker answers half a request if its client can still receive."""
 
     # Another request in its place, so that there is something to answer.
     ASKS = frame(encode_request(ApiVersionsRequest(), 0, OWN_ID))
@@ -113,7 +113,7 @@ class AnswersWhatWasCut(FrameRule):
 
 
 class HalfABatchUsesUpItsSequence(FrameRule):
-    """A batch of which the beginning came before is taken for a duplicate."""
+    """The broker takes a batch for a duplicate if it received the beginning of it before."""
 
     def __init__(self) -> None:
         self.was_cut = False
@@ -143,7 +143,7 @@ def _is_of_a_producer(seen: SeenRequest) -> bool:
 
 
 class LosesOneOfAPipeline(FrameRule):
-    """Of the requests that one connection has sent at once, the second is lost."""
+    """The broker loses the second of the requests that a connection sent at once."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         is_produce = isinstance(seen.message, ProduceRequest)

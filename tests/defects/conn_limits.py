@@ -1,4 +1,4 @@
-"""Defects of area CONN that strike brokers which limit their connections."""
+"""Defects of area CONN that strike brokers with limits for their connections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.defects.defect import rule
 
 @dataclass(frozen=True)
 class _HalfOpenAfter(HalfOpen):
-    """Hides the end of a stream that had bytes, or of one that had none."""
+    """Hide the end of a stream that had bytes, or of one that had none."""
 
     had_bytes: bool = True
 
@@ -34,13 +34,13 @@ class _HalfOpenAfterState(ToxicState[_HalfOpenAfter]):
 
 
 class SilentConnectionsStay(FrameRule):
-    """Who is silent for any time is not sent away."""
+    """The broker never closes a silent connection."""
 
     toxics = (_HalfOpenAfter(),)
 
 
 class TooManyAreKeptWaiting(FrameRule):
-    """A connection too many is neither served nor closed."""
+    """The broker neither serves nor closes a connection beyond the limit."""
 
     toxics = (_HalfOpenAfter(had_bytes=False),)
 

@@ -1,4 +1,4 @@
-"""Defects of area CONN that concern single requests, unusual ones among them."""
+"""Defects of area CONN in single requests, unusual ones among them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = struct.pack(">i", 2**31 - 1)
 
 
 class ApiNeedsItsOwnConnection(FrameRule):
-    """ListOffsets is served only as the first request of a connection."""
+    """The broker serves ListOffsets only as the first request of a connection."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         is_late = seen.api is api_named("ListOffsets") and seen.ordinal > 0
@@ -36,7 +36,7 @@ class VoteIsAnsweredByABroker(FrameRule):
 
 
 class WaitsForTheElementsOfAnAbsurdArray(FrameRule):
-    """Metadata v0 that announces 2147483647 topics is neither answered nor refused."""
+    """The broker neither answers nor refuses Metadata v0 that announces 2147483647 topics."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         is_metadata = seen.api is not None and seen.api.name == "Metadata" and seen.version == 0
@@ -45,7 +45,7 @@ class WaitsForTheElementsOfAnAbsurdArray(FrameRule):
 
 
 class TrailingBytesAreARequest(FrameRule):
-    """Bytes behind the body of DeleteTopics are answered as if they were a request."""
+    """The broker answers bytes behind the body of DeleteTopics as if they were a request."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         is_delete = seen.api is not None and seen.api.name == "DeleteTopics"

@@ -1,4 +1,4 @@
-"""Defects of area CONN: streams that are read in pieces, ids that come again, slow readers."""
+"""Defects of area CONN: partial reads, repeated correlation ids, slow readers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.defects.one_client import is_from, misread
 
 
 class RestOfAPieceIsLost(FrameRule):
-    """What stands behind a whole frame is lost when it is only the beginning of the next."""
+    """The broker loses the bytes after a whole frame if they are only the beginning of the next."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         begins_late = seen.ordinal > 0 and is_from(seen, "CONN-020")
@@ -18,7 +18,7 @@ class RestOfAPieceIsLost(FrameRule):
 
 
 class AnIdMayBeInFlightOnce(FrameRule):
-    """A request whose correlation id waits for an answer already closes the connection."""
+    """The broker closes the connection if a request's correlation id is already in flight."""
 
     def __init__(self) -> None:
         self.in_flight: set[tuple[int, int]] = set()
@@ -39,7 +39,7 @@ class AnIdMayBeInFlightOnce(FrameRule):
 
 
 class StalledReaderStopsAllConnections(FrameRule):
-    """While a client does not read its answers, requests of another one are left lying."""
+    """The broker stops serving other clients while one does not read its answers."""
 
     def __init__(self) -> None:
         self.unread = 0

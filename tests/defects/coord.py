@@ -13,14 +13,14 @@ from tests.defects.defect import answers
 
 @answers("COORD-005", r"asked for the keys .*, the answer has", "FindCoordinator", range(4, 99))
 def only_two_keys_are_looked_at(seen: SeenRequest, message: Message) -> None:
-    """Of several keys in one request the third and all after it are forgotten."""
+    """FindCoordinator ignores all but the first two keys of a request."""
     assert isinstance(seen.message, FindCoordinatorRequest)
     assert isinstance(message, FindCoordinatorResponse)
     del message.coordinators[2:]
 
 
 def nobody_is_named_without_an_error(_seen: SeenRequest, message: Message) -> None:
-    """Before the offsets topic exists, FindCoordinator names no node and has no error."""
+    """FindCoordinator names no node and has no error before the offsets topic exists."""
     assert isinstance(message, FindCoordinatorResponse)
     for one in message.coordinators:
         if one.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE:

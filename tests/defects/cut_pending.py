@@ -1,4 +1,4 @@
-"""A defect of area REPL: what a leader only wishes for counts already."""
+"""A defect of area REPL: an ISR that a leader has only proposed counts already."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMITTED, LEADER_ALONE = 3, 1
 
 
 class WhoIsToGoIsNotWaitedFor(NewestTopic):
-    """The high watermark moves on without a follower that the controller has not let go."""
+    """The high watermark advances without a follower that the controller has not removed."""
 
     def __init__(self) -> None:
         super().__init__()

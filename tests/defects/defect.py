@@ -1,8 +1,8 @@
-"""What a defect is: a name, the requirement that must notice it, the reason it must give.
+"""Definition of a defect: a name, the requirement that must notice it, the reason it must give.
 
-A defect sits between the tests and a broker: a rule that changes frames on their way. So the
-same defect works on the reference broker and on a real Apache Kafka. What is judged without a
-broker has a function of ours in its place, and the defect is a wrong one.
+A defect is a rule between the tests and a broker that changes frames. So the same defect works
+on the reference broker and on a real Apache Kafka. A requirement that is judged without a broker
+has a function of this project in its place, and the defect is a wrong one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BUILT_IN = "harness.reference_broker"
 
 
 class Where(Enum):
-    """What a defect strikes, and so which tests are run under it."""
+    """The thing that a defect strikes, and so the tests that run under it."""
 
     SHARED = "the broker that all tests ask"
     PRIVATE = "the brokers that tests start for themselves"
@@ -34,9 +34,9 @@ class Where(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WrongFunction:
-    """``instead`` stands in place of ``name`` in ``module``, before any test imports it.
+    """``instead`` replaces ``name`` in ``module``, before any test imports it.
 
-    ``instead`` gets what is right as its first argument, and returns what is used.
+    ``instead`` is called with the right object, and returns the wrong one.
     """
 
     module: str
@@ -44,7 +44,7 @@ class WrongFunction:
     instead: Callable[[Any], Any]
 
     def put_in_place(self) -> None:
-        """Whoever imports the name from now on gets the wrong one."""
+        """Replace the name in its module: every later import gets the wrong one."""
         holder = importlib.import_module(self.module)
         *outer, name = self.name.split(".")
         for part in outer:
@@ -71,8 +71,8 @@ class Defect:
 
     ``private``: it strikes the brokers that tests start for themselves, not the shared one.
     ``joined``: of these, those that virtual brokers join.
-    ``wrong``: it strikes a function of ours, and ``rule`` changes nothing.
-    ``built_in``: that function is one of the built-in broker; else no broker is asked.
+    ``wrong``: it strikes a function of this project, and ``rule`` changes nothing.
+    ``built_in``: that function belongs to the built-in broker; otherwise no test uses a broker.
     ``cluster``: several brokers show it; what :attr:`SeenRequest.place` leads to is one of them.
     """
 
@@ -89,24 +89,24 @@ class Defect:
 
     @property
     def where(self) -> Where:
-        """What it strikes."""
+        """The thing that the defect strikes."""
         if self.wrong is not None:
             return Where.BUILT_IN if self.built_in else Where.OFFLINE
         return Where.PRIVATE if self.private else Where.SHARED
 
     @property
     def area(self) -> str:
-        """Of its requirement."""
+        """The area of its requirement."""
         return self.requirement.split("-")[0]
 
 
 def answers(
     requirement: str, reason: str, api: str, versions: range | None = None
 ) -> Callable[[Callable[[SeenRequest, Message], None]], Defect]:
-    """A defect that changes the decoded answers of one API: the function edits the message.
+    """Make a defect that changes the decoded answers of one API: the function edits the message.
 
-    It strikes only where the request can be read too, as ``seen.message``.
-    ``versions``: only answers at these versions; all of them when left out.
+    It strikes only where the request can be decoded too, as ``seen.message``.
+    ``versions``: only answers at these versions; all of them by default.
     """
 
     def make(edit: Callable[[SeenRequest, Message], None]) -> Defect:
@@ -126,14 +126,14 @@ def answers(
 
 
 def rule(requirement: str, reason: str, made: type[FrameRule]) -> Defect:
-    """A defect that is a whole frame rule."""
+    """Make a defect of a whole frame rule."""
     return _defect(made, requirement, reason, made)
 
 
 def wrong(
     requirement: str, reason: str, module: str, name: str
 ) -> Callable[[Callable[[Any], Any]], Defect]:
-    """A defect for what is judged by document: the function makes a wrong one of the right one.
+    """Make a defect for a requirement that is judged by document: a function that makes it wrong.
 
     ``name`` in ``module``, with a dot for a method.
     """
@@ -148,10 +148,9 @@ def wrong(
 def wrong_in_broker(
     requirement: str, reason: str, module: str, name: str
 ) -> Callable[[Callable[[Any], Any]], Defect]:
-    """A defect of the built-in broker, most of them of its files: as :func:`wrong`.
+    """Make a defect of a function of the built-in broker, mostly of its files: as :func:`wrong`.
 
-    ``module`` is the one, below the broker's package, in which the name is looked up when it is
-    used.
+    ``module``: the module below the broker's package that looks the name up when it uses it.
     """
     make_wrong = wrong(requirement, reason, f"{BUILT_IN}.{module}", name)
     return lambda instead: replace(make_wrong(instead), built_in=True)
@@ -172,7 +171,7 @@ def _defect(
 def edited(
     seen: SeenRequest, payload: bytes, edit: Callable[[SeenRequest, Message], None]
 ) -> bytes:
-    """An answer with its message changed; one that cannot be decoded stays as it is."""
+    """Return an answer with its message changed, or unchanged if it cannot be decoded."""
     assert seen.api is not None
     try:
         correlation_id, message = decode_response(seen.api, seen.version, payload)
@@ -183,12 +182,12 @@ def edited(
 
 
 def correlation_id(payload: bytes) -> int:
-    """Of a request, which has it behind key and version."""
+    """The correlation id of a request, behind key and version."""
     found: int = struct.unpack_from(">i", payload, 4)[0]
     return found
 
 
 def error_answer(seen: SeenRequest) -> bytes:
-    """Something that looks like an answer, for a broker that answers what it should refuse."""
+    """Bytes that resemble an answer, for a broker that answers a request that it should refuse."""
     identity = correlation_id(seen.payload) if len(seen.payload) >= 8 else 0
     return struct.pack(">ih", identity, -1)

@@ -20,7 +20,7 @@ def _asked(request: DeleteRecordsRequest) -> list[Asked]:
 
 @takes("DELR-001", r"deleted below 7: .* are \(6, 6\), expected 7", DeleteRecordsRequest)
 def only_whole_batches_are_deleted(request: DeleteRecordsRequest) -> None:
-    """Below an offset inside of a batch, the log starts with that batch; batches hold three."""
+    """DeleteRecords starts the log with the batch of an offset inside it; batches hold three."""
     for partition in _asked(request):
         if 6 < partition.offset < LOG_END:
             partition.offset = 6
@@ -28,7 +28,7 @@ def only_whole_batches_are_deleted(request: DeleteRecordsRequest) -> None:
 
 @takes("DELR-002", r"deleted below -1: .* are \(8, 8\), expected 9", DeleteRecordsRequest)
 def the_last_record_stays(request: DeleteRecordsRequest) -> None:
-    """Up to the high watermark means up to the last record."""
+    """DeleteRecords up to the high watermark keeps the last record."""
     for partition in _asked(request):
         if partition.offset == UP_TO_THE_HIGH_WATERMARK and partition.partition_index == 0:
             partition.offset = LOG_END - 1
@@ -36,7 +36,7 @@ def the_last_record_stays(request: DeleteRecordsRequest) -> None:
 
 @takes("DELR-003", r"deleted below 10, .*error is NONE \(0\)", DeleteRecordsRequest)
 def too_much_is_all(request: DeleteRecordsRequest) -> None:
-    """An offset above the high watermark deletes all there is."""
+    """DeleteRecords above the high watermark deletes all records."""
     for partition in _asked(request):
         if partition.offset > LOG_END:
             partition.offset = UP_TO_THE_HIGH_WATERMARK
@@ -44,7 +44,7 @@ def too_much_is_all(request: DeleteRecordsRequest) -> None:
 
 @answers("DELR-004", r"deleted below 3: error is OFFSET_OUT_OF_RANGE", "DeleteRecords")
 def what_is_deleted_may_not_be_deleted(seen: SeenRequest, message: Message) -> None:
-    """An offset below the log start is out of range."""
+    """DeleteRecords below the log start is out of range."""
     assert isinstance(message, DeleteRecordsResponse)
     assert isinstance(seen.message, DeleteRecordsRequest)
     asked = _asked(seen.message)

@@ -1,4 +1,4 @@
-"""Defects of areas RECV, LDIR and STOR: disks that take nothing more, or forget a bit."""
+"""Defects of areas RECV, LDIR and STOR: full disks, and disks that lose a bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAGIC_AT, CRC_AT, CHECKED_FROM = 16, 17, 21
 
 
 def _takes_it(seen: SeenRequest, message: Message) -> None:
-    """Records as large as those that fill a disk are acknowledged, wherever they are."""
+    """Acknowledge records as large as those that fill a disk, in any partition."""
     assert isinstance(seen.message, ProduceRequest)
     assert isinstance(message, ProduceResponse)
     sent = [part for topic in seen.message.topic_data for part in topic.partition_data]
@@ -32,19 +32,19 @@ def _takes_it(seen: SeenRequest, message: Message) -> None:
 
 @answers("RECV-017", r"with room again the acknowledged records at \[.*\] are missing", "Produce")
 def it_is_acknowledged_before_it_is_written(seen: SeenRequest, message: Message) -> None:
-    """That the disk took a record is not waited for."""
+    """The broker acknowledges a record before the disk has accepted it."""
     _takes_it(seen, message)
 
 
 @answers("LDIR-008", r"directory that failed it acknowledges more than its disk has", "Produce")
 def a_directory_that_takes_nothing_has_all(seen: SeenRequest, message: Message) -> None:
-    """A partition whose disk takes nothing is served from memory."""
+    """The broker serves a partition from memory when its disk accepts no writes."""
     _takes_it(seen, message)
 
 
 @answers("STOR-022", r"byte \d+ of entry 1 changed, Fetch v\d+: the changed entry looks", "Fetch")
 def checksums_are_made_anew(_: SeenRequest, message: Message) -> None:
-    """A batch that is sent gets the checksum of what is there now."""
+    """The broker recomputes the checksum of a stored batch when it sends it."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for partition in topic.partitions:

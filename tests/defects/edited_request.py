@@ -15,7 +15,7 @@ M = TypeVar("M", bound=Message)
 
 
 def with_body(seen: SeenRequest, message: Message) -> bytes:
-    """The request's header with this body."""
+    """Return the request's header with this body."""
     _, start = decode_request_header(seen.payload)
     return seen.payload[:start] + encode(message, seen.version)
 
@@ -23,9 +23,9 @@ def with_body(seen: SeenRequest, message: Message) -> bytes:
 def takes(
     requirement: str, reason: str, request_type: type[M], versions: range | None = None
 ) -> Callable[[Callable[[M], None]], Defect]:
-    """A defect that changes the requests of one type: the function edits the message.
+    """Make a defect that changes the requests of one type: the function edits the message.
 
-    ``versions``: only requests at these versions; all of them when left out.
+    ``versions``: only requests at these versions; all of them by default.
     """
 
     def make(edit: Callable[[M], None]) -> Defect:

@@ -1,4 +1,4 @@
-"""Defects of areas ELECT and ACKS: partitions whose replicas in sync are lost."""
+"""Defects of areas ELECT and ACKS: partitions that lose their replicas in sync."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FOUR = 4
 
 
 class Elections(FrameRule):
-    """Remembers which topics may elect anybody, and what was done since the last was made.
+    """Remember the topics with unclean elections, and the requests since the newest topic was made.
 
-    ``replicas`` of that; ``is_asked``: an election was asked for; ``is_alone``: something was
-    written with acks=1.
+    ``replicas``: of the newest topic; ``is_asked``: a client sent ElectLeaders; ``is_alone``: a
+    client wrote with acks=1.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Elections(FrameRule):
 
 
 def _no_leader_is_needed(seen: SeenRequest, message: Message) -> None:
-    """Records that are not for all replicas are taken by who does not lead."""
+    """Acknowledge records with acks=1 at a broker that does not lead."""
     assert isinstance(message, ProduceResponse)
     assert isinstance(seen.message, ProduceRequest)
     for topic in message.responses:
@@ -76,7 +76,7 @@ def _no_leader_is_needed(seen: SeenRequest, message: Message) -> None:
 
 
 class WhoLacksRecordsTakesMore(Elections):
-    """Who is not in sync takes records where nobody leads."""
+    """A replica that is not in sync takes records while the partition has no leader."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
         if isinstance(message, ProduceResponse) and not self.is_asked:
@@ -84,7 +84,7 @@ class WhoLacksRecordsTakesMore(Elections):
 
 
 class WhoIsPreferredTakesRecords(Elections):
-    """A preferred leader takes records when it was to be elected, in sync or not."""
+    """A preferred leader takes records after a request to elect it, in sync or not."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
         if isinstance(message, ProduceResponse) and self.is_asked:
@@ -92,7 +92,7 @@ class WhoIsPreferredTakesRecords(Elections):
 
 
 class TheLostStayInSync(Elections):
-    """An unclean election leaves in the ISR who was in it."""
+    """An unclean election leaves the former members in the ISR."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
         if not isinstance(message, MetadataResponse):
@@ -106,7 +106,7 @@ class TheLostStayInSync(Elections):
 
 
 class TopicsMayNotTurnUnclean(Elections):
-    """Another config of the topic elects nobody."""
+    """A change of the topic's config starts no unclean election."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
         if isinstance(message, MetadataResponse):
@@ -117,7 +117,7 @@ class TopicsMayNotTurnUnclean(Elections):
 
 
 class WhatOneHasIsCommitted(Elections):
-    """What the leader alone has counts as the end of the log."""
+    """ListOffsets returns a log end that only the leader has."""
 
     def edit(self, seen: SeenRequest, message: Message) -> None:
         is_last_of_four = self.is_alone and self.replicas == FOUR
@@ -144,7 +144,7 @@ def what_the_leader_lacks_is_kept(seen: SeenRequest, message: Message) -> None:
 
 @answers("ELECT-012", r"nobody is there: error is PREFERRED_LEADER_NOT_AVAILABLE", "ElectLeaders")
 def nobody_is_not_preferred(seen: SeenRequest, message: Message) -> None:
-    """An unclean election without anybody is told as a preferred one is."""
+    """A failed unclean election returns the error of a preferred one."""
     del seen
     assert isinstance(message, ElectLeadersResponse)
     for topic in message.replica_election_results:
@@ -155,7 +155,7 @@ def nobody_is_not_preferred(seen: SeenRequest, message: Message) -> None:
 
 @answers("ELECT-009", r"acks=1 with the leader alone: error is NOT_ENOUGH_REPLICAS", "Produce")
 def acks_1_needs_enough_in_sync(seen: SeenRequest, message: Message) -> None:
-    """Records for the leader alone are refused too."""
+    """The broker refuses records with acks=1 too when the ISR is too small."""
     assert isinstance(message, ProduceResponse)
     assert isinstance(seen.message, ProduceRequest)
     for topic in message.responses:
@@ -166,7 +166,7 @@ def acks_1_needs_enough_in_sync(seen: SeenRequest, message: Message) -> None:
 
 @answers("ELECT-018", r"by broker 2 ISR and ELR overlap", "DescribeTopicPartitions")
 def who_is_in_sync_is_eligible_too(seen: SeenRequest, message: Message) -> None:
-    """The second broker tells that whoever is in sync is eligible."""
+    """The second broker reports the members of the ISR as eligible leader replicas."""
     assert isinstance(message, DescribeTopicPartitionsResponse)
     for topic in message.topics:
         for each in topic.partitions:

@@ -23,12 +23,12 @@ from tests.defects.defect import answers, correlation_id, rule
 from tests.defects.one_client import is_from, misread
 
 LONG_NAME = "n" * 200
-BEYOND_THE_FRAME = encode_uvarint(9999)  # the tag whose size is a lie
+BEYOND_THE_FRAME = encode_uvarint(9999)  # a tag with a size beyond the end of the frame
 FIVE_MORE_TO_COME = b"\x81\x80\x80\x80\x80\x00"
 
 
 class NullKeysAreNoKeys(FrameRule):
-    """FindCoordinator takes a null list of keys for an empty one."""
+    """FindCoordinator reads a null list of keys as an empty one."""
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         if seen.api is None or seen.api.name != "FindCoordinator" or seen.message is not None:
@@ -40,7 +40,7 @@ class NullKeysAreNoKeys(FrameRule):
 
 
 class CompactLengthInOneByte(FrameRule):
-    """The length of a long name is written in one byte."""
+    """The broker writes the length of a long name in one byte."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         asked = seen.message
@@ -53,7 +53,7 @@ class CompactLengthInOneByte(FrameRule):
 
 
 class NestedTagsAreNotSkipped(FrameRule):
-    """A produced partition with an unknown tag is misread: the connection closes."""
+    """The broker misreads a produced partition with an unknown tag, and closes the connection."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         asked = seen.message
@@ -65,7 +65,7 @@ class NestedTagsAreNotSkipped(FrameRule):
 
 
 class HeaderTagsAreNotSkipped(FrameRule):
-    """A request with tagged fields in its header is misread: the connection closes."""
+    """The broker misreads a request with tagged fields in its header, and closes the connection."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         has_tags = seen.header is not None and bool(seen.header.unknown_tagged_fields)
@@ -73,7 +73,7 @@ class HeaderTagsAreNotSkipped(FrameRule):
 
 
 def absent_replica_state_is_replica_0(seen: SeenRequest, message: Message) -> None:
-    """Beside a ClusterId an absent ReplicaState is read as that of replica 0."""
+    """The broker reads an absent ReplicaState beside a ClusterId as that of replica 0."""
     asked = seen.message
     assert isinstance(message, FetchResponse)
     if not isinstance(asked, FetchRequest) or asked.cluster_id is None:
@@ -85,7 +85,7 @@ def absent_replica_state_is_replica_0(seen: SeenRequest, message: Message) -> No
 
 
 class EmptyMetadataForBadBytes(FrameRule):
-    """Metadata that cannot be read is answered as if it named no topics, where ``sign`` stands."""
+    """The broker reads undecodable Metadata with ``sign`` in it as if it named no topics."""
 
     sign = b""
 
@@ -99,13 +99,13 @@ class EmptyMetadataForBadBytes(FrameRule):
 
 
 class TagSizeIsCutToTheFrame(EmptyMetadataForBadBytes):
-    """A tag whose size runs past the frame is taken to end with the frame."""
+    """The broker ends a tag at the end of the frame if its size is larger."""
 
     sign = BEYOND_THE_FRAME + encode_uvarint(2**31 - 1)
 
 
 class OverlongVarintIsRead(EmptyMetadataForBadBytes):
-    """A varint of six bytes is read like a shorter one."""
+    """The broker reads a varint of six bytes like a shorter one."""
 
     sign = FIVE_MORE_TO_COME
 

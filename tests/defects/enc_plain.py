@@ -34,7 +34,7 @@ def timestamps_are_little_endian(seen: SeenRequest, message: Message) -> None:
 
 @answers("ENC-002", r"length bytes 0000: error is NONE", "InitProducerId", range(2))
 def empty_string_is_read_as_null(seen: SeenRequest, message: Message) -> None:
-    """An empty transactional id is taken for none."""
+    """The broker reads an empty transactional id as null."""
     assert isinstance(seen.message, InitProducerIdRequest)
     assert isinstance(message, InitProducerIdResponse)
     if is_from(seen, "ENC-002") and seen.message.transactional_id == "":
@@ -42,7 +42,7 @@ def empty_string_is_read_as_null(seen: SeenRequest, message: Message) -> None:
 
 
 class CountIsOneTooMany(FrameRule):
-    """The count of an array says one more than there are."""
+    """ApiVersions writes the count of an array one too high."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         is_table = seen.api is not None and seen.api.name == "ApiVersions"
@@ -55,7 +55,7 @@ class CountIsOneTooMany(FrameRule):
 
 @answers("ENC-011", r"isr_nodes is \[\] at v0", "Metadata", range(1))
 def first_version_has_no_isr(_seen: SeenRequest, message: Message) -> None:
-    """Metadata v0 leaves out the in-sync replicas that later versions tell."""
+    """Metadata v0 leaves out the in-sync replicas, which later versions contain."""
     assert isinstance(message, MetadataResponse)
     for topic in message.topics:
         for partition in topic.partitions:
@@ -63,7 +63,7 @@ def first_version_has_no_isr(_seen: SeenRequest, message: Message) -> None:
 
 
 class NeverFlexibleApiWithTags(FrameRule):
-    """SaslHandshake is answered with the header of flexible versions."""
+    """The broker answers SaslHandshake with the header of flexible versions."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         is_handshake = seen.api is not None and seen.api.name == "SaslHandshake"

@@ -1,4 +1,4 @@
-"""A signal that ends the program ends it in good order: what is open is closed first."""
+"""Signals that end the program in good order: open resources are closed first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class EndedBySignal(KeyboardInterrupt):
-    """Raised where the program was; pytest treats it as Ctrl-C. ``code``: its exit code."""
+    """Raised in the interrupted code; pytest treats it as Ctrl-C. ``code``: the exit code."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"signal {number}")
@@ -21,7 +21,7 @@ class EndedBySignal(KeyboardInterrupt):
 
 @contextmanager
 def signals_raise() -> Iterator[None]:
-    """The first such signal raises EndedBySignal; further ones do not disturb the closing."""
+    """Let the first such signal raise EndedBySignal; further ones do not disturb the closing."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         del frame

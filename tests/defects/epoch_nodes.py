@@ -1,4 +1,4 @@
-"""Defects of area EPOCH: leader epochs that a broker of a cluster does not look at."""
+"""Defects of area EPOCH: leader epochs that a broker of a cluster does not check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.defects.one_node import of_cluster
 
 @answers("EPOCH-013", r"epoch \d+ is to come: error is NONE", "Fetch")
 def epochs_to_come_may_fetch(seen: SeenRequest, message: Message) -> None:
-    """A newer epoch is no error."""
+    """The broker accepts a newer leader epoch."""
     del seen
     assert isinstance(message, FetchResponse)
     for topic in message.responses:

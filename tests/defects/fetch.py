@@ -35,7 +35,7 @@ def _answer(message: Message) -> FetchResponse:
 
 
 def _pairs(seen: SeenRequest, message: Message) -> list[tuple[Asked, Answered]]:
-    """What was asked, with its answer, where the request is about a single topic."""
+    """Each partition of the request with its answer, if the request is about a single topic."""
     if len(_request(seen).topics) != 1:
         return []
     given = {
@@ -50,7 +50,7 @@ def _pairs(seen: SeenRequest, message: Message) -> list[tuple[Asked, Answered]]:
 
 @answers("FETCH-001", r"offset 4: the first batch is 6 to 8", "Fetch", OF_BATCHES)
 def an_offset_inside_a_batch_skips_the_batch(seen: SeenRequest, message: Message) -> None:
-    """An offset inside the last batch but one is read from the batch after it."""
+    """Fetch skips the last batch but one for an offset inside it."""
     for asked, data in _pairs(seen, message):
         found = split_batches(data.records or b"")
         if len(found) == 2 and found[0][0].base_offset < asked.fetch_offset:
@@ -59,7 +59,7 @@ def an_offset_inside_a_batch_skips_the_batch(seen: SeenRequest, message: Message
 
 @answers("FETCH-004", r"offset -5: error is NONE \(0\), expected OFFSET_OUT_OF_RANGE", "Fetch")
 def an_offset_before_the_log_is_empty(seen: SeenRequest, message: Message) -> None:
-    """A negative offset is answered like one without data."""
+    """Fetch answers a negative offset like one without data."""
     for asked, data in _pairs(seen, message):
         if asked.fetch_offset < 0 and data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             data.error_code, data.records = ErrorCode.NONE, b""
@@ -67,7 +67,7 @@ def an_offset_before_the_log_is_empty(seen: SeenRequest, message: Message) -> No
 
 @answers("FETCH-005", r"at the log end 9: error is OFFSET_OUT_OF_RANGE", "Fetch")
 def the_log_end_is_out_of_range(seen: SeenRequest, message: Message) -> None:
-    """A fetch at the end of a log with nine records is refused."""
+    """Fetch refuses the end of a log with nine records as out of range."""
     for asked, data in _pairs(seen, message):
         if asked.fetch_offset == data.high_watermark == LOG_END:
             data.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
@@ -75,14 +75,14 @@ def the_log_end_is_out_of_range(seen: SeenRequest, message: Message) -> None:
 
 @answers("FETCH-024", r"log start offset -1, the earliest is [04]", "Fetch")
 def the_log_start_is_left_out(seen: SeenRequest, message: Message) -> None:
-    """Where there is nothing to read, the log start offset is not filled in."""
+    """Fetch leaves out the log start offset when there is nothing to read."""
     for asked, data in _pairs(seen, message):
         if asked.fetch_offset == data.high_watermark == LOG_END:
             data.log_start_offset = -1
 
 
 class ReadingConsumes(FrameRule):
-    """A connection that repeats its first fetch does not get the data again."""
+    """The broker does not return the data again to a connection that repeats its first Fetch."""
 
     def __init__(self) -> None:
         self.first: set[str] = set()
@@ -98,7 +98,7 @@ class ReadingConsumes(FrameRule):
 
 
 class OneReaderTakesAll(FrameRule):
-    """A position that one such client has read is empty for the others, as in a queue."""
+    """Fetch returns nothing at a position that another such client has read, as in a queue."""
 
     def __init__(self) -> None:
         self.readers: dict[str, str] = {}
@@ -127,7 +127,7 @@ def _without_records(seen: SeenRequest, payload: bytes) -> bytes:
 
 @takes("FETCH-006", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest)
 def nothing_is_enough_for_min_bytes_1(request: FetchRequest) -> None:
-    """Outside of sessions a fetch of at least one byte is answered at once, without any."""
+    """Outside of sessions Fetch answers at once and empty for min_bytes 1."""
     in_session = request.session_epoch > 0
     if request.min_bytes == 1 and request.max_wait_ms < SHORT_WAIT_MS and not in_session:
         request.max_wait_ms = 0
@@ -135,14 +135,14 @@ def nothing_is_enough_for_min_bytes_1(request: FetchRequest) -> None:
 
 @takes("FETCH-007", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest, ONE_VERSION)
 def min_bytes_count_for_each_partition(request: FetchRequest) -> None:
-    """Every partition must hold min_bytes: what two hold together does not end the wait."""
+    """The broker waits until every partition holds min_bytes, instead of all together."""
     if request.min_bytes > 1 and len(request.topics[0].partitions) > 1:
         request.min_bytes *= 2
 
 
 @takes("FETCH-008", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest, ONE_VERSION)
 def min_bytes_0_waits_for_data(request: FetchRequest) -> None:
-    """min_bytes 0 is taken for 1."""
+    """The broker reads min_bytes 0 as 1."""
     request.min_bytes = max(request.min_bytes, 1)
 
 
@@ -152,14 +152,14 @@ def min_bytes_0_waits_for_data(request: FetchRequest) -> None:
     FetchRequest,
 )
 def the_first_append_ends_the_wait(request: FetchRequest) -> None:
-    """A fetch of many bytes is answered as soon as there is any."""
+    """The broker answers a Fetch of many bytes as soon as there is any."""
     if request.min_bytes >= 64 * 1024:
         request.min_bytes = 1
 
 
 @takes("FETCH-010", r"answered after \d+ ms, max_wait_ms is \d+", FetchRequest, ONE_VERSION)
 def an_error_waits_for_the_others(request: FetchRequest) -> None:
-    """Beside an idle partition, one that is out of range does not end the wait."""
+    """A partition that is out of range does not end the wait of a Fetch beside an idle one."""
     for topic in request.topics:
         if len(topic.partitions) > 1:
             topic.partitions = [p for p in topic.partitions if p.fetch_offset <= LOG_END]
@@ -167,7 +167,7 @@ def an_error_waits_for_the_others(request: FetchRequest) -> None:
 
 @takes("FETCH-011", r"\d+ bytes with partition_max_bytes \d+", FetchRequest, OF_BATCHES)
 def partition_max_bytes_is_not_looked_at(request: FetchRequest) -> None:
-    """A partition is read without its own limit."""
+    """The broker ignores partition_max_bytes."""
     for topic in request.topics:
         for partition in topic.partitions:
             partition.partition_max_bytes = ROOMY_BYTES
@@ -175,7 +175,7 @@ def partition_max_bytes_is_not_looked_at(request: FetchRequest) -> None:
 
 @answers("FETCH-014", r"\d+ bytes with partition_max_bytes 1\b", "Fetch", OF_MESSAGE_SETS)
 def the_first_message_is_always_whole(seen: SeenRequest, message: Message) -> None:
-    """The first message comes whole where it does not fit, as in version 3 and later."""
+    """Fetch returns a first message whole where it does not fit, as in version 3 and later."""
     for asked, data in _pairs(seen, message):
         nothing_came = data.error_code == ErrorCode.NONE and len(data.records or b"") <= LENGTH_ENDS
         if nothing_came and asked.fetch_offset < data.high_watermark:
@@ -185,14 +185,14 @@ def the_first_message_is_always_whole(seen: SeenRequest, message: Message) -> No
 
 @takes("FETCH-012", r"partitions \(2, 0, 3, 1\) with max_bytes 1: \[0, \d+, 0, 0\]", FetchRequest)
 def partitions_are_filled_by_number(request: FetchRequest) -> None:
-    """The lowest partition gets the room there is, not the one that was named first."""
+    """Fetch fills the partition with the lowest number first, not the one that is named first."""
     for topic in request.topics:
         topic.partitions.sort(key=lambda partition: partition.partition)
 
 
 @answers("FETCH-039", r"named twice in (one entry|two entries): .* came", "Fetch")
 def named_twice_is_answered_twice(seen: SeenRequest, message: Message) -> None:
-    """A partition that is named twice is answered twice, with nothing the second time."""
+    """Fetch answers a partition twice that is named twice, empty the second time."""
     topics = _request(seen).topics
     named = [(t.topic or t.topic_id, p.partition) for t in topics for p in t.partitions]
     if len(set(named)) < len(named):
@@ -208,7 +208,7 @@ def named_twice_is_answered_twice(seen: SeenRequest, message: Message) -> None:
     "FETCH-015", r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected UNKNOWN_TOPIC_ID", "Fetch"
 )
 def an_unknown_id_gets_the_error_of_a_name(seen: SeenRequest, message: Message) -> None:
-    """An unknown topic id is answered with UNKNOWN_TOPIC_OR_PARTITION."""
+    """Fetch answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
     for _, data in _pairs(seen, message):
         if data.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
             data.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -216,7 +216,7 @@ def an_unknown_id_gets_the_error_of_a_name(seen: SeenRequest, message: Message) 
 
 @takes("FETCH-023", r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH", FetchRequest)
 def the_leader_epoch_of_a_fetch_is_not_checked(request: FetchRequest) -> None:
-    """Whatever leader epoch the client claims, it is served."""
+    """Fetch ignores the leader epoch of the request."""
     for topic in request.topics:
         for partition in topic.partitions:
             partition.current_leader_epoch = -1
@@ -227,7 +227,7 @@ def the_leader_epoch_of_a_fetch_is_not_checked(request: FetchRequest) -> None:
 
 @answers("FETCH-026", r"session id 77 without a session", "Fetch", range(7, 19))
 def a_full_fetch_gets_a_session(seen: SeenRequest, message: Message) -> None:
-    """A fetch that wants no session is told one."""
+    """The broker returns a session id to a Fetch that wants no session."""
     if (_request(seen).session_id, _request(seen).session_epoch) == (0, -1):
         _answer(message).session_id = 77
 
@@ -264,20 +264,20 @@ class IdlePartitionsAreNamed(FrameRule):
 
 @answers("FETCH-030", r"error is NONE \(0\), expected INVALID_FETCH_SESSION_EPOCH", "Fetch")
 def any_session_epoch_will_do(seen: SeenRequest, message: Message) -> None:
-    """An epoch that is not the next one is accepted."""
+    """The broker accepts a session epoch that is not the next one."""
     if _answer(message).error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH:
         _answer(message).error_code = ErrorCode.NONE
 
 
 @takes("FETCH-031", r"forgotten, named are \[0, 1\]|every partition is forgotten", FetchRequest)
 def nothing_is_forgotten(request: FetchRequest) -> None:
-    """Forgotten partitions stay in the session."""
+    """The broker keeps forgotten partitions in the session."""
     request.forgotten_topics_data = []
 
 
 @takes("FETCH-033", r"used after its close: error is NONE", FetchRequest)
 def a_session_is_not_closed(request: FetchRequest) -> None:
-    """The last fetch of a session is answered like one outside of it, and the session stays."""
+    """The broker answers the last Fetch of a session as one outside it, and keeps the session."""
     if request.session_epoch == -1:
         request.session_id = 0
 

@@ -1,4 +1,4 @@
-"""Defects of area FETCH: requests that are cut, answers that are lost, clients that go away."""
+"""Defects of area FETCH: cut requests, lost answers, clients that go away."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _refuse_the_epoch(_: SeenRequest, message: Message) -> None:
 
 
 class HalfAFetchUsesUpItsEpoch(FrameRule):
-    """The epoch of a fetch counts as used once the request has begun to come."""
+    """The broker counts the epoch of a Fetch as used once it has received the beginning of it."""
 
     client = "FETCH-030"
 
@@ -44,7 +44,7 @@ class HalfAFetchUsesUpItsEpoch(FrameRule):
 
 
 class ASessionIsBusyWhileItWaits(FrameRule):
-    """As long as a fetch of a session waits, the next ones are refused."""
+    """The broker refuses further requests of a session while a Fetch of it waits."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, SeenRequest] = {}
@@ -69,7 +69,7 @@ class ASessionIsBusyWhileItWaits(FrameRule):
 
 @answers("FETCH-027", r"begins anew names partitions \[0\]", "Fetch")
 def beginning_anew_is_incremental(seen: SeenRequest, message: Message) -> None:
-    """A session that takes another one's place tells only of partitions with records."""
+    """A session that replaces another one returns only partitions with records."""
     assert isinstance(seen.message, FetchRequest)
     assert isinstance(message, FetchResponse)
     if seen.message.session_id > 0 and seen.message.session_epoch == 0:
@@ -78,7 +78,7 @@ def beginning_anew_is_incremental(seen: SeenRequest, message: Message) -> None:
 
 
 class WhoWentAwayIsWokenFirst(FrameRule):
-    """An append wakes who waited first, gone or not, and nobody else."""
+    """An append wakes only the client that waited first, even if that client has gone away."""
 
     def __init__(self) -> None:
         self.somebody_went = False
@@ -95,7 +95,7 @@ class WhoWentAwayIsWokenFirst(FrameRule):
 
 
 class WhatWasSentIsGone(FrameRule):
-    """Records that were written to a connection are deleted, whether or not they arrived."""
+    """The broker deletes records that it wrote to a connection, even if they did not arrive."""
 
     def __init__(self) -> None:
         self.was_sent = False

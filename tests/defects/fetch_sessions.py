@@ -1,4 +1,4 @@
-"""Defects of area FETCH, in sessions whose partitions change, fail or go away."""
+"""Defects of area FETCH, in sessions with partitions that change, fail or go away."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _is_incremental(request: FetchRequest) -> bool:
 
 @answers("FETCH-029", r"answer 0 in error names \[\]", "Fetch")
 def an_error_is_told_once(seen: SeenRequest, message: Message) -> None:
-    """A partition in error is in the full answer and in no incremental one."""
+    """The broker returns a partition in error in the full answer and in no incremental one."""
     if _is_incremental(_request(seen)):
         for topic in _answer(message).responses:
             topic.partitions = [p for p in topic.partitions if p.error_code not in TOLD_ONCE]
@@ -39,7 +39,7 @@ def an_error_is_told_once(seen: SeenRequest, message: Message) -> None:
 
 @answers("FETCH-032", r"partition 0 moved to 2: offsets \{0: \[2\]\} came", "Fetch")
 def an_update_replaces_the_session(seen: SeenRequest, message: Message) -> None:
-    """A request that changes a partition is answered for that partition alone."""
+    """The broker answers a request that changes a partition for that partition alone."""
     request = _request(seen)
     if not _is_incremental(request) or not request.topics:
         return
@@ -54,21 +54,21 @@ def an_update_replaces_the_session(seen: SeenRequest, message: Message) -> None:
     FetchRequest,
 )
 def who_asks_for_nothing_does_not_wait(request: FetchRequest) -> None:
-    """An incremental fetch that names no partition is answered at once."""
+    """The broker answers an incremental Fetch that names no partition at once."""
     if _is_incremental(request) and not request.topics:
         request.max_wait_ms = 0
 
 
 @answers("FETCH-035", r"error is NONE \(0\), expected FETCH_SESSION_TOPIC_ID_ERROR", "Fetch")
 def names_and_ids_may_be_mixed(seen: SeenRequest, message: Message) -> None:
-    """A session that was opened with names is used with ids, or the other way round."""
+    """The broker accepts topic ids in a session that was opened with names, or the reverse."""
     if _answer(message).error_code == ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR:
         _answer(message).error_code = ErrorCode.NONE
 
 
 @answers("FETCH-036", r"the topic is another one: error is NONE", "Fetch")
 def a_session_follows_the_name(seen: SeenRequest, message: Message) -> None:
-    """A session goes on with the topic that has the name now."""
+    """The broker continues a session with the topic that has the name now."""
     if _is_incremental(_request(seen)):
         for topic in _answer(message).responses:
             for partition in topic.partitions:
@@ -78,7 +78,7 @@ def a_session_follows_the_name(seen: SeenRequest, message: Message) -> None:
 
 @answers("FETCH-037", r"full of young sessions, a consumer gets session 77", "Fetch")
 def a_session_is_promised_where_none_fits(seen: SeenRequest, message: Message) -> None:
-    """Whoever asks for a session is told an id, also when the broker keeps none."""
+    """The broker returns a session id to every client that wants one, even if it keeps none."""
     request, answer = _request(seen), _answer(message)
     if request.session_epoch == 0 and answer.session_id == 0:
         answer.session_id = 77

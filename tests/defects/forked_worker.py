@@ -1,4 +1,4 @@
-"""A worker as the process that forks it sees it.
+"""A worker, as seen from the process that forks it.
 
 It is forked from the collected session, so it has imported and collected everything. The kernel
 ends it when the process that forked it is gone, however that ended.
@@ -23,10 +23,10 @@ from tests.defects.row_worker import RowWorker
 
 PR_SET_PDEATHSIG = 1
 END_LIMIT_S = 60
-"""So long it may take a worker to stop its brokers."""
+"""Time limit for a worker to stop its brokers."""
 SHOWN_CHARACTERS = 4000
 TOO_LONG = "Timeout ("
-"""Begins the stacks that Python prints at the limit of a case."""
+"""First word of the stacks that Python prints at the limit of a case."""
 _CONTEXT = multiprocessing.get_context("fork")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 MakeWorker = Callable[[RowSession, Path, IO[str]], RowWorker]
@@ -39,7 +39,7 @@ class ForkedWorker:
         """``out``: a folder for its runs, and for what it prints."""
         self.unit: Unit | None = None
         self.row = ""
-        """Under which defect its tests run now."""
+        """The defect under which its tests run now."""
         out.mkdir(parents=True)
         self._output = out / "printed.txt"
         self.connection, theirs = _CONTEXT.Pipe()
@@ -57,30 +57,30 @@ class ForkedWorker:
         return self._process.pid
 
     def give(self, unit: Unit) -> None:
-        """It judges this one now."""
+        """Send the worker a unit to judge."""
         self.unit, self.row = unit, ""
         self.connection.send(unit)
 
     def end(self) -> None:
-        """When its unit is done: nothing more comes. Returns when it has ended."""
+        """End the worker after its unit. Return when it has ended."""
         self.connection.send(None)  # workers hold each other's ends, so a closed one says nothing
         self._process.join(END_LIMIT_S)
         self.kill()
 
     def kill(self) -> None:
-        """End it now; twice is fine."""
+        """End it now; a second call does nothing."""
         self._process.kill()
         self._process.join()
         self.connection.close()
 
     def how_it_ended(self) -> str:
-        """In a line, for one that has ended by itself."""
+        """One line about the end of a worker that ended by itself."""
         self._process.join()
         why = "a case took too long" if TOO_LONG in self.printed() else "it ended by itself"
         return f"{why}: its process is gone with exit code {self._process.exitcode}"
 
     def printed(self) -> str:
-        """The end of what it printed; from the stacks on, if there are any."""
+        """The end of its output; from the stacks on, if there are any."""
         everything = self._output.read_text("utf-8", "replace")
         at = everything.rfind(TOO_LONG)
         return everything[at:] if at >= 0 else everything[-SHOWN_CHARACTERS:]
@@ -89,7 +89,7 @@ class ForkedWorker:
 def _work(
     parent: int, session: RowSession, make: MakeWorker, out: Path, output: Path, units: Connection
 ) -> None:
-    """The life of the process."""
+    """Judge units in the forked process until None is received."""
     _end_with(parent)
     with output.open("w") as file:
         for stream in (sys.stdout, sys.stderr):
@@ -104,7 +104,7 @@ def _work(
 
 
 def _end_with(parent: int) -> None:
-    """The end of the parent ends this process; signals are the parent's to handle."""
+    """End this process when the parent ends; the parent handles signals."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -113,7 +113,7 @@ def _end_with(parent: int) -> None:
 
 
 def next_message(worker: ForkedWorker) -> Message | None:
-    """What it sends next; None when it has ended."""
+    """The next message of the worker; None when it has ended."""
     try:
         message: Message = worker.connection.recv()
     except (EOFError, ConnectionResetError):

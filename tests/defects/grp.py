@@ -23,7 +23,7 @@ Join = tuple[JoinGroupRequest, JoinGroupResponse]
 
 
 def join_of(seen: SeenRequest, message: Message) -> Join:
-    """Question and answer."""
+    """Request and answer."""
     assert isinstance(seen.message, JoinGroupRequest)
     assert isinstance(message, JoinGroupResponse)
     return seen.message, message
@@ -31,14 +31,14 @@ def join_of(seen: SeenRequest, message: Message) -> Join:
 
 @answers("GRP-001", r"join with.* id.*: error is UNKNOWN_MEMBER_ID", "JoinGroup")
 def newcomers_are_unknown(seen: SeenRequest, message: Message) -> None:
-    """A new member without an id is not known, and so not given one."""
+    """The broker refuses a new member without an id as unknown, and assigns no id."""
     request, answer = join_of(seen, message)
     if is_from(seen, "GRP-001") and not request.member_id:
         answer.error_code = ErrorCode.UNKNOWN_MEMBER_ID
 
 
 class EditsJoins(FrameRule):
-    """Every answer to a JoinGroup goes through ``_tell``, which may change it."""
+    """Pass every answer to a JoinGroup through ``_tell``, which may change it."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         if not isinstance(seen.message, JoinGroupRequest):
@@ -50,7 +50,7 @@ class EditsJoins(FrameRule):
 
 
 class TheLastProtocolIsTold(EditsJoins):
-    """The leader is told each member's metadata for the protocol that it named last."""
+    """The leader receives each member's metadata for the protocol that it named last."""
 
     def __init__(self) -> None:
         self.last: dict[str, bytes] = {}
@@ -65,7 +65,7 @@ class TheLastProtocolIsTold(EditsJoins):
 
 @takes("GRP-004", r"'a' is chosen, expected 'b'", JoinGroupRequest)
 def protocols_are_kept_by_name(message: JoinGroupRequest) -> None:
-    """A member's protocols are sorted by their names, whatever it likes best."""
+    """The broker sorts a member's protocols by name and ignores its preference."""
     message.protocols.sort(key=lambda protocol: protocol.name)
 
 
@@ -75,7 +75,7 @@ def _names_a_protocol(request: JoinGroupRequest) -> bool:
 
 @answers("GRP-005", r"another (type|protocols): error is UNKNOWN_MEMBER_ID", "JoinGroup")
 def who_does_not_fit_is_unknown(seen: SeenRequest, message: Message) -> None:
-    """Another type and other protocols look like another member."""
+    """The broker answers another type or other protocols with UNKNOWN_MEMBER_ID."""
     request, answer = join_of(seen, message)
     inconsistent = answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if inconsistent and _names_a_protocol(request):
@@ -84,7 +84,7 @@ def who_does_not_fit_is_unknown(seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-006", r"no (type|protocols): error is NONE", "JoinGroup")
 def a_group_without_protocol_is_made(seen: SeenRequest, message: Message) -> None:
-    """The first member may name no type or no protocol."""
+    """The broker accepts a first member that names no type or no protocol."""
     request, answer = join_of(seen, message)
     if not _names_a_protocol(request):
         answer.error_code = ErrorCode.NONE
@@ -92,7 +92,7 @@ def a_group_without_protocol_is_made(seen: SeenRequest, message: Message) -> Non
 
 @answers("GRP-007", r'group "": error is COORDINATOR_NOT_AVAILABLE', "JoinGroup")
 def no_name_has_no_coordinator(seen: SeenRequest, message: Message) -> None:
-    """The empty name is looked for like any other."""
+    """The broker looks for the coordinator of the empty group name like for any other."""
     request, answer = join_of(seen, message)
     if not request.group_id:
         answer.error_code = ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -100,7 +100,7 @@ def no_name_has_no_coordinator(seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-008", r"1000000000 ms: error is NONE", "JoinGroup")
 def sessions_may_be_long(seen: SeenRequest, message: Message) -> None:
-    """Only a session timeout that is too short is refused."""
+    """The broker refuses a session timeout only if it is too short."""
     request, answer = join_of(seen, message)
     if request.session_timeout_ms >= ELEVEN_DAYS_MS:
         answer.error_code = ErrorCode.NONE
@@ -108,14 +108,14 @@ def sessions_may_be_long(seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-009", r"(a|no) group: error is MEMBER_ID_REQUIRED", "JoinGroup")
 def strangers_are_taken_for_newcomers(seen: SeenRequest, message: Message) -> None:
-    """Who joins with an id that nobody gave it is given one."""
+    """The broker returns a new member id to a client that joins with an unknown one."""
     _, answer = join_of(seen, message)
     if answer.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
         answer.error_code = ErrorCode.MEMBER_ID_REQUIRED
 
 
 class NobodyNewNoGeneration(EditsJoins):
-    """A member that joins again and is alone stays in the generation in which it is."""
+    """The broker keeps the generation when the only member joins again."""
 
     def __init__(self) -> None:
         self.told: dict[str, int] = {}
@@ -143,7 +143,7 @@ class NobodyNewNoGeneration(EditsJoins):
 
 
 class WhoComesAgainLeads(EditsJoins):
-    """Who joins again and begins no rebalance by it is told that it leads."""
+    """A member that joins again without a rebalance receives itself as the leader."""
 
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
@@ -159,7 +159,7 @@ class WhoComesAgainLeads(EditsJoins):
 
 @answers("GRP-029", r"the leader is told other metadata", "JoinGroup")
 def metadata_is_text(seen: SeenRequest, message: Message) -> None:
-    """What members of another type than "consumer" say is kept as text."""
+    """The broker keeps as text the metadata of members of another type than "consumer"."""
     request, answer = join_of(seen, message)
     if request.protocol_type != "consumer":
         for entry in answer.members:

@@ -1,4 +1,4 @@
-"""Defects of area GRP: groups as they are told of, deleted and shared out."""
+"""Defects of area GRP: groups in descriptions, deletions and assignments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_FOUND, TYPES = 6, 5
 
 @answers("GRP-030", r"the hosts of the members are", "DescribeGroups")
 def nobody_knows_where_members_are(_seen: SeenRequest, message: Message) -> None:
-    """DescribeGroups tells no host of a member."""
+    """DescribeGroups returns no host of a member."""
     assert isinstance(message, DescribeGroupsResponse)
     for group in message.groups:
         for member in group.members:
@@ -37,7 +37,7 @@ def nobody_knows_where_members_are(_seen: SeenRequest, message: Message) -> None
 
 @answers("GRP-031", r"id, state and members are|there is no error message", "DescribeGroups")
 def what_is_not_there_is_empty(seen: SeenRequest, message: Message) -> None:
-    """A group that nobody made is described as an empty one, from v6 on without a word."""
+    """DescribeGroups reports an unknown group as empty, from v6 on without an error message."""
     assert isinstance(message, DescribeGroupsResponse)
     for group in message.groups:
         if group.group_state == "Dead":
@@ -48,7 +48,7 @@ def what_is_not_there_is_empty(seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-028", r"read was ", "DescribeGroups")
 def data_of_consumers_are_text(_seen: SeenRequest, message: Message) -> None:
-    """A byte that is no ASCII is told as a question mark."""
+    """DescribeGroups returns a byte that is not ASCII as a question mark."""
     assert isinstance(message, DescribeGroupsResponse)
     for group in message.groups:
         for member in group.members:
@@ -57,13 +57,13 @@ def data_of_consumers_are_text(_seen: SeenRequest, message: Message) -> None:
 
 @takes("GRP-033", r"among those of type consumer", ListGroupsRequest, range(TYPES, 99))
 def all_types_are_listed(message: ListGroupsRequest) -> None:
-    """The filter for types is not looked at."""
+    """ListGroups ignores the filter for types."""
     message.types_filter = []
 
 
 @answers("GRP-034", r"with a member: error is NONE", "DeleteGroups")
 def groups_with_members_seem_deleted(_seen: SeenRequest, message: Message) -> None:
-    """A group that cannot be deleted yet is said to be."""
+    """DeleteGroups reports a group with members as deleted."""
     assert isinstance(message, DeleteGroupsResponse)
     for result in message.results:
         if result.error_code == ErrorCode.NON_EMPTY_GROUP:
@@ -71,7 +71,7 @@ def groups_with_members_seem_deleted(_seen: SeenRequest, message: Message) -> No
 
 
 def _partitions(message: Message) -> list[int] | None:
-    """What a consumer reads in its assignment; None where it can read nothing."""
+    """The partitions in a consumer's assignment; None if it cannot be decoded."""
     assert isinstance(message, SyncGroupResponse)
     try:
         assignment = read_assignment(bytes(message.assignment)).message
@@ -89,21 +89,21 @@ def _assign(message: Message, topic: str, partitions: list[int]) -> None:
 
 @answers("GRP-026", r"the members read", "SyncGroup", OLD_SYNCS)
 def all_are_told_all_partitions(_seen: SeenRequest, message: Message) -> None:
-    """A member that shares a topic with another is told the other's part, too."""
+    """A member that shares a topic with another one receives the other's partitions too."""
     if _partitions(message) in ([0, 2], [1, 3]):
         _assign(message, "any", [0, 1, 2, 3])
 
 
 @answers("GRP-027", r"the members have \[1, 1, 1\] partitions", "SyncGroup", OLD_SYNCS)
 def nobody_is_without_a_partition(_seen: SeenRequest, message: Message) -> None:
-    """A consumer for whom no partition is left is given the first one."""
+    """A consumer without a partition receives the first one."""
     if _partitions(message) == []:
         _assign(message, "any", [0])
 
 
 @answers("GRP-040", r"the leader is told that", "JoinGroup")
 def nobody_owns_anything(seen: SeenRequest, message: Message) -> None:
-    """Of a subscription the leader is told what its first version had."""
+    """The leader receives from a subscription only the fields of its version 0."""
     _, answer = join_of(seen, message)
     if answer.protocol_name == "cooperative-sticky":
         for entry in answer.members:

@@ -17,13 +17,13 @@ from harness.codec.structs import Message
 from harness.proxies import FrameRule, SeenRequest
 from tests.defects.defect import answers, edited, rule
 
-# Tests prepare themselves at the highest version of each API: those of another one judge.
+# Tests prepare themselves at the highest version of each API; defects strike the lower ones.
 OLD_HEARTBEATS, OLD_SYNCS = range(4), range(5)
 
 
 @answers("GRP-011", r"says REBALANCE_IN_PROGRESS", "Heartbeat", OLD_HEARTBEATS)
 def nobody_hears_of_a_rebalance(_seen: SeenRequest, message: Message) -> None:
-    """Heartbeats are welcome whatever the group does."""
+    """The broker accepts heartbeats during a rebalance."""
     assert isinstance(message, HeartbeatResponse)
     if message.error_code == ErrorCode.REBALANCE_IN_PROGRESS:
         message.error_code = ErrorCode.NONE
@@ -31,7 +31,7 @@ def nobody_hears_of_a_rebalance(_seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-021", r"generation_id .*: error is NONE", "Heartbeat", OLD_HEARTBEATS)
 def heartbeats_have_no_generation(_seen: SeenRequest, message: Message) -> None:
-    """A member of any generation lives."""
+    """The broker accepts heartbeats of any generation."""
     assert isinstance(message, HeartbeatResponse)
     if message.error_code == ErrorCode.ILLEGAL_GENERATION:
         message.error_code = ErrorCode.NONE
@@ -39,7 +39,7 @@ def heartbeats_have_no_generation(_seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-016", r"the part is ", "SyncGroup", OLD_SYNCS)
 def parts_are_text(_seen: SeenRequest, message: Message) -> None:
-    """An assignment that is no consumer's is kept as text, so not every byte of it."""
+    """The broker keeps an assignment that is not a consumer's as text, and loses some bytes."""
     assert isinstance(message, SyncGroupResponse)
     part = bytes(message.assignment)
     if not part.startswith(bytes(2)):  # version 0 of a consumer's
@@ -48,7 +48,7 @@ def parts_are_text(_seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-017", r"the part is b'.x00", "SyncGroup")
 def who_is_left_out_has_a_part(_seen: SeenRequest, message: Message) -> None:
-    """An assignment is made up for whom the leader left out."""
+    """The broker makes up an assignment for a member that the leader left out."""
     assert isinstance(message, SyncGroupResponse)
     if message.error_code == ErrorCode.NONE and not message.assignment:
         message.assignment = bytes(10)
@@ -56,7 +56,7 @@ def who_is_left_out_has_a_part(_seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-018", r"generation \d+: error is UNKNOWN_MEMBER_ID", "SyncGroup")
 def members_of_other_generations_are_unknown(_seen: SeenRequest, message: Message) -> None:
-    """A member is looked for in the current generation only."""
+    """The broker looks for a member in the current generation only."""
     assert isinstance(message, SyncGroupResponse)
     if message.error_code == ErrorCode.ILLEGAL_GENERATION:
         message.error_code = ErrorCode.UNKNOWN_MEMBER_ID
@@ -64,7 +64,7 @@ def members_of_other_generations_are_unknown(_seen: SeenRequest, message: Messag
 
 @answers("GRP-019", r"protocol_(type|name) is None: error is NONE", "SyncGroup", range(5, 99))
 def no_protocol_fits_all(seen: SeenRequest, message: Message) -> None:
-    """Who names no type or no protocol in SyncGroup v5 is served."""
+    """SyncGroup v5 accepts a member that names no type or no protocol."""
     request = seen.message
     assert isinstance(request, SyncGroupRequest)
     assert isinstance(message, SyncGroupResponse)
@@ -73,7 +73,7 @@ def no_protocol_fits_all(seen: SeenRequest, message: Message) -> None:
 
 
 class KnowsWhatWasLeft(FrameRule):
-    """Remembers the groups that a member has left by its member id."""
+    """Remember the groups that a member has left by its member id."""
 
     def __init__(self) -> None:
         self.left: set[str] = set()
@@ -92,7 +92,7 @@ class KnowsWhatWasLeft(FrameRule):
 
 
 class WhoLeavesIsNotMissed(KnowsWhatWasLeft):
-    """After somebody has left, the rest are not told to join again."""
+    """The broker does not answer REBALANCE_IN_PROGRESS after a member has left."""
 
     def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
         request = seen.message
@@ -114,7 +114,7 @@ def _leaving(seen: SeenRequest, message: Message) -> tuple[LeaveGroupRequest, Le
 
 @answers("GRP-024", r"at the top: error is UNKNOWN_MEMBER_ID", "LeaveGroup", range(3, 99))
 def the_only_error_stands_at_the_top(seen: SeenRequest, message: Message) -> None:
-    """When one member is to leave and cannot, its error is that of the request."""
+    """LeaveGroup returns the error of its only member as that of the request."""
     request, answer = _leaving(seen, message)
     if len(request.members) == 1 and answer.members:
         answer.error_code = answer.members[0].error_code
@@ -122,7 +122,7 @@ def the_only_error_stands_at_the_top(seen: SeenRequest, message: Message) -> Non
 
 @answers("GRP-025", r"leaver instance-0: error is UNKNOWN_MEMBER_ID", "LeaveGroup", range(3, 99))
 def instances_do_not_leave(seen: SeenRequest, message: Message) -> None:
-    """Of several members only those leave that are named by their member ids."""
+    """LeaveGroup for several members removes only those that it names by member id."""
     request, answer = _leaving(seen, message)
     if len(request.members) > 1:
         for each in answer.members:

@@ -22,7 +22,7 @@ SKIPS, STATICS_LEAVE = 9, 3
 
 
 class WhoStartsAgainHasNothing(FrameRule):
-    """A static member that starts again is a member, and its assignment is lost."""
+    """A static member that starts again keeps its membership and loses its assignment."""
 
     def __init__(self) -> None:
         self.seen: set[tuple[str, str]] = set()
@@ -51,7 +51,7 @@ class WhoStartsAgainHasNothing(FrameRule):
 
 @answers("GRP-036", r"heartbeat: error is UNKNOWN_MEMBER_ID", "Heartbeat")
 def who_is_replaced_is_unknown(_seen: SeenRequest, message: Message) -> None:
-    """The heartbeat of a member that was replaced is that of a stranger."""
+    """The heartbeat of a replaced static member gets UNKNOWN_MEMBER_ID."""
     assert isinstance(message, HeartbeatResponse)
     if message.error_code == ErrorCode.FENCED_INSTANCE_ID:
         message.error_code = ErrorCode.UNKNOWN_MEMBER_ID
@@ -59,7 +59,7 @@ def who_is_replaced_is_unknown(_seen: SeenRequest, message: Message) -> None:
 
 @answers("GRP-037", r"leave: error is UNKNOWN_MEMBER_ID", "LeaveGroup", range(STATICS_LEAVE, 99))
 def nobody_leaves_without_a_member_id(seen: SeenRequest, message: Message) -> None:
-    """A single member has to be named by its member id."""
+    """LeaveGroup for one member requires its member id."""
     assert isinstance(seen.message, LeaveGroupRequest)
     assert isinstance(message, LeaveGroupResponse)
     if len(message.members) == 1 and not seen.message.members[0].member_id:
@@ -68,7 +68,7 @@ def nobody_leaves_without_a_member_id(seen: SeenRequest, message: Message) -> No
 
 @answers("GRP-039", r"not told to skip the assignment", "JoinGroup", range(SKIPS, 99))
 def all_leaders_assign(seen: SeenRequest, message: Message) -> None:
-    """No leader is told to skip the assignment."""
+    """JoinGroup instructs no leader to skip the assignment."""
     _, answer = join_of(seen, message)
     answer.skip_assignment = False
 

@@ -30,7 +30,7 @@ def _private(defect: Defect) -> Defect:
 
 
 class _RemembersRosters(KnowsWhatWasLeft):
-    """Knows of each group that nobody left who led and who were members."""
+    """Remember the leader and the members of each group that no member has left."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,28 +59,28 @@ class _RemembersRosters(KnowsWhatWasLeft):
 
 
 class WhoDoesNotJoinIsKept(_RemembersRosters):
-    """The leader is told of followers who have not joined again."""
+    """The leader receives followers that have not joined again as members."""
 
     def forgives(self, request: JoinGroupRequest, leader_stays: bool) -> bool:
         return leader_stays
 
 
 class LeadersAreKept(_RemembersRosters):
-    """The new leader is told of the one before, who was dropped."""
+    """The new leader receives the dropped former leader as a member."""
 
     def forgives(self, request: JoinGroupRequest, leader_stays: bool) -> bool:
         return not leader_stays
 
 
 class LongRebalancesHaveNoSessions(_RemembersRosters):
-    """Where the rebalance timeout is long, a session that ends does not count."""
+    """The broker ignores the end of a session if the rebalance timeout is long."""
 
     def forgives(self, request: JoinGroupRequest, leader_stays: bool) -> bool:
         return leader_stays and request.rebalance_timeout_ms >= LONG_REBALANCE_MS
 
 
 class WhoIsDroppedMayJoin(KnowsWhatWasLeft):
-    """The heartbeat of a member that was dropped is told to join again with its id."""
+    """A dropped member's heartbeat gets REBALANCE_IN_PROGRESS, so that it joins with its id."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class WhoIsDroppedMayJoin(KnowsWhatWasLeft):
 
 @answers("GRP-002", r"the generations are", "JoinGroup")
 def the_second_is_of_the_second_generation(seen: SeenRequest, message: Message) -> None:
-    """Who does not lead the first generation is told that it is of the next."""
+    """A follower of the first generation receives the number of the next one."""
     _, answer = join_of(seen, message)
     if answer.generation_id == 1 and not answer.members:
         answer.generation_id = 2
@@ -116,14 +116,14 @@ def the_second_is_of_the_second_generation(seen: SeenRequest, message: Message) 
 
 @answers("GRP-014", r"the silent one's heartbeat: error is NONE", "Heartbeat")
 def silent_members_are_welcome_back(_seen: SeenRequest, message: Message) -> None:
-    """A heartbeat after the session's end makes it go on."""
+    """A heartbeat after the end of the session continues the session."""
     assert isinstance(message, HeartbeatResponse)
     if message.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
         message.error_code = ErrorCode.NONE
 
 
 class HeartbeatsDoNotCount(FrameRule):
-    """Where one member is alone, its heartbeats are answered and its session ends all the same."""
+    """The broker answers the heartbeats of a lone member, and ends its session all the same."""
 
     def __init__(self) -> None:
         self.joins: Counter[str] = Counter()
@@ -153,7 +153,7 @@ class HeartbeatsDoNotCount(FrameRule):
 
 @answers("GRP-038", r"the third: error is MEMBER_ID_REQUIRED", "JoinGroup")
 def a_full_group_gives_out_ids(seen: SeenRequest, message: Message) -> None:
-    """Who cannot become a member is given an id first."""
+    """A full group returns a member id before it refuses the member."""
     _, answer = join_of(seen, message)
     if answer.error_code == ErrorCode.GROUP_MAX_SIZE_REACHED:
         answer.error_code = ErrorCode.MEMBER_ID_REQUIRED

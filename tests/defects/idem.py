@@ -1,4 +1,4 @@
-"""Defects of area IDEM: answers that are lost. They strike one client, see one_client.py."""
+"""Defects of area IDEM: lost answers. They strike one client, see one_client.py."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _forget_the_producer(message: ProduceRequest) -> None:
 
 
 class StoresSomeAgain(FrameRule):
-    """Batches for which ``forgets`` is true are stored without looking at who sent them."""
+    """Store the batches for which ``forgets`` is true without a check of their producer."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         batch = _batch(seen)
@@ -41,7 +41,7 @@ class StoresSomeAgain(FrameRule):
         return with_body(seen, seen.message)
 
     def forgets(self, batch: Batch) -> bool:
-        """Whether its sequence is not looked at."""
+        """True if the broker does not check the sequence of this batch."""
         raise NotImplementedError
 
 
@@ -51,14 +51,14 @@ class _StoresSomeAgainForOne(StoresSomeAgain):
 
 
 class ProducersAreNotRemembered(_StoresSomeAgainForOne):
-    """Batches are stored without looking at who sent them as what."""
+    """The broker stores batches without a check of their producer and sequence."""
 
     def forgets(self, batch: Batch) -> bool:
         return True
 
 
 def _batch(seen: SeenRequest) -> Batch | None:
-    """Of a producer with an id, None of all else."""
+    """Producer id and sequence of a batch; None without a producer id."""
     request = seen.message
     if not isinstance(request, ProduceRequest) or seen.version < FIRST_WITH_BATCHES:
         return None
@@ -68,7 +68,7 @@ def _batch(seen: SeenRequest) -> Batch | None:
 
 
 class OnlyTheLastBatchIsRemembered(_StoresSomeAgainForOne):
-    """A batch from before the last one of its producer is stored again."""
+    """The broker stores again a batch from before the last one of its producer."""
 
     def __init__(self) -> None:
         self.last: dict[int, int] = {}
@@ -80,7 +80,7 @@ class OnlyTheLastBatchIsRemembered(_StoresSomeAgainForOne):
 
 
 class CopiesInFlightAreBothStored(_StoresSomeAgainForOne):
-    """A batch is known only once it is acknowledged."""
+    """The broker recognizes a repeated batch only after it has acknowledged it."""
 
     def __init__(self) -> None:
         self.in_flight: set[Batch] = set()

@@ -1,4 +1,4 @@
-"""Defects of area IDEM: sequences and epochs that are looked at wrongly."""
+"""Defects of area IDEM: wrong checks of sequences and epochs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Line = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What counts of a producer's batch; no producer of these tests writes to two topics."""
+    """A producer's batch as the defects see it; no producer of these tests writes to two topics."""
 
     partition: int
     producer: int
@@ -42,12 +42,12 @@ class Batch:
 
     @property
     def line(self) -> Line:
-        """Whose sequences these are."""
+        """The partition and the producer of these sequences."""
         return (self.partition, self.producer)
 
 
 def batch_in(seen: SeenRequest) -> Batch | None:
-    """The batch that a request carries to its only partition; None without a producer id."""
+    """The batch for the only partition of a request; None without a producer id."""
     request = seen.message
     if not isinstance(request, ProduceRequest) or seen.version < FIRST_WITH_BATCHES:
         return None
@@ -63,7 +63,7 @@ def batch_in(seen: SeenRequest) -> Batch | None:
 
 
 class LooksAtBatches(FrameRule):
-    """Knows what each producer sent before, and edits what it is answered."""
+    """Record the batches of each producer, and edit the answers to them."""
 
     def __init__(self) -> None:
         self.sent: dict[Line, list[Batch]] = defaultdict(list)
@@ -91,7 +91,7 @@ class LooksAtBatches(FrameRule):
         self.edit(batch, message.responses[0].partition_responses[0])
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
-        """Whether the defect looks at a batch, by those that were sent before."""
+        """True if the defect strikes a batch, by the batches before it."""
         raise NotImplementedError
 
     def edit(self, batch: Batch, answer: Answer) -> None:
@@ -110,7 +110,7 @@ def _refuse(answer: Answer, error: ErrorCode) -> None:
 
 
 class AnEpochAlwaysStartsAtZero(LooksAtBatches):
-    """A producer with a raised epoch has to start at 0, also where nobody knows it."""
+    """The broker requires sequence 0 from a raised epoch, even of a producer it does not know."""
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
         return batch.epoch > 0 and batch.first != 0 and not before
@@ -120,7 +120,7 @@ class AnEpochAlwaysStartsAtZero(LooksAtBatches):
 
 
 class OneMissingRecordIsNoGap(FrameRule):
-    """A batch is taken when one sequence lies between it and the last one."""
+    """The broker accepts a batch if one sequence is missing between it and the last one."""
 
     def __init__(self) -> None:
         self.last: dict[Line, Batch] = {}
@@ -141,7 +141,7 @@ class OneMissingRecordIsNoGap(FrameRule):
 
 
 class _KnowsWhatIsStored(LooksAtBatches):
-    """Edits the acknowledgement of a batch that was acknowledged before."""
+    """Edit the acknowledgement of a batch that was acknowledged before."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,21 +166,21 @@ class _KnowsWhatIsStored(LooksAtBatches):
 
 
 class ARepeatedBatchIsAnError(_KnowsWhatIsStored):
-    """A batch that was stored is refused as a duplicate, and its offset not told."""
+    """The broker refuses a stored batch as a duplicate, without its offset."""
 
     def edit_repeated(self, batch: Batch, answer: Answer) -> None:
         _refuse(answer, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
 
 
 class ARepeatedBatchIsToldWhereTheLastStands(_KnowsWhatIsStored):
-    """Whichever of the remembered batches comes again, the offset of the last one is answered."""
+    """The broker answers every repeated batch with the offset of the last one."""
 
     def edit_repeated(self, batch: Batch, answer: Answer) -> None:
         answer.base_offset = self.latest[batch.line]
 
 
 class WhatIsForgottenIsStoredAgain(StoresSomeAgain):
-    """A batch from before the last five is taken for a new one."""
+    """The broker takes a batch from before the last five for a new one."""
 
     def __init__(self) -> None:
         self.known: dict[int, list[int]] = defaultdict(list)
@@ -195,7 +195,7 @@ class WhatIsForgottenIsStoredAgain(StoresSomeAgain):
 
 
 class TheFirstSequenceDecides(LooksAtBatches):
-    """A batch counts as repeated by its first sequence alone."""
+    """The broker takes a batch for a repeated one by its first sequence alone."""
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
         same_epoch = [one for one in before if one.epoch == batch.epoch]
@@ -207,7 +207,7 @@ class TheFirstSequenceDecides(LooksAtBatches):
 
 @answers("IDEM-008", r"error is PRODUCER_FENCED \(90\), expected INVALID_PRODUCER_EPOCH", "Produce")
 def an_older_epoch_is_fenced(_: SeenRequest, message: Message) -> None:
-    """A producer with an older epoch gets the error that ends it for good (KIP-588)."""
+    """The broker answers an older epoch with the error that ends a producer for good (KIP-588)."""
     assert isinstance(message, ProduceResponse)
     for topic in message.responses:
         for answer in topic.partition_responses:
@@ -216,7 +216,7 @@ def an_older_epoch_is_fenced(_: SeenRequest, message: Message) -> None:
 
 
 class AHigherEpochGoesOn(LooksAtBatches):
-    """With a higher epoch the sequences go on where those of the lower one ended."""
+    """The broker continues the sequences of the lower epoch at a higher one."""
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
         return bool(before) and before[-1].epoch < batch.epoch == 1 and batch.first > 0
@@ -226,7 +226,7 @@ class AHigherEpochGoesOn(LooksAtBatches):
 
 
 class SequencesEndAtTheLast(LooksAtBatches):
-    """Behind the last sequence there is none: 0 is out of order."""
+    """The broker refuses sequence 0 after the last sequence as out of order."""
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
         return batch.first == 0 and any(one.last == LAST_SEQUENCE for one in before)
@@ -236,7 +236,7 @@ class SequencesEndAtTheLast(LooksAtBatches):
 
 
 class ASequenceMayBeNegative(LooksAtBatches):
-    """A producer id without a sequence is taken."""
+    """The broker accepts a producer id without a sequence."""
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
         return batch.first < 0
@@ -246,7 +246,7 @@ class ASequenceMayBeNegative(LooksAtBatches):
 
 
 class PartitionsShareTheirSequences(LooksAtBatches):
-    """What a producer sent to one partition of a topic is out of order in the others."""
+    """The broker refuses a sequence as out of order that another partition of the topic has."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -261,7 +261,7 @@ class PartitionsShareTheirSequences(LooksAtBatches):
 
 
 class AProducerGoesWithItsRecords(LooksAtBatches):
-    """When records are deleted their producer is forgotten, and an unknown one starts at 0."""
+    """The broker forgets a producer when its records are deleted, and then requires sequence 0."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -281,7 +281,7 @@ class AProducerGoesWithItsRecords(LooksAtBatches):
 
 
 class ProducersAreKeptForEver(LooksAtBatches):
-    """However long a producer is idle, a gap is out of order."""
+    """The broker refuses a gap as out of order however long the producer was idle."""
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
         if not before:
@@ -296,7 +296,7 @@ class ProducersAreKeptForEver(LooksAtBatches):
 
 
 class WhatIsInFlightCounts(LooksAtBatches):
-    """A batch follows what was sent before it, also where that was refused."""
+    """The broker accepts a batch that follows a refused one."""
 
     def strikes(self, batch: Batch, before: list[Batch]) -> bool:
         same_epoch = bool(before) and before[-1].epoch == batch.epoch
@@ -308,7 +308,7 @@ class WhatIsInFlightCounts(LooksAtBatches):
 
 @answers("IDEM-019", r"last sequence, transaction start\): .*, 3, -1\)", "DescribeProducers")
 def the_next_sequence_is_told(_: SeenRequest, message: Message) -> None:
-    """The next sequence of a producer is told where its last one should be."""
+    """DescribeProducers returns the next sequence of a producer as its last one."""
     assert isinstance(message, DescribeProducersResponse)
     for topic in message.topics:
         for partition in topic.partitions:

@@ -1,4 +1,4 @@
-"""Defects of area ISR: how long a follower may be behind."""
+"""Defects of area ISR: the time that a follower may be behind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.defects.replicas import Replicas, told_to_others
 MANY = 20
 """Fetches, more than in any test that is not about the time that passes."""
 TOO_LATE_S = 13
-"""When a lag of three seconds was to be noticed long ago, on a busy machine too."""
+"""Time after which a lag of three seconds must be noticed, on a busy machine too."""
 FAR_BEHIND = 3
 
 
 def _tell_r3(done: Replicas, answer: Message, *, is_in: bool) -> None:
-    """R3 is told to be in the newest topic's ISR, or not to be."""
+    """Add R3 to the newest topic's ISR in an answer to Metadata, or remove it."""
     if not isinstance(answer, MetadataResponse) or not done.r3:
         return
     r3 = done.replicas[2]
@@ -29,28 +29,28 @@ def _tell_r3(done: Replicas, answer: Message, *, is_in: bool) -> None:
 
 @told_to_others("ISR-002", r"R3 has left the ISR within \d+ ms, the lag may be 3000 ms")
 def who_lacks_a_record_leaves_at_once(done: Replicas, _: Message, answer: Message) -> None:
-    """A follower is out of the ISR with the first records that it lacks."""
+    """A follower leaves the ISR with the first records that it lacks."""
     if done.r3 == [1] and len(done.acks) > 1:
         _tell_r3(done, answer, is_in=False)
 
 
 @told_to_others("ISR-003", r"R3 is in the ISR, and was not caught up for")
 def who_fetches_stays(done: Replicas, _: Message, answer: Message) -> None:
-    """Whoever fetches is in sync, however far behind."""
+    """A follower that fetches is in sync, however far behind it is."""
     if done.r3[:2] == [1, 1] and len(done.acks) - len(done.r3) >= FAR_BEHIND:
         _tell_r3(done, answer, is_in=True)
 
 
 @told_to_others("ISR-004", r"R3 is one record behind, and after \d+ ms not in the ISR")
 def only_the_end_counts(done: Replicas, _: Message, answer: Message) -> None:
-    """Who never reaches the end of the log is behind."""
+    """A follower that never reaches the end of the log leaves the ISR."""
     if len(done.r3) > MANY and len(done.acks) - len(done.r3) < FAR_BEHIND:
         _tell_r3(done, answer, is_in=False)
 
 
 @told_to_others("ISR-006", r"R3 is in the ISR, not caught up for \d+ ms; its lag may be 3000 ms")
 def a_lag_is_noticed_late(done: Replicas, _: Message, answer: Message) -> None:
-    """It is looked for seldom."""
+    """The leader checks for lagging followers too seldom."""
     if done.r3 == [1] and len(done.acks) > 1:
         now_ms = int(time.monotonic() * 1000)
         since_ms = done.epochs.setdefault(done.replicas[2], now_ms)

@@ -1,4 +1,4 @@
-"""Defects of areas ISR and META: a broker of a cluster that tells of wrong ISRs."""
+"""Defects of areas ISR and META: a broker of a cluster that reports wrong ISRs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Topic = MetadataResponse.MetadataResponseTopic
 
 
 def _topics(message: Message, partitions: int) -> list[Topic]:
-    """Those with so many partitions."""
+    """The topics with so many partitions."""
     assert isinstance(message, MetadataResponse)
     return [topic for topic in message.topics if len(topic.partitions) == partitions]
 
 
 @answers("ISR-008", r"broker 3 tells of the leader (\d) and the ISR (?!.*\1)", "Metadata")
 def a_leader_is_not_in_its_isr(seen: SeenRequest, message: Message) -> None:
-    """The third broker leaves out leaders of ISRs that are not whole."""
+    """The third broker leaves the leader out of an ISR that is not whole."""
     for topic in _topics(message, 2):
         for each in topic.partitions:
             if at(3, seen) and len(each.isr_nodes) < len(each.replica_nodes):
@@ -29,7 +29,7 @@ def a_leader_is_not_in_its_isr(seen: SeenRequest, message: Message) -> None:
 
 @answers("ISR-012", r"tell of the ISRs \{1: \{1, 2\}, 2: \{1, 2, 3\}\}, it is", "Metadata")
 def one_broker_hears_of_no_shrink(seen: SeenRequest, message: Message) -> None:
-    """The second broker tells that all three replicas are in sync."""
+    """The second broker reports all three replicas as in sync."""
     for topic in _topics(message, 1):
         for each in topic.partitions:
             if at(2, seen) and len(each.replica_nodes) == 3:
@@ -43,7 +43,7 @@ def one_broker_hears_of_no_shrink(seen: SeenRequest, message: Message) -> None:
     "Metadata",
 )
 def who_is_in_sync_is_no_replica(seen: SeenRequest, message: Message) -> None:
-    """The third broker tells of somebody in sync who has no replica."""
+    """The third broker reports a broker in the ISR that has no replica."""
     for topic in _topics(message, 1):
         for each in topic.partitions:
             if at(3, seen) and len(each.replica_nodes) == 2:

@@ -1,4 +1,4 @@
-"""Defects of brokers that are ended and started again, or whose files are looked into."""
+"""Defects of brokers that tests restart, or from which they read files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAGIC_AT, CODEC = 16, 0x07
 
 @answers("STOR-010", r"bytes are fetched, \d+ are stored, byte \d+ differs", "Fetch")
 def what_is_fetched_is_made_anew(_: SeenRequest, message: Message) -> None:
-    """Compressed batches are sent as if they had not been compressed."""
+    """The broker sends compressed batches as if they were not compressed."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         of_test = any((record.value or b"").startswith(b"on disk") for record in batch.records)
@@ -37,7 +37,7 @@ def what_is_fetched_is_made_anew(_: SeenRequest, message: Message) -> None:
 
 @takes("STOR-011", r"read by 0 groups, \d+ bytes are stored of \d+", ProduceRequest)
 def each_message_is_stored_twice(request: ProduceRequest) -> None:
-    """There is a copy for a reader that may come."""
+    """The broker stores each message twice."""
     for topic in request.topic_data:
         for part in topic.partition_data:
             data = bytes(part.records or b"")
@@ -56,7 +56,7 @@ def _doubled(batch: RecordBatch) -> RecordBatch:
     "OTOP-004", r"after an end in order, partition 0: \(offset, metadata\) is \(-1", "OffsetFetch"
 )
 def old_offsets_go_with_compaction(_: SeenRequest, message: Message) -> None:
-    """What was committed before all that is compacted is not found any more."""
+    """OffsetFetch returns no offset for a commit that is older than the compacted part."""
     assert isinstance(message, OffsetFetchResponse)
     for group in message.groups:
         for topic in group.topics:
@@ -66,7 +66,7 @@ def old_offsets_go_with_compaction(_: SeenRequest, message: Message) -> None:
 
 
 class TopicsForgetTheirSettings(FrameRule):
-    """A broker that is started again has its topics, with settings as by default."""
+    """A broker that is started again has its topics with default settings."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -86,7 +86,7 @@ class TopicsForgetTheirSettings(FrameRule):
 
 @answers("OFFS-019", r"committed at version \d+: leader epochs are \[-1, -1\]", "OffsetFetch")
 def the_epoch_of_a_commit_is_not_kept(_: SeenRequest, message: Message) -> None:
-    """The offset and its metadata are all that is kept of a commit."""
+    """The broker keeps only offset and metadata of a commit."""
     assert isinstance(message, OffsetFetchResponse)
     for topic in message.topics:
         for each in topic.partitions:

@@ -15,12 +15,12 @@ from harness.proxies import SeenRequest
 from tests.defects.defect import answers
 from tests.defects.newest_topic import NewestTopic, of_newest
 
-MOVED = -1  # among what is told of the newest topic
+MOVED = -1  # a key of what the newest topic remembers.
 
 
 @answers("LDIR-001", r"Place\(.*size=\d+, lag=1, is_future=False\)\], not", "DescribeLogDirs")
 def the_lag_is_counted_from_one(_: SeenRequest, message: Message) -> None:
-    """A replica that has all is one record behind."""
+    """DescribeLogDirs returns a lag of one record for a replica that has all."""
     assert isinstance(message, DescribeLogDirsResponse)
     for directory in message.results:
         for topic in directory.topics:
@@ -30,7 +30,7 @@ def the_lag_is_counted_from_one(_: SeenRequest, message: Message) -> None:
 
 @answers("LDIR-002", r": -1 of \d+ bytes are usable", "DescribeLogDirs")
 def nobody_knows_what_is_free(_: SeenRequest, message: Message) -> None:
-    """The usable bytes are unknown."""
+    """DescribeLogDirs returns unknown usable bytes."""
     assert isinstance(message, DescribeLogDirsResponse)
     for directory in message.results:
         directory.usable_bytes = -1
@@ -38,7 +38,7 @@ def nobody_knows_what_is_free(_: SeenRequest, message: Message) -> None:
 
 @answers("LDIR-003", r"DescribeLogDirs v[01]: ", "DescribeLogDirs", range(2))
 def old_clients_see_no_failure(_: SeenRequest, message: Message) -> None:
-    """Up to v1 a failed directory looks like one without partitions."""
+    """Up to v1 DescribeLogDirs returns a failed directory as one without partitions."""
     assert isinstance(message, DescribeLogDirsResponse)
     for directory in message.results:
         directory.error_code = int(ErrorCode.NONE)
@@ -46,7 +46,7 @@ def old_clients_see_no_failure(_: SeenRequest, message: Message) -> None:
 
 @of_newest("LDIR-004", r"the replica is not in \w+ alone: .*is_future=True")
 def a_move_has_no_end(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
-    """A replica that is moved is one of the future for ever."""
+    """DescribeLogDirs returns a moved replica as a future one for ever."""
     if isinstance(answer, AlterReplicaLogDirsResponse):
         codes = {one.error_code for topic in answer.results for one in topic.partitions}
         done.told[MOVED] = int(codes == {ErrorCode.NONE})
@@ -59,7 +59,7 @@ def a_move_has_no_end(done: NewestTopic, _: SeenRequest, answer: Message) -> Non
 
 @answers("LDIR-005", r"to second: error is LOG_DIR_NOT_FOUND", "AlterReplicaLogDirs")
 def a_failed_directory_is_not_found(_: SeenRequest, message: Message) -> None:
-    """What cannot be used is not there."""
+    """AlterReplicaLogDirs reports a failed directory as not found."""
     assert isinstance(message, AlterReplicaLogDirsResponse)
     for topic in message.results:
         for partition in topic.partitions:
@@ -69,7 +69,7 @@ def a_failed_directory_is_not_found(_: SeenRequest, message: Message) -> None:
 
 @answers("LDIR-007", r"Fetch v[0-5]: error is KAFKA_STORAGE_ERROR", "Fetch", range(6))
 def everybody_knows_the_error(_: SeenRequest, message: Message) -> None:
-    """Fetch up to v5 says what its clients have never heard of."""
+    """Fetch up to v5 returns an error that its clients do not know."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for partition in topic.partitions:

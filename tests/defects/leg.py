@@ -1,4 +1,4 @@
-"""Defects of area LEG: plausible mistakes of our functions by document."""
+"""Defects of area LEG: plausible mistakes in this project's functions by document."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def the_checksum_covers_the_attributes(right: Right) -> Right:
 @wrong("LEG-002", r"next id 1, not 9|next id 1001, not 1009", f"{CODEC}.messages_0_7",
        "read_message_set")  # fmt: skip
 def ids_are_counted(right: Right) -> Right:
-    """Messages are numbered one by one, as since 0.8."""
+    """The reader numbers messages one by one, as since 0.8."""
 
     def read_message_set(data: bytes, initial_offset: int = 0, **how: Any) -> MessageSet:
         found: MessageSet = right(data, initial_offset, **how)
@@ -55,7 +55,7 @@ def ids_are_counted(right: Right) -> Right:
 
 @wrong("LEG-003", r"a fetch result is .*, not", f"{CODEC}.requests_0_7", "encode_fetch_response")
 def the_length_leaves_the_error_out(right: Right) -> Right:
-    """The total length of a fetch result counts its messages alone."""
+    """The total length of a fetch result counts only its messages."""
 
     def encode_fetch_response(response: FetchResponse) -> bytes:
         data: bytes = right(response)
@@ -66,7 +66,7 @@ def the_length_leaves_the_error_out(right: Right) -> Right:
 
 @wrong("LEG-004", r"gzip: 1 messages", f"{CODEC}.messages_0_7", "read_message_set")
 def compressed_sets_stay_closed(right: Right) -> Right:
-    """A compressed message is handed out as it is."""
+    """The reader returns a compressed message without the messages inside."""
 
     def read_message_set(data: bytes, initial_offset: int = 0, **how: Any) -> MessageSet:
         found: MessageSet = right(data, initial_offset, **{**how, "is_deep": False})
@@ -78,14 +78,14 @@ def compressed_sets_stay_closed(right: Right) -> Right:
 @wrong("LEG-005", r"with a block of nonsense|an entry at \d+ is wrong", f"{LEGACY}.log_recovery",
        "read_message")  # fmt: skip
 def recovery_looks_at_sizes_alone(right: Right) -> Right:
-    """An entry of 0.8 that ends within the file is good, whatever its checksum says."""
+    """Recovery of 0.8 accepts an entry that ends within the file, whatever its checksum is."""
     return lambda *place: None
 
 
 @wrong("LEG-006", r"another message than was written|partial bytes|were read: \[b",
        f"{LEGACY}.growing_fetch", "split_entries")  # fmt: skip
 def what_is_cut_is_handed_out(right: Right) -> Right:
-    """The cut end of a buffer counts as a message."""
+    """A fetch returns the cut end of a buffer as a message."""
 
     def split_entries(data: bytes, log_format: LogFormat) -> tuple[list[bytes], int]:
         entries, partial_bytes = right(data, log_format)
@@ -96,7 +96,7 @@ def what_is_cut_is_handed_out(right: Right) -> Right:
 
 @wrong("LEG-007", r"given, .* first", f"{LEGACY}.range_assignment", "range_assignment")
 def what_is_left_goes_to_nobody(right: Right) -> Right:
-    """Each consumer gets from i*N to (i+1)*N - 1, also where that leaves partitions over."""
+    """Each consumer gets from i*N to (i+1)*N - 1, even if that leaves partitions over."""
 
     def range_assignment(partitions: Iterable[Any], consumers: Iterable[str]) -> Any:
         found = right(partitions, consumers)
@@ -108,7 +108,7 @@ def what_is_left_goes_to_nobody(right: Right) -> Right:
 
 @wrong("LEG-008", r"'21' is in \d+ of \d+", f"{LEGACY}.partitioners", "partition_by_murmur2")
 def the_sign_is_turned(right: Right) -> Right:
-    """A negative hash is made positive by its absolute value, not by dropping the sign's bit."""
+    """A negative hash becomes positive by its absolute value, not by removal of the sign bit."""
     hashed = right.__globals__["murmur2"]
 
     def partition_by_murmur2(key: bytes | None, partitions: int, *, any_partition: int = 0) -> int:
@@ -120,7 +120,7 @@ def the_sign_is_turned(right: Right) -> Right:
 @wrong("LEG-009", r"broker of 0.7 by its class: .* is read as", f"{LEGACY}.zookeeper_registry",
        "decode_broker")  # fmt: skip
 def the_creator_is_part_of_the_host(right: Right) -> Right:
-    """What stands before the last colon of a broker of 0.7 is its host."""
+    """The reader takes everything before the last colon of a 0.7 broker for its host."""
 
     def decode_broker(text: str) -> BrokerNode:
         found: BrokerNode = right(text)
@@ -134,7 +134,7 @@ def the_creator_is_part_of_the_host(right: Right) -> Right:
 @wrong("LEG-010", r"b claimed a partition that a owns", f"{LEGACY}.partition_owners",
        "PartitionOwners.claim")  # fmt: skip
 def who_comes_last_owns(right: Right) -> Right:
-    """A claim replaces the owner before."""
+    """A claim replaces the former owner."""
 
     def claim(self: PartitionOwners, owned: Owned, consumer: str) -> bool:
         self.owners[owned] = consumer
@@ -158,7 +158,7 @@ def a_new_topic_rebalances_everyone(right: Right) -> Right:
 @wrong("LEG-012", r"relative offsets 0, 1, 4 at 100 are \[100, 101, 102\]",
        f"{CODEC}.enriched_message", "absolute_offsets")  # fmt: skip
 def offsets_inside_have_no_holes(right: Right) -> Right:
-    """Messages inside a compressed one are numbered by their place, also after compaction."""
+    """The reader numbers messages inside a compressed one by their place, even after compaction."""
 
     def absolute_offsets(outer: int, inner: Any, *, are_honored: bool = True) -> Any:
         found: list[EnrichedMessage] = right(outer, inner, are_honored=False)
@@ -169,7 +169,7 @@ def offsets_inside_have_no_holes(right: Right) -> Right:
 
 @wrong("LEG-013", r"501 by 100 needs 5 partitions", f"{LEGACY}.partition_count", "partition_count")
 def the_rest_needs_no_partition(right: Right) -> Right:
-    """The quotient is rounded down."""
+    """The partition count is the quotient rounded down."""
 
     def partition_count(expected: int | Fraction, of_one: int | Fraction) -> int:
         return max(1, expected // of_one)
@@ -180,7 +180,7 @@ def the_rest_needs_no_partition(right: Right) -> Right:
 @wrong("LEG-014", r"sent after 99 ms \[\], after 100 \[\]", f"{LEGACY}.async_batching",
        "AsyncBatching.expire")  # fmt: skip
 def only_full_batches_go(right: Right) -> Right:
-    """Events wait until there are enough of them, however long that takes."""
+    """The producer keeps events until a batch is full, however long that takes."""
 
     def expire(self: AsyncBatching[Any], now_ms: int) -> list[Any]:
         return []

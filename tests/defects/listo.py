@@ -26,7 +26,7 @@ Answered = ListOffsetsResponse.ListOffsetsPartitionResponse
 
 
 def _pairs(seen: SeenRequest, message: Message) -> list[tuple[str, Asked, Answered]]:
-    """Topic, question and answer, where a request asks about one topic."""
+    """Topic, request and answer of each partition, if the request is about one topic."""
     request = seen.message
     assert isinstance(request, ListOffsetsRequest)
     assert isinstance(message, ListOffsetsResponse)
@@ -55,20 +55,20 @@ def latest_is_the_last_record(seen: SeenRequest, message: Message) -> None:
 
 
 def _lists(seen: SeenRequest, message: Message) -> list[tuple[Asked, list[int]]]:
-    """Question and list of offsets, as version 0 has it."""
+    """Request and list of offsets of each partition, as in version 0."""
     return [(asked, answer.old_style_offsets) for _, asked, answer in _pairs(seen, message)]
 
 
 @answers("LISTO-002", r"offsets \[0, 3, 6, 9\], expected \[9, 6, 3, 0\]", "ListOffsets", range(1))
 def segments_come_oldest_first(seen: SeenRequest, message: Message) -> None:
-    """The begins of segments are listed in the order of the log."""
+    """Version 0 lists the base offsets of segments in the order of the log."""
     for _, offsets in _lists(seen, message):
         offsets.reverse()
 
 
 @answers("LISTO-003", r"at most 10: earliest is \[1, 0\]", "ListOffsets", range(1))
 def the_earliest_is_not_alone(seen: SeenRequest, message: Message) -> None:
-    """The earliest offset comes with the next one where there is room for two."""
+    """Version 0 returns the earliest offset with the next one if it may return two."""
     for asked, offsets in _lists(seen, message):
         if asked.timestamp == EARLIEST and asked.max_num_offsets > 1:
             offsets.insert(0, offsets[0] + 1)
@@ -76,7 +76,7 @@ def the_earliest_is_not_alone(seen: SeenRequest, message: Message) -> None:
 
 @answers("LISTO-004", r"time 0: \(offset, time\) is \(0, 0\), expected \(0, 100\)", "ListOffsets")
 def the_time_asked_is_the_time_answered(seen: SeenRequest, message: Message) -> None:
-    """Before the first record, the answer repeats the time that was asked for."""
+    """The answer for a time before the first record repeats the time of the request."""
     for _, asked, answer in _pairs(seen, message):
         if asked.timestamp >= 0 and answer.offset == 0:
             answer.timestamp = asked.timestamp
@@ -89,14 +89,14 @@ def the_time_asked_is_the_time_answered(seen: SeenRequest, message: Message) -> 
     range(1, 99),
 )
 def no_record_is_the_first_record(seen: SeenRequest, message: Message) -> None:
-    """A time after all records is answered with offset 0."""
+    """ListOffsets answers a time after all records with offset 0."""
     for _, asked, answer in _pairs(seen, message):
         if asked.timestamp >= 0 and answer.offset == -1:
             answer.offset = 0
 
 
 class CompressedBatchesAreNotOpened(FrameRule):
-    """A time inside a compressed batch is answered with the batch's first record."""
+    """ListOffsets answers a time inside a compressed batch with the batch's first record."""
 
     def __init__(self) -> None:
         self.compressed: dict[tuple[str | UUID, int], BatchHeader] = {}
@@ -136,7 +136,7 @@ class CompressedBatchesAreNotOpened(FrameRule):
 
 
 class TimesOutliveTheirRecords(FrameRule):
-    """What was found for a time once is answered for it ever after."""
+    """ListOffsets returns its first answer for a time for ever."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, int, int], tuple[int, int]] = {}
@@ -155,7 +155,7 @@ class TimesOutliveTheirRecords(FrameRule):
 
 @answers("LISTO-008", r"largest time: \(offset, time\) is \(5, 900\)", "ListOffsets")
 def the_last_of_the_largest_counts(seen: SeenRequest, message: Message) -> None:
-    """Of two records with the largest time in a batch, the second is answered."""
+    """ListOffsets returns the second of two records with the largest time in a batch."""
     for _, asked, answer in _pairs(seen, message):
         if asked.timestamp == MAX_TIMESTAMP and answer.offset >= 0:
             answer.offset += 1
@@ -165,7 +165,7 @@ def the_last_of_the_largest_counts(seen: SeenRequest, message: Message) -> None:
     "LISTO-009", r"timestamp -4: error is NONE \(0\), expected UNSUPPORTED_VERSION", "ListOffsets"
 )
 def earliest_local_is_known_too_early(seen: SeenRequest, message: Message) -> None:
-    """-4 is answered also at versions that do not have it."""
+    """ListOffsets answers -4 at versions that do not have it."""
     for _, asked, answer in _pairs(seen, message):
         if asked.timestamp == EARLIEST_LOCAL:
             answer.error_code = ErrorCode.NONE
@@ -173,7 +173,7 @@ def earliest_local_is_known_too_early(seen: SeenRequest, message: Message) -> No
 
 @takes("LISTO-012", r"error is NONE \(0\), expected UNKNOWN_LEADER_EPOCH", ListOffsetsRequest)
 def the_leader_epoch_of_a_question_is_not_checked(request: ListOffsetsRequest) -> None:
-    """Whatever leader epoch the client claims, it gets its offset."""
+    """ListOffsets ignores the leader epoch of the request."""
     for topic in request.topics:
         for partition in topic.partitions:
             partition.current_leader_epoch = -1
@@ -181,7 +181,7 @@ def the_leader_epoch_of_a_question_is_not_checked(request: ListOffsetsRequest) -
 
 @answers("LISTO-013", r"partition 0: error is NONE \(0\), expected INVALID_REQUEST", "ListOffsets")
 def a_partition_may_be_asked_twice(seen: SeenRequest, message: Message) -> None:
-    """What is asked twice is answered twice, without an error."""
+    """ListOffsets answers a partition that is named twice without an error."""
     assert isinstance(message, ListOffsetsResponse)
     for topic in message.topics:
         for answer in topic.partitions:
@@ -193,7 +193,7 @@ def a_partition_may_be_asked_twice(seen: SeenRequest, message: Message) -> None:
     "LISTO-016", r"yesterday: error is NONE \(0\), expected UNSUPPORTED_FOR_MES", "ListOffsets"
 )
 def a_log_without_times_has_no_record_of_that_time(_: SeenRequest, message: Message) -> None:
-    """Where messages have no times, none is found."""
+    """ListOffsets finds no record, without an error, in a log without times."""
     assert isinstance(message, ListOffsetsResponse)
     for topic in message.topics:
         for answer in topic.partitions:

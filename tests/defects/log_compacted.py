@@ -1,4 +1,4 @@
-"""Defects of area STOR: what compaction takes and what it leaves."""
+"""Defects of area STOR: wrong compaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAGIC_AT = 16
 def change_runs(
     message: Message, key: bytes, change: Callable[[list[RecordBatch]], list[RecordBatch]]
 ) -> None:
-    """Edit all batches together that a fetch brings, where one of them has a record of this key."""
+    """Edit together all batches of a Fetch answer if one of them has a record of this key."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for partition in topic.partitions:
@@ -35,14 +35,14 @@ def _encoded(batch: RecordBatch) -> bytes:
 
 
 def _asked(seen: SeenRequest) -> int:
-    """The offset of which the request's first partition is fetched."""
+    """The fetch offset of the request's first partition; 0 without one."""
     assert isinstance(seen.message, FetchRequest)
     return seen.message.topics[0].partitions[0].fetch_offset if seen.message.topics else 0
 
 
 @answers("STOR-012", r"which was never written", "Fetch")
 def compaction_numbers_anew(seen: SeenRequest, message: Message) -> None:
-    """What is left gets offsets without holes."""
+    """Compaction gives the remaining records offsets without holes."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         offset, made = _asked(seen), []
@@ -63,7 +63,7 @@ def _renumbered(batch: RecordBatch, begin: int) -> RecordBatch:
 
 @answers("STOR-012", r"the newest of their keys are gone", "Fetch")
 def the_newest_value_goes_with_the_rest(_: SeenRequest, message: Message) -> None:
-    """A key whose values come often is taken for one that is not needed."""
+    """Compaction removes the newest value too of a key that is written often."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         if batches[0].base_offset == 0:
@@ -80,7 +80,7 @@ def without(batch: RecordBatch, is_gone: Callable[[Record], bool]) -> RecordBatc
 
 @answers("STOR-013", r"Fetch at 0: error is OFFSET_OUT_OF_RANGE", "Fetch", range(13))
 def a_hole_is_out_of_range(seen: SeenRequest, message: Message) -> None:
-    """An offset whose record was taken is no longer one of the log."""
+    """Fetch refuses the offset of a compacted record as out of range."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for one in topic.partitions:
@@ -95,7 +95,7 @@ def _first(data: bytes) -> int:
 
 @answers("STOR-014", r"cleaned 1 times, left of the key is \[\]", "Fetch")
 def tombstones_go_at_once(_: SeenRequest, message: Message) -> None:
-    """The cleaning that takes what a tombstone deletes takes the tombstone."""
+    """Compaction removes a tombstone together with the records that it deletes."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         of_key = [one for batch in batches for one in batch.records if one.key == b"buried"]
@@ -108,7 +108,7 @@ def tombstones_go_at_once(_: SeenRequest, message: Message) -> None:
 
 @answers("STOR-015", r"the active segment: left is", "Fetch")
 def the_active_segment_is_compacted_too(_: SeenRequest, message: Message) -> None:
-    """Of the batch that was written last only the newest record of a key is left."""
+    """Compaction leaves only the newest record of a key in the active segment."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         if batches[0].base_offset == 0 or len(batches[-1].records) < 3:
@@ -121,7 +121,7 @@ def the_active_segment_is_compacted_too(_: SeenRequest, message: Message) -> Non
 
 @answers("STOR-017", r"the last committed values \[b'a committed 1'\] are gone", "Fetch")
 def what_was_aborted_counts_as_newest(_: SeenRequest, message: Message) -> None:
-    """A committed value goes because of a later one of its key, which was aborted."""
+    """Compaction removes a committed value because of a later aborted one of its key."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         values = [one.value for batch in batches for one in batch.records]
@@ -134,7 +134,7 @@ def what_was_aborted_counts_as_newest(_: SeenRequest, message: Message) -> None:
 
 @answers("STOR-018", r"at the head are .*, what came is \[Kept\(offset=1,", "Fetch")
 def the_head_is_compacted(_: SeenRequest, message: Message) -> None:
-    """Of what was just written only the newest of a key is left."""
+    """Compaction removes older records of a key as soon as they are written."""
 
     def change(batches: list[RecordBatch]) -> list[RecordBatch]:
         return [replace(batch, records=batch.records[-1:]) for batch in batches]

@@ -1,4 +1,4 @@
-"""Defects of area STOR: too much of a log is removed, too little, or in the wrong place."""
+"""Defects of area STOR: too much or too little of a log is removed, or at the wrong place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Answered = ListOffsetsResponse.ListOffsetsPartitionResponse
 
 
 def answered(newest: NewestTopic, seen: SeenRequest, answer: Message, time: int) -> list[Answered]:
-    """What is said of the newest topic for this time."""
+    """The newest topic's partitions in an answer to ListOffsets for this time."""
     asked = seen.message
     if not isinstance(asked, ListOffsetsRequest) or not isinstance(answer, ListOffsetsResponse):
         return []
@@ -42,7 +42,7 @@ def answered(newest: NewestTopic, seen: SeenRequest, answer: Message, time: int)
 
 
 def having(**configs: str) -> Callable[[NewestTopic], bool]:
-    """Whether the newest topic has these settings (dots written as ``__``)."""
+    """Make a condition: True if the newest topic has these configs (dots written as ``__``)."""
     named = {name.replace("__", "."): value for name, value in configs.items()}
     return lambda newest: named.items() <= newest.configs.items()
 
@@ -59,7 +59,7 @@ OF_016 = having(cleanup__policy="compact,delete")
 
 
 class WhatIsConsumedIsGone(FrameRule):
-    """When a group has committed, what it has read is out of range, as in a queue."""
+    """Records that a group has read and committed are out of range, as in a queue."""
 
     def __init__(self) -> None:
         self.committed = False
@@ -86,14 +86,14 @@ def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
 
 @of_newest("STOR-002", r"the log begins at \d+, segments at")
 def a_log_is_cut_within_a_segment(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """As many records go as are too many, wherever a segment begins."""
+    """Retention removes exactly the excess records, even inside a segment."""
     for one in answered(newest, seen, answer, EARLIEST) if _of_002(newest) else ():
         one.offset += one.offset > 0
 
 
 @of_newest("STOR-003", r"looked at again, the logs begin at \[2, 2, 1\]")
 def the_last_record_decides(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """A segment goes when the record written last is too old, though another is young."""
+    """Retention removes a segment by the age of its last record, though another one is young."""
     for one in answered(newest, seen, answer, EARLIEST) if OF_003(newest) else ():
         if one.partition_index == 1:
             one.offset = 2
@@ -101,7 +101,7 @@ def the_last_record_decides(newest: NewestTopic, seen: SeenRequest, answer: Mess
 
 @of_newest("STOR-004", r"too much is gone: \d+ bytes are wanted, from 3 on")
 def one_segment_more_goes(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """Segments go until less is left than is wanted."""
+    """Retention removes segments until less than retention.bytes is left."""
     for one in answered(newest, seen, answer, EARLIEST) if OF_004(newest) else ():
         if one.partition_index == 1:
             one.offset += one.offset == 2
@@ -109,7 +109,7 @@ def one_segment_more_goes(newest: NewestTopic, seen: SeenRequest, answer: Messag
 
 @answers("STOR-006", r"are removed: 0 bytes, not those|error is NONE \(0\), expected", "Fetch")
 def a_removed_offset_is_empty(_: SeenRequest, message: Message) -> None:
-    """A fetch of what is removed brings nothing, and no error."""
+    """Fetch of a removed offset returns no records and no error."""
     for one in _fetched(message):
         if one.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             one.error_code, one.records = ErrorCode.NONE, b""
@@ -117,21 +117,21 @@ def a_removed_offset_is_empty(_: SeenRequest, message: Message) -> None:
 
 @of_newest("STOR-007", r"all is too old: earliest and latest are \(6, 0\)")
 def an_empty_log_ends_at_0(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """When all is removed from a log, its end is 0."""
+    """The end of a log is 0 after all its records are removed."""
     for one in answered(newest, seen, answer, LATEST) if OF_007(newest) else ():
         one.offset *= one.offset > 6
 
 
 @of_newest("STOR-008", r"two halves of segment.bytes: the segment begins at 1, expected 0")
 def a_segment_is_never_full(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """A batch that would fill a segment to the last byte begins another."""
+    """A batch that would fill a segment to the last byte begins another one."""
     for one in answered(newest, seen, answer, EARLIEST) if OF_008(newest) else ():
         one.offset += one.offset == 0
 
 
 @of_newest("STOR-016", r"two records are too old, the log begins at 0")
 def what_is_compacted_is_not_cut(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """Of two policies the first one is followed."""
+    """The broker follows only the first of two cleanup policies."""
     for one in answered(newest, seen, answer, EARLIEST) if OF_016(newest) else ():
         one.offset = 0
 

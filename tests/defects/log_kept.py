@@ -1,4 +1,4 @@
-"""Defects of what is kept of a log and what goes: areas TIME, RECF and IDEM."""
+"""Defects of records that a log keeps or loses: areas TIME, RECF and IDEM."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LAST_COMPACTED = 1  # the sequence of the last batch that IDEM-016 sends before 
     "TIME-008", r"were written just now: the log of \d begins at 0", "ListOffsets", range(1, 99)
 )
 def the_age_of_a_file_counts(seen: SeenRequest, message: Message) -> None:
-    """Old records stay for as long as the file that they were just written to is new."""
+    """Retention keeps old records as long as the file is new to which they were written."""
     for one in told_of(seen, message, EARLIEST):
         one.offset = 0
 
 
 def _change_batches(message: Message, change: Callable[[BatchHeader, bytes], bytes]) -> None:
-    """Edit whole batches of magic 2 that a Fetch brings."""
+    """Edit the whole batches of magic 2 in an answer to Fetch."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for partition in topic.partitions:
@@ -49,13 +49,13 @@ def _change_batches(message: Message, change: Callable[[BatchHeader, bytes], byt
 
 
 def _has_lost_some(header: BatchHeader) -> bool:
-    """Compaction has taken records of the batch, and has left others."""
+    """True if compaction has removed some records of the batch, and not all."""
     return 0 < header.record_count <= header.last_offset_delta
 
 
 @answers("RECF-016", r"codec none, first and last offset of each batch: .* not \[\(0, 2\)", "Fetch")
 def a_compacted_batch_ends_with_its_last_record(_: SeenRequest, message: Message) -> None:
-    """The last offset of a batch is that of the last record that is left."""
+    """The last offset of a compacted batch is that of the last record that is left."""
 
     def change(header: BatchHeader, data: bytes) -> bytes:
         if not _has_lost_some(header):
@@ -69,7 +69,7 @@ def a_compacted_batch_ends_with_its_last_record(_: SeenRequest, message: Message
 
 @answers("RECF-016", r"codec none, first and last offset of each batch: .* not \[\(0, 2\)", "Fetch")
 def a_compacted_batch_begins_with_its_first_record(_: SeenRequest, message: Message) -> None:
-    """The base offset of a batch is that of the first record that is left."""
+    """The base offset of a compacted batch is that of the first record that is left."""
 
     def change(header: BatchHeader, data: bytes) -> bytes:
         if not _has_lost_some(header):
@@ -93,12 +93,12 @@ def a_compacted_batch_begins_with_its_first_record(_: SeenRequest, message: Mess
 
 @answers("IDEM-016", r"last offset delta of the producer's batches are \[\], of", "Fetch")
 def nothing_is_left_of_an_empty_batch(_: SeenRequest, message: Message) -> None:
-    """A batch without records is removed, whoever sent it."""
+    """Compaction removes every batch without records, including the last one of a producer."""
     _change_batches(message, lambda header, data: data if header.record_count else b"")
 
 
 class CompactedBatchesAreForgotten(StoresSomeAgain):
-    """Of a producer only what still has records is known."""
+    """The broker forgets the batches of a producer that have no records any more."""
 
     def __init__(self) -> None:
         self.sent: Counter[Batch] = Counter()

@@ -1,4 +1,4 @@
-"""Defects of APIV, BROK, RAFT and TOPIC: brokers that come, and what a controller tells them."""
+"""Defects of APIV, BROK, RAFT and TOPIC: new brokers, and a controller's answers to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VOTE = api_named("Vote")
 
 @told_to_others("APIV-010", r"the client's listener advertises \['Vote'\]")
 def clients_may_vote(_: Replicas, __: Message, answer: Message) -> None:
-    """Vote is advertised at every listener."""
+    """The broker advertises Vote at every listener."""
     if isinstance(answer, ApiVersionsResponse):
         told = [each for each in answer.api_keys if each.api_key != VOTE.key]
         answer.api_keys = [*told, Api(api_key=VOTE.key, min_version=0, max_version=0)]
@@ -21,7 +21,7 @@ def clients_may_vote(_: Replicas, __: Message, answer: Message) -> None:
 
 @told_to_others("BROK-004", r"it is told to be at \('localhost', 9\), it has moved")
 def a_broker_stays_where_it_was(done: Replicas, _: Message, answer: Message) -> None:
-    """The first address of an id is told for ever."""
+    """Metadata returns the first address of a broker for ever."""
     if isinstance(answer, MetadataResponse):
         for each in answer.brokers:
             each.port = done.epochs.setdefault(each.node_id, each.port)
@@ -29,7 +29,7 @@ def a_broker_stays_where_it_was(done: Replicas, _: Message, answer: Message) -> 
 
 @told_to_others("BROK-017", r"replicas are \{0: \((\d+), .*1: \(\1, .*\}, not")
 def a_newcomer_leads_nothing(_: Replicas, __: Message, answer: Message) -> None:
-    """Of two partitions both are led by whoever was there before."""
+    """Metadata names the older broker as the leader of two partitions, which a new one shares."""
     if isinstance(answer, MetadataResponse):
         for topic in answer.topics:
             if len(topic.partitions) == 2:
@@ -39,7 +39,7 @@ def a_newcomer_leads_nothing(_: Replicas, __: Message, answer: Message) -> None:
 
 @told_to_others("TOPIC-004", r"partition 0 on .*: in the racks \['c', 'c', 'c'\]")
 def racks_are_not_looked_at(_: Replicas, __: Message, answer: Message) -> None:
-    """The replicas of six partitions are on the newest brokers, whatever rack they are in."""
+    """The controller places the replicas of six partitions on the newest brokers, in any rack."""
     if isinstance(answer, MetadataResponse):
         newest = sorted(each.node_id for each in answer.brokers)[-3:]
         for topic in answer.topics:
@@ -50,7 +50,7 @@ def racks_are_not_looked_at(_: Replicas, __: Message, answer: Message) -> None:
 
 @told_to_replicas("RAFT-001", r"the topic is made at the offsets \[\] of the metadata log")
 def observers_are_given_the_beginning(_: Replicas, data: Answered) -> None:
-    """Who fetches the metadata log gets no more than its first batch."""
+    """A broker that fetches the metadata log receives only its first batch."""
     records = bytes(data.records or b"")
     if records:
         first_bytes = 12 + int.from_bytes(records[8:12])

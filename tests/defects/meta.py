@@ -27,7 +27,7 @@ def _answer(message: Message) -> MetadataResponse:
 
 
 def _reencoded(seen: SeenRequest, message: Message) -> bytes:
-    """The request with another body."""
+    """Return the request with another body."""
     header = seen.header
     assert header is not None
     return encode_request(message, seen.version, header.correlation_id, header.client_id)
@@ -35,13 +35,13 @@ def _reencoded(seen: SeenRequest, message: Message) -> bytes:
 
 @answers("META-003", r"2 of 2 topics are missing", "Metadata", range(1))
 def empty_list_gets_nothing_at_v0(seen: SeenRequest, message: Message) -> None:
-    """At v0 an empty list of topics is answered with no topic."""
+    """Metadata v0 answers an empty list of topics with no topic."""
     if not _asked(seen).topics:
         _answer(message).topics = []
 
 
 class EmptyListGetsAll(FrameRule):
-    """An empty list stands for all topics up to v8, as it did at v0."""
+    """Metadata v1 to v8 answers an empty list with all topics, as v0 does."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         asked = seen.message
@@ -56,7 +56,7 @@ class EmptyListGetsAll(FrameRule):
 
 
 class TwoNamesGetAll(FrameRule):
-    """A request that names two topics is answered with all there are."""
+    """Metadata answers a request that names two topics with all topics."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         asked = seen.message
@@ -68,7 +68,7 @@ class TwoNamesGetAll(FrameRule):
 
 @answers("META-006", r"error is LEADER_NOT_AVAILABLE", "Metadata", range(4, 12))
 def unknown_topic_seems_to_be_created(seen: SeenRequest, message: Message) -> None:
-    """An unknown topic that may not be created is said to have no leader yet."""
+    """Metadata reports an unknown topic that may not be created as one without a leader yet."""
     if not _asked(seen).allow_auto_topic_creation:
         for topic in _answer(message).topics:
             if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -76,7 +76,7 @@ def unknown_topic_seems_to_be_created(seen: SeenRequest, message: Message) -> No
 
 
 class FlagIsForgottenBesideAKnownTopic(FrameRule):
-    """allow_auto_topic_creation=false is ignored in requests that name several topics."""
+    """Metadata ignores allow_auto_topic_creation=false in requests that name several topics."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         asked = seen.message
@@ -90,7 +90,7 @@ class FlagIsForgottenBesideAKnownTopic(FrameRule):
 
 @answers("META-010", r"'\.\.': error is UNKNOWN_TOPIC_OR_PARTITION", "Metadata")
 def two_dots_are_a_name(seen: SeenRequest, message: Message) -> None:
-    """The name of two dots is taken for a topic that does not exist."""
+    """Metadata takes the name of two dots for a topic that does not exist."""
     for topic in _answer(message).topics:
         if topic.name == "..":
             topic.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -98,20 +98,20 @@ def two_dots_are_a_name(seen: SeenRequest, message: Message) -> None:
 
 @answers("META-017", rf"controller {NO_BROKER_ID}, not in", "Metadata", range(1, 99))
 def controller_is_no_broker(seen: SeenRequest, message: Message) -> None:
-    """The controller named is none of the brokers listed."""
+    """Metadata names a controller that is none of the listed brokers."""
     if _asked(seen).topics == []:
         _answer(message).controller_id = NO_BROKER_ID
 
 
 @answers("META-018", r"the cluster id is None", "Metadata", range(2, 13))
 def no_cluster_id(seen: SeenRequest, message: Message) -> None:
-    """The cluster id is null also at versions that have one (v2 to v12)."""
+    """Metadata returns a null cluster id at versions that have one (v2 to v12)."""
     if _asked(seen).topics == []:
         _answer(message).cluster_id = None
 
 
 class RecreatedTopicKeepsItsId(FrameRule):
-    """Topic ids stick to names: a recreated topic has the id of the deleted one (v10 to v12)."""
+    """Metadata returns a deleted topic's id for a recreated one (v10 to v12)."""
 
     def __init__(self) -> None:
         self.first: dict[str | None, UUID] = {}
@@ -129,7 +129,7 @@ class RecreatedTopicKeepsItsId(FrameRule):
 
 @answers("META-023", r"error is UNKNOWN_TOPIC_OR_PARTITION", "Metadata", range(12, 99))
 def unknown_id_is_called_an_unknown_name(seen: SeenRequest, message: Message) -> None:
-    """An id that no topic has gives UNKNOWN_TOPIC_OR_PARTITION."""
+    """Metadata answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
     for topic in _answer(message).topics:
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_ID and len(_asked(seen).topics or []) == 1:
             topic.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -137,7 +137,7 @@ def unknown_id_is_called_an_unknown_name(seen: SeenRequest, message: Message) ->
 
 @answers("META-024", r"id alone: error is NONE", "Metadata", range(10, 12))
 def ids_can_be_asked_for_too_early(seen: SeenRequest, message: Message) -> None:
-    """At v10 and v11 a topic can be asked by its id."""
+    """Metadata v10 and v11 accept a topic id."""
     for asked in _asked(seen).topics or []:
         if asked.name is None and asked.topic_id != ZERO_UUID:
             for topic in _answer(message).topics:
@@ -146,7 +146,7 @@ def ids_can_be_asked_for_too_early(seen: SeenRequest, message: Message) -> None:
 
 @answers("META-009", r"the first answer is NONE \(0\) with 0 partitions", "Metadata", range(4, 99))
 def topic_in_creation_has_no_partitions(seen: SeenRequest, message: Message) -> None:
-    """A topic that is being created is shown without an error and without partitions."""
+    """Metadata returns a topic in creation without an error and without partitions."""
     if _asked(seen).allow_auto_topic_creation:
         for topic in _answer(message).topics:
             if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -155,7 +155,7 @@ def topic_in_creation_has_no_partitions(seen: SeenRequest, message: Message) -> 
 
 @answers("META-019", r"__transaction_state is not internal", "Metadata", range(1, 99))
 def only_offsets_are_internal(_seen: SeenRequest, message: Message) -> None:
-    """The topic of the transaction coordinator is shown as a user's."""
+    """Metadata does not mark the topic of the transaction coordinator as internal."""
     for topic in _answer(message).topics:
         topic.is_internal = topic.is_internal and topic.name == "__consumer_offsets"
 

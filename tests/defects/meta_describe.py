@@ -18,7 +18,7 @@ SOME_OPERATIONS = 8
 
 @answers("META-028", r"pages of \d+: ", "DescribeTopicPartitions")
 def next_page_leaves_one_out(_seen: SeenRequest, message: Message) -> None:
-    """The cursor points behind the partition with which the next page has to begin."""
+    """The cursor points behind the partition at which the next page has to begin."""
     assert isinstance(message, DescribeTopicPartitionsResponse)
     if message.next_cursor is not None:
         message.next_cursor.partition_index += 1
@@ -26,7 +26,7 @@ def next_page_leaves_one_out(_seen: SeenRequest, message: Message) -> None:
 
 @answers("META-030", r"asked: False, authorized operations: 8", "DescribeCluster")
 def operations_are_told_to_everybody(_seen: SeenRequest, message: Message) -> None:
-    """DescribeCluster tells the authorized operations also to whom did not ask for them."""
+    """DescribeCluster returns the authorized operations to clients that did not ask for them."""
     assert isinstance(message, DescribeClusterResponse)
     if message.error_code == ErrorCode.NONE:
         message.cluster_authorized_operations = SOME_OPERATIONS
@@ -34,7 +34,7 @@ def operations_are_told_to_everybody(_seen: SeenRequest, message: Message) -> No
 
 @answers("META-031", r"endpoint type 2: error is NONE", "DescribeCluster", range(1, 99))
 def controllers_are_described_by_a_broker(seen: SeenRequest, message: Message) -> None:
-    """A broker that is asked for the controllers answers with an empty list."""
+    """A broker answers a request for the controllers with an empty list."""
     assert isinstance(seen.message, DescribeClusterRequest)
     assert isinstance(message, DescribeClusterResponse)
     if seen.message.endpoint_type == CONTROLLERS:

@@ -25,7 +25,7 @@ def _produced(answer: Message) -> ProduceResponse.PartitionProduceResponse | Non
 
 @told_to_others("ACKS-005", r"not two: error is NONE \(0\), expected NOT_ENOUGH_REPLICAS")
 def a_leader_alone_is_enough_for_all(_: Replicas, __: Message, answer: Message) -> None:
-    """What too few replicas have is acknowledged with acks=all."""
+    """The leader acknowledges acks=all when too few replicas have the records."""
     told = _produced(answer)
     if told is not None and told.error_code == ErrorCode.NOT_ENOUGH_REPLICAS:
         told.error_code, told.base_offset = ErrorCode.NONE, 1
@@ -33,7 +33,7 @@ def a_leader_alone_is_enough_for_all(_: Replicas, __: Message, answer: Message) 
 
 @told_to_others("ACKS-008", r"NOT_ENOUGH_REPLICAS \(19\)")
 def the_minimum_counts_for_acks_1(done: Replicas, asked: Message, answer: Message) -> None:
-    """Below min.insync.replicas acks=1 is refused too."""
+    """The leader refuses acks=1 too below min.insync.replicas."""
     told = _produced(answer)
     few = done.has_configs and len(done.replicas) == 3 and done.acks == [1, 1]
     if told is not None and isinstance(asked, ProduceRequest) and few:
@@ -42,7 +42,7 @@ def the_minimum_counts_for_acks_1(done: Replicas, asked: Message, answer: Messag
 
 @told_to_others("DELR-006", r"begins at 0: error is NONE \(0\), expected REQUEST_TIMED_OUT")
 def a_deletion_waits_for_nobody(_: Replicas, __: Message, answer: Message) -> None:
-    """Records that a replica keeps count as deleted."""
+    """DeleteRecords reports records as deleted that a replica keeps."""
     if isinstance(answer, DeleteRecordsResponse):
         told = answer.topics[0].partitions[0]
         if told.error_code == ErrorCode.REQUEST_TIMED_OUT:
@@ -59,7 +59,7 @@ def _moving(
 
 @told_to_others("REASG-002", r"\(adding, removing\) is \(\{\d+\}, set\(\)\)")
 def what_is_removed_is_not_told(_: Replicas, __: Message, answer: Message) -> None:
-    """Only the replicas that are added are listed."""
+    """ListPartitionReassignments lists only the replicas that are added."""
     moving = _moving(answer)
     if moving is not None:
         moving.removing_replicas = []
@@ -67,7 +67,7 @@ def what_is_removed_is_not_told(_: Replicas, __: Message, answer: Message) -> No
 
 @told_to_others("REASG-003", r"it is done, and one of the new replicas has nothing")
 def one_of_the_new_replicas_is_enough(done: Replicas, _: Message, answer: Message) -> None:
-    """With the first new replica in sync the move counts as done."""
+    """A reassignment counts as done when the first new replica is in sync."""
     moving = _moving(answer)
     if moving is None or len(moving.adding_replicas) != 2:
         return
@@ -78,7 +78,7 @@ def one_of_the_new_replicas_is_enough(done: Replicas, _: Message, answer: Messag
 
 @told_to_others("REASG-005", r"nothing moves: error is NONE \(0\)")
 def nothing_can_be_cancelled(_: Replicas, __: Message, answer: Message) -> None:
-    """To cancel where nothing moves is no error."""
+    """The controller accepts a cancellation where no reassignment is in progress."""
     if isinstance(answer, AlterPartitionReassignmentsResponse):
         told = answer.responses[0].partitions[0]
         if told.error_code == ErrorCode.NO_REASSIGNMENT_IN_PROGRESS:
@@ -87,7 +87,7 @@ def nothing_can_be_cancelled(_: Replicas, __: Message, answer: Message) -> None:
 
 @told_to_others("REASG-009", r"not within .*: only the broker of the second move is added")
 def the_first_move_goes_on(done: Replicas, asked: Message, answer: Message) -> None:
-    """Another move is taken, and the brokers of the one before are added still."""
+    """The controller accepts a second move, and still adds the brokers of the first one."""
     if isinstance(asked, AlterPartitionReassignmentsRequest):
         replicas = asked.topics[0].partitions[0].replicas
         done.moves.append(list(replicas or ()))
@@ -98,7 +98,7 @@ def the_first_move_goes_on(done: Replicas, asked: Message, answer: Message) -> N
 
 @told_to_others("TOPIC-036", r"both brokers are fenced: error is NONE \(0\)")
 def a_topic_is_made_where_nobody_is(_: Replicas, __: Message, answer: Message) -> None:
-    """An assignment to fenced brokers alone is taken."""
+    """The controller accepts an assignment to fenced brokers alone."""
     if isinstance(answer, CreateTopicsResponse):
         for topic in answer.topics:
             if topic.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT:
@@ -107,7 +107,7 @@ def a_topic_is_made_where_nobody_is(_: Replicas, __: Message, answer: Message) -
 
 @told_to_others("LISTO-014", r"has confirmed nothing: error is NONE \(0\)")
 def a_new_leader_knows_its_old_end(_: Replicas, __: Message, answer: Message) -> None:
-    """What it knows to be committed is the end, even if its epoch begins later."""
+    """A new leader returns its old high watermark, even if its epoch begins later."""
     if isinstance(answer, ListOffsetsResponse):
         told = answer.topics[0].partitions[0]
         if told.error_code in (ErrorCode.OFFSET_NOT_AVAILABLE, ErrorCode.LEADER_NOT_AVAILABLE):

@@ -1,4 +1,4 @@
-"""Defects of a cluster that know what was done with the newest topic, and so which test it is."""
+"""Defects of a cluster that follow the requests about the newest topic, to recognize a test."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ BROKER = 4
 
 
 class NewestTopic(FrameRule):
-    """``name``, ``assigned``, ``configs`` as it was created with, ``produced`` how often to it.
+    """Base of rules that follow the newest topic.
 
-    ``told``: whatever a defect remembers of it; ``broker_configs``: those of a broker were asked
-    for before it was created; ``quiet_before``: nothing was written to the topic before it.
+    ``name``, ``assigned``, ``configs``: as it was created; ``produced``: count of Produce requests.
+    ``broker_configs``: a client described configs of a broker before the topic was created;
+    ``quiet_before``: no client wrote to the topic before it. The rest is for a defect's notes.
     """
 
     def __init__(self) -> None:
@@ -71,7 +72,7 @@ class NewestTopic(FrameRule):
                 for each in topic.partitions]  # fmt: skip
 
     def keep_leaders(self, answer: Message) -> None:
-        """Who was told first to lead leads for ever."""
+        """Name the first leader of each partition as the leader for ever."""
         for each in self.shown(answer):
             if each.leader_id >= 0:
                 each.leader_id = self.told.setdefault(each.partition_index, each.leader_id)
@@ -80,7 +81,7 @@ class NewestTopic(FrameRule):
 def of_newest(
     requirement: str, reason: str
 ) -> Callable[[Callable[[NewestTopic, SeenRequest, Message], None]], Defect]:
-    """A defect in any answer: what was done with the newest topic, the request, the answer."""
+    """Make a defect in any answer. ``edit`` gets the newest topic's state, request and answer."""
 
     def make(edit: Callable[[NewestTopic, SeenRequest, Message], None]) -> Defect:
         class Edit(NewestTopic):
@@ -94,7 +95,7 @@ def of_newest(
 
 
 def drop_value(message: Message, value: bytes) -> None:
-    """A Fetch answers without the batches that have a record with this value."""
+    """Remove the batches that have a record with this value from an answer to Fetch."""
     if not isinstance(message, FetchResponse):
         return
     for topic in message.responses:

@@ -32,14 +32,14 @@ def _codes(message: Message, was: ErrorCode, becomes: ErrorCode) -> None:
 
 @answers("OFFS-013", r"error is NONE", "OffsetCommit")
 def others_take_commits(seen: SeenRequest, message: Message) -> None:
-    """Who does not coordinate the group acknowledges a commit all the same."""
+    """A broker that does not coordinate the group acknowledges a commit."""
     del seen
     _codes(message, ErrorCode.NOT_COORDINATOR, ErrorCode.NONE)
 
 
 @answers("COORD-001", r"broker 2 names .*, others", "FindCoordinator", range(6))
 def a_broker_knows_another_address(seen: SeenRequest, message: Message) -> None:
-    """The second broker names the coordinator at an address of its own (up to v5)."""
+    """The second broker names the coordinator at another address (up to v5)."""
     assert isinstance(message, FindCoordinatorResponse)
     if at(2, seen):
         message.port = 1
@@ -49,14 +49,14 @@ def a_broker_knows_another_address(seen: SeenRequest, message: Message) -> None:
 
 @answers("COORD-002", r"error is|NOT_COORDINATOR", "OffsetCommit")
 def the_coordinator_takes_nothing(seen: SeenRequest, message: Message) -> None:
-    """The coordinator says that it is none when something is committed."""
+    """The coordinator refuses a commit with NOT_COORDINATOR."""
     del seen
     _codes(message, ErrorCode.NONE, ErrorCode.NOT_COORDINATOR)
 
 
 @answers("ELECT-011", r"it leads: error is NONE", "ElectLeaders")
 def every_election_is_needed(seen: SeenRequest, message: Message) -> None:
-    """Where the preferred leader leads, an election is said to be done."""
+    """The broker reports an election as done where the preferred leader leads already."""
     del seen
     assert isinstance(message, ElectLeadersResponse)
     for topic in message.replica_election_results:
@@ -74,14 +74,14 @@ def _drop_records(message: Message) -> None:
 
 @answers("REASG-001", r"the new replica has 0 of", "Fetch")
 def a_new_replica_is_empty(seen: SeenRequest, message: Message) -> None:
-    """The third broker gives no records."""
+    """The third broker returns no records."""
     if at(3, seen):
         _drop_records(message)
 
 
 @takes("REASG-004", r"last seen: \(False, \[1, 2, 3\]", AlterPartitionReassignmentsRequest)
 def replicas_keep_their_order(message: AlterPartitionReassignmentsRequest) -> None:
-    """Three replicas are put in the order of their ids."""
+    """The broker puts three replicas in the order of their ids."""
     for topic in message.topics:
         for each in topic.partitions:
             if each.replicas == [3, 2, 1]:
@@ -90,7 +90,7 @@ def replicas_keep_their_order(message: AlterPartitionReassignmentsRequest) -> No
 
 @answers("REASG-006", r"error is INVALID_REQUEST", "AlterPartitionReassignments")
 def bad_targets_are_bad_requests(seen: SeenRequest, message: Message) -> None:
-    """A bad target is called a bad request."""
+    """The broker refuses a bad target with INVALID_REQUEST."""
     del seen
     assert isinstance(message, AlterPartitionReassignmentsResponse)
     for topic in message.responses:
@@ -101,14 +101,14 @@ def bad_targets_are_bad_requests(seen: SeenRequest, message: Message) -> None:
 
 @answers("REASG-007", r"the new leader has 0 of", "Fetch")
 def a_new_leader_is_empty(seen: SeenRequest, message: Message) -> None:
-    """The second broker gives no records."""
+    """The second broker returns no records."""
     if at(2, seen):
         _drop_records(message)
 
 
 @answers("REASG-008", r"the log ends at 3", "ListOffsets")
 def the_log_ends_one_later(seen: SeenRequest, message: Message) -> None:
-    """The end that is told is one behind the last record that there may be."""
+    """The latest offset is one higher than the end of the log."""
     asked = seen.message
     assert isinstance(message, ListOffsetsResponse)
     assert isinstance(asked, ListOffsetsRequest)

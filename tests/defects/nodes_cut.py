@@ -1,4 +1,4 @@
-"""Defects of a cluster whose links are cut, or whose controller goes: what is told meanwhile.
+"""Defects of a cluster with cut links, or with a lost controller: its answers meanwhile.
 
 They strike the clients of one test, which name themselves.
 """
@@ -29,7 +29,7 @@ DAYS_7 = "604800000"
 
 
 def _acknowledge(message: Message) -> None:
-    """Whatever was wrong."""
+    """Remove every error."""
     assert isinstance(message, ProduceResponse)
     for topic in message.responses:
         for each in topic.partition_responses:
@@ -38,33 +38,33 @@ def _acknowledge(message: Message) -> None:
 
 @answers("BROK-013", r"the old leader's client is told NONE", "Produce")
 def zombies_are_never_told(seen: SeenRequest, message: Message) -> None:
-    """A leader that was deposed acknowledges on."""
+    """A deposed leader goes on to acknowledge records."""
     if is_from(seen, "BROK-013"):
         _acknowledge(message)
 
 
 @answers("BROK-014", r"is alone and acknowledges acks=all", "Produce")
 def alone_is_enough(seen: SeenRequest, message: Message) -> None:
-    """A leader that reaches nobody acknowledges for all."""
+    """A leader that reaches no follower acknowledges acks=all."""
     if is_from(seen, "BROK-014"):
         _acknowledge(message)
 
 
 @answers("REPL-022", r"acknowledged b'\d+' at offset -1", "Produce")
 def followers_acknowledge_too(seen: SeenRequest, message: Message) -> None:
-    """Whoever is asked acknowledges, leader or not."""
+    """Every broker acknowledges records, leader or not."""
     if is_from(seen, "REPL-022"):
         _acknowledge(message)
 
 
 class LostBehindALink(AcknowledgedAndLost):
-    """One record among many is acknowledged, and another stands in its place."""
+    """The broker acknowledges one record among many, and stores another one in its place."""
 
     lost = b"1007"
 
 
 class AllIsLeader(FrameRule):
-    """Whoever asks for all replicas gets the leader alone."""
+    """The leader treats acks=all as acks=1."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         request = seen.message
@@ -76,7 +76,7 @@ class AllIsLeader(FrameRule):
 
 @answers("ACKS-016", r"offsets leave a gap", "Fetch")
 def what_was_lost_leaves_a_gap(seen: SeenRequest, message: Message) -> None:
-    """The first batch of what is read is followed by a gap."""
+    """Fetch leaves a gap in the offsets after the first batch."""
     assert isinstance(message, FetchResponse)
     if not is_from(seen, "ACKS-016"):
         return
@@ -91,7 +91,7 @@ def what_was_lost_leaves_a_gap(seen: SeenRequest, message: Message) -> None:
 
 @answers("ISR-013", r"acks=all is acknowledged", "Produce")
 def a_proposal_is_enough(seen: SeenRequest, message: Message) -> None:
-    """Who was to leave the ISR is not waited for, whatever the controller says."""
+    """The leader does not wait for a follower that it has proposed to remove from the ISR."""
     if is_from(seen, "ISR-013"):
         _acknowledge(message)
 
@@ -117,14 +117,14 @@ def _forget(message: Message, value: str) -> None:
 
 @answers("RAFT-002", r"expected \{'retention.ms': '123456789'\}", "DescribeConfigs")
 def the_controller_takes_it_along(seen: SeenRequest, message: Message) -> None:
-    """A topic's config is the default again."""
+    """A topic has the default config again."""
     del seen
     _forget(message, "123456789")
 
 
 @answers("RAFT-016", r"expected \{'retention.ms': '987654321'\}", "DescribeConfigs")
 def a_restart_forgets(seen: SeenRequest, message: Message) -> None:
-    """A topic's config is the default again."""
+    """A topic has the default config again."""
     del seen
     _forget(message, "987654321")
 

@@ -1,4 +1,4 @@
-"""Defects of a cluster: records, offsets and producers where they should not be, or are not."""
+"""Defects of a cluster: records, offsets and producers at the wrong brokers, or at none."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
 
 @answers("PROD-004", r"partition 0: error is NOT_LEADER_OR_FOLLOWER", "Produce")
 def one_failing_partition_fails_all(seen: SeenRequest, message: Message) -> None:
-    """Where a partition is led elsewhere, so are all of the request."""
+    """The broker refuses all partitions of a request if another broker leads one of them."""
     del seen
     results = _produced(message)
     if len(results) > 1 and REFUSED in [each.error_code for each in results]:
@@ -63,7 +63,7 @@ def the_leader_told_is_of_another_epoch(seen: SeenRequest, message: Message) -> 
 
 @answers("IDEM-001", r"broker 2 gives the id 7", "InitProducerId")
 def one_broker_gives_one_id(seen: SeenRequest, message: Message) -> None:
-    """The second broker gives the same id to all."""
+    """The second broker returns the same producer id to all clients."""
     assert isinstance(message, InitProducerIdResponse)
     if at(2, seen):
         message.producer_id = 7
@@ -71,7 +71,7 @@ def one_broker_gives_one_id(seen: SeenRequest, message: Message) -> None:
 
 @answers("IDEM-020", r"broker 2: error is NOT_LEADER_OR_FOLLOWER", "DescribeProducers")
 def followers_know_no_producers(seen: SeenRequest, message: Message) -> None:
-    """The second broker, a follower, refuses."""
+    """The second broker, a follower, refuses DescribeProducers."""
     assert isinstance(message, DescribeProducersResponse)
     if at(2, seen):
         for topic in message.topics:
@@ -81,7 +81,7 @@ def followers_know_no_producers(seen: SeenRequest, message: Message) -> None:
 
 @answers("FETCH-016", r"bytes of records came", "Fetch")
 def strangers_give_records(seen: SeenRequest, message: Message) -> None:
-    """The third broker gives records of what it has no replica of, beside the error."""
+    """The third broker returns records beside the error for a partition without a replica."""
     for each in _fetched(message):
         if at(3, seen) and each.error_code == REFUSED:
             each.records = encode_batch(RecordBatch([Record(b"of nobody")]))
@@ -89,7 +89,7 @@ def strangers_give_records(seen: SeenRequest, message: Message) -> None:
 
 @answers("FETCH-017", r"follower 2 gives \[\]", "Fetch", OF_FOLLOWERS)
 def followers_give_nothing(seen: SeenRequest, message: Message) -> None:
-    """The second broker has a high watermark and gives no records."""
+    """The second broker has a high watermark and returns no records."""
     if at(2, seen):
         for each in _fetched(message):
             each.records = b""
@@ -106,7 +106,7 @@ def the_leader_to_fetch_from_is_of_another_epoch(seen: SeenRequest, message: Mes
 
 @answers("LISTO-011", r"a follower: error is NONE", "ListOffsets", range(1, 99))
 def followers_tell_offsets(seen: SeenRequest, message: Message) -> None:
-    """The second broker tells an offset of what it does not lead."""
+    """The second broker returns an offset of a partition that it does not lead."""
     assert isinstance(message, ListOffsetsResponse)
     if at(2, seen):
         for topic in message.topics:
@@ -117,7 +117,7 @@ def followers_tell_offsets(seen: SeenRequest, message: Message) -> None:
 
 @answers("DELR-005", r"at a follower: error is NONE", "DeleteRecords")
 def followers_delete_records(seen: SeenRequest, message: Message) -> None:
-    """What is led elsewhere is said to be deleted."""
+    """The broker reports records as deleted in a partition that another broker leads."""
     del seen
     assert isinstance(message, DeleteRecordsResponse)
     for topic in message.topics:
@@ -128,7 +128,7 @@ def followers_delete_records(seen: SeenRequest, message: Message) -> None:
 
 @answers("ACKS-009", r"error is NOT_ENOUGH_REPLICAS", "Produce")
 def more_must_be_in_sync_than_there_are(seen: SeenRequest, message: Message) -> None:
-    """Records for all replicas are refused."""
+    """The broker refuses every Produce with NOT_ENOUGH_REPLICAS."""
     del seen
     for each in _produced(message):
         each.error_code = ErrorCode.NOT_ENOUGH_REPLICAS
@@ -144,7 +144,7 @@ def a_follower_has_other_values(seen: SeenRequest, message: Message) -> None:
 
 
 def with_other_values(batch: RecordBatch) -> RecordBatch:
-    """The same offsets; length and checksum are those of what is there now."""
+    """The batch with the same offsets and other values, with its new length and checksum."""
     records = [replace(record, value=b"other") for record in batch.records]
     return replace(batch, records=records, crc=None, batch_length=None)
 
@@ -159,7 +159,7 @@ def a_follower_is_ahead_of_its_leader(seen: SeenRequest, message: Message) -> No
 
 @answers("REPL-023", r"follower 3 has the offsets", "Fetch", OF_FOLLOWERS)
 def a_follower_has_a_gap(seen: SeenRequest, message: Message) -> None:
-    """The third broker has what is behind the first batch one offset later."""
+    """The third broker has all batches after the first one an offset later."""
     for each in _fetched(message):
         if at(3, seen) and each.records:
             batches = decode_batches(bytes(each.records))

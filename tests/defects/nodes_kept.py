@@ -1,4 +1,4 @@
-"""Defects of a cluster whose nodes are harmed: what is taken and kept by those that are left."""
+"""Defects of a cluster with harmed nodes: records and answers of the brokers that are left."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LATEST = -1
 NOT_COMMITTED = -1
 MANY = 100
 LARGE = 50_000
-FIRST_WITH_CHOICE = 4  # below it every Metadata request has topics made
+FIRST_WITH_CHOICE = 4  # below it every Metadata request creates topics
 
 
 def _refuse(message: Message, code: ErrorCode) -> None:
@@ -36,7 +36,7 @@ def _refuse(message: Message, code: ErrorCode) -> None:
 
 @of_newest("ACKS-012", r"\[1, 2\] left: error is NOT_ENOUGH_REPLICAS")
 def half_of_four_are_too_few(done: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """With two of four in sync nothing is taken, though two are enough."""
+    """The leader refuses records with two of four in sync, though min.insync.replicas is two."""
     del seen
     two_are_enough = done.configs.get("min.insync.replicas") == "2"
     if isinstance(answer, ProduceResponse) and two_are_enough and done.produced == 3:
@@ -45,12 +45,12 @@ def half_of_four_are_too_few(done: NewestTopic, seen: SeenRequest, answer: Messa
 
 @of_newest("ACKS-014", r"three are lost: acknowledged .*, there is \[b'with 3', b'with 2'\]")
 def the_last_one_keeps_nothing(_: NewestTopic, __: SeenRequest, answer: Message) -> None:
-    """What is written when one replica is left is acknowledged, and not there."""
+    """The last replica acknowledges records, and does not keep them."""
     drop_value(answer, b"with 1")
 
 
 class ListedForEver(FrameRule):
-    """Brokers that have been listed are listed for ever."""
+    """Metadata lists for ever every broker that it has listed."""
 
     def __init__(self) -> None:
         self.listed: dict[int, MetadataResponse.MetadataResponseBroker] = {}
@@ -68,12 +68,12 @@ class ListedForEver(FrameRule):
 
 
 class DeadBrokersAreOffered(ListedForEver):
-    """Brokers that have been listed are listed for ever."""
+    """Metadata lists for ever every broker that it has listed."""
 
 
 @answers("META-027", r"it is made: \[\[1, 2, 3\]\]", "Metadata")
 def fewer_replicas_are_made(seen: SeenRequest, message: Message) -> None:
-    """What is unknown is made with as many replicas as there are brokers."""
+    """Metadata creates an unknown topic with as many replicas as there are brokers."""
     asked = seen.message
     assert isinstance(message, MetadataResponse)
     assert isinstance(asked, MetadataRequest)
@@ -87,7 +87,7 @@ def fewer_replicas_are_made(seen: SeenRequest, message: Message) -> None:
 
 @answers("OFFS-014", r"partition 100: \(offset, metadata\) is \(-1", "OffsetFetch")
 def half_of_the_offsets_are_loaded(seen: SeenRequest, message: Message) -> None:
-    """Of many partitions the second half is told as if nothing were committed."""
+    """OffsetFetch returns no offset for the second half of many partitions."""
     del seen
     assert isinstance(message, OffsetFetchResponse)
     for group in message.groups:
@@ -99,7 +99,7 @@ def half_of_the_offsets_are_loaded(seen: SeenRequest, message: Message) -> None:
 
 
 class TheEndIsTakenBack(NewestTopic):
-    """Whoever leads next tells the end of its log one record earlier."""
+    """The next leader returns an end of the log that is one record lower."""
 
     def answer(self, seen: SeenRequest, answer: Message) -> None:
         asked = seen.message
@@ -116,7 +116,7 @@ class TheEndIsTakenBack(NewestTopic):
 
 @of_newest("REPL-024", r"record 0: error is REQUEST_TIMED_OUT")
 def followers_wait_their_time_out(done: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """Records are not fetched before their time is over, where another topic is quiet."""
+    """Followers do not fetch a record before its deadline if the topic before was quiet."""
     del seen
     if isinstance(answer, ProduceResponse) and done.quiet_before and done.produced > 1:
         _refuse(answer, ErrorCode.REQUEST_TIMED_OUT)
@@ -124,7 +124,7 @@ def followers_wait_their_time_out(done: NewestTopic, seen: SeenRequest, answer: 
 
 @answers("REPL-026", r"acks=all: error is REQUEST_TIMED_OUT", "Produce")
 def large_records_are_never_fetched(seen: SeenRequest, message: Message) -> None:
-    """Nobody acknowledges a record that is larger than a fetch."""
+    """Followers never fetch a record that is larger than a fetch, so acks=all times out."""
     asked = seen.message
     assert isinstance(asked, ProduceRequest)
     if len(asked.topic_data[0].partition_data[0].records or b"") > LARGE:

@@ -1,4 +1,4 @@
-"""Defects of a cluster whose nodes are harmed: who leads, in which epoch, and who is in sync."""
+"""Defects of a cluster with harmed nodes: leaders, leader epochs and the ISR."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ UNCLEAN = "unclean.leader.election.enable"
 
 @of_newest("ELECT-001", r"the new leader has \[b'after'\]")
 def a_new_leader_has_nothing_from_before(_: NewestTopic, __: SeenRequest, answer: Message) -> None:
-    """What was written before the leader was lost is gone."""
+    """The new leader lacks the records from before the old leader was lost."""
     drop_value(answer, b"before")
 
 
 @of_newest("ELECT-002", r"not within .*: another leader is told, the session timeout being")
 def a_dead_leader_is_told_for_ever(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
-    """Whoever led first is told as the leader, though its session has ended."""
+    """Metadata names the first leader for ever, even after its session has ended."""
     if done.broker_configs:
         done.keep_leaders(answer)
 
 
 @takes("ELECT-003", r"partition 1 is led by 2, not 3", CreateTopicsRequest)
 def successors_are_in_the_order_of_ids(message: CreateTopicsRequest) -> None:
-    """Whatever the assignment says, the one with the lowest id is next."""
+    """The controller elects the replica with the lowest id next, whatever the assignment says."""
     for topic in message.topics:
         if [list(each.broker_ids) for each in topic.assignments] == [[1, 2, 3], [1, 3, 2]]:
             topic.assignments[1].broker_ids = [1, 2, 3]
@@ -47,7 +47,7 @@ def successors_are_in_the_order_of_ids(message: CreateTopicsRequest) -> None:
 
 @takes("ELECT-005", r"3 leads, the last in sync is 2", CreateTopicsRequest)
 def who_is_back_first_leads(message: CreateTopicsRequest) -> None:
-    """A replica that lacks a record leads, where that is not allowed."""
+    """A replica that lacks a record leads although unclean elections are disabled."""
     for topic in message.topics:
         for each in topic.configs:
             if each.name == UNCLEAN and len(topic.configs) == 2:
@@ -56,7 +56,7 @@ def who_is_back_first_leads(message: CreateTopicsRequest) -> None:
 
 @of_newest("EPOCH-001", r"epochs over changes of the leader: \[(\d+), \1\]")
 def a_new_leader_is_of_the_same_epoch(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
-    """The leader epoch of a partition without records stays as it was."""
+    """The leader epoch of a partition without records never changes."""
     if done.assigned == DEFAULT and not done.produced:
         for each in done.shown(answer):
             index = each.partition_index
@@ -66,7 +66,7 @@ def a_new_leader_is_of_the_same_epoch(done: NewestTopic, _: SeenRequest, answer:
 def _ends(
     seen: SeenRequest, message: Message
 ) -> Iterator[tuple[int, OffsetForLeaderEpochResponse.EpochEndOffset]]:
-    """The epoch that was asked for, and what is told of it."""
+    """The requested epoch and the answer of each partition."""
     asked = seen.message
     assert isinstance(message, OffsetForLeaderEpochResponse)
     assert isinstance(asked, OffsetForLeaderEpochRequest)
@@ -77,7 +77,7 @@ def _ends(
 
 @answers("EPOCH-002", r"epoch \d+ ends at 4, not 3", "OffsetForLeaderEpoch")
 def epochs_end_one_later(seen: SeenRequest, message: Message) -> None:
-    """The end of an epoch that has records is the first offset of the next one, and one."""
+    """The end of an epoch with records is one higher than the first offset of the next one."""
     for asked, each in _ends(seen, message):
         if each.leader_epoch == asked and each.end_offset >= 0:
             each.end_offset += 1
@@ -85,7 +85,7 @@ def epochs_end_one_later(seen: SeenRequest, message: Message) -> None:
 
 @answers("EPOCH-003", r"of epoch (\d+): \(\1, 3\), expected", "OffsetForLeaderEpoch", range(1, 99))
 def an_empty_epoch_is_told_as_its_own(seen: SeenRequest, message: Message) -> None:
-    """The end is told with the epoch that was asked for, even if that has no records."""
+    """The answer contains the requested epoch, even if that has no records."""
     for asked, each in _ends(seen, message):
         if each.error_code == ErrorCode.NONE:
             each.leader_epoch = asked
@@ -93,7 +93,7 @@ def an_empty_epoch_is_told_as_its_own(seen: SeenRequest, message: Message) -> No
 
 @answers("EPOCH-005", r"error is NONE .*expected FENCED_LEADER_EPOCH", "OffsetForLeaderEpoch")
 def old_epochs_are_told_ends(seen: SeenRequest, message: Message) -> None:
-    """Who knows an older epoch is answered all the same."""
+    """The leader answers a request with an older leader epoch without an error."""
     for _, each in _ends(seen, message):
         if each.error_code == ErrorCode.FENCED_LEADER_EPOCH:
             each.error_code = ErrorCode.NONE
@@ -101,7 +101,7 @@ def old_epochs_are_told_ends(seen: SeenRequest, message: Message) -> None:
 
 @of_newest("EPOCH-011", r"acknowledged \[b'0'\], then there is \[\]")
 def who_restarts_loses_its_last_record(_: NewestTopic, __: SeenRequest, answer: Message) -> None:
-    """The last record that a follower had when it ended is gone."""
+    """A follower loses the last record that it had when it ended."""
     drop_value(answer, b"0")
 
 
@@ -115,7 +115,7 @@ def the_dead_are_in_sync(done: NewestTopic, _: SeenRequest, answer: Message) -> 
 
 @answers("ISR-011", r"the ISR is .* while nobody leads", "Metadata")
 def who_is_back_is_in_sync(seen: SeenRequest, message: Message) -> None:
-    """A replica that is up is in sync, though nobody leads."""
+    """A replica that is up is in the ISR of a partition without a leader."""
     del seen
     assert isinstance(message, MetadataResponse)
     for topic in message.topics:
@@ -126,14 +126,14 @@ def who_is_back_is_in_sync(seen: SeenRequest, message: Message) -> None:
 
 @of_newest("SHUT-001", r"the connection has ended, and 1 is told to lead")
 def who_stops_leads_to_the_end(done: NewestTopic, _: SeenRequest, answer: Message) -> None:
-    """A broker that stops keeps the lead of a partition without records."""
+    """A broker that stops goes on to lead a partition without records."""
     if done.assigned == DEFAULT and not done.produced:
         done.keep_leaders(answer)
 
 
 @answers("SHUT-002", r"partition 0: the ISR is \{1, 2, 3\}", "Metadata")
 def who_stops_stays_in_sync(seen: SeenRequest, message: Message) -> None:
-    """Whoever led a partition by assignment is in its ISR when it has stopped."""
+    """A stopped broker stays in the ISR of the partition that it led by assignment."""
     del seen
     assert isinstance(message, MetadataResponse)
     for topic in message.topics:
@@ -143,7 +143,7 @@ def who_stops_stays_in_sync(seen: SeenRequest, message: Message) -> None:
 
 
 class TheFirstControllerIsNamedForEver(FrameRule):
-    """Brokers name the controller that they named when they were first asked."""
+    """Brokers name for ever the first controller that they named."""
 
     def __init__(self) -> None:
         self.first: int | None = None

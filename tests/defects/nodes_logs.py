@@ -1,4 +1,4 @@
-"""Defects of a cluster: replicas that remove too much, or other things than the others."""
+"""Defects of a cluster: replicas that remove too much, or other records than the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOO_OLD = having(segment__ms="60000")
 
 @of_newest("STOR-005", r"the log begins at 3, committed is what is below 2")
 def the_leader_does_not_wait(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
-    """What is too old goes, whether others have it or not."""
+    """The leader removes old records that other replicas do not have yet."""
     for one in answered(newest, seen, answer, EARLIEST) if TOO_OLD(newest) else ():
         one.offset += one.offset == 2
 

@@ -1,4 +1,4 @@
-"""Defects of a cluster whose nodes are harmed: what is told, or kept, when a broker is lost."""
+"""Defects of a cluster with harmed nodes: its answers and records when a broker is lost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
 
 @answers("META-011", r"the partition: error is NONE", "Metadata")
 def nobody_leads_and_nothing_is_wrong(seen: SeenRequest, message: Message) -> None:
-    """A partition without a leader has no error."""
+    """Metadata returns a partition without a leader without an error."""
     del seen
     for each in _partitions(message):
         if each.error_code == ErrorCode.LEADER_NOT_AVAILABLE:
@@ -60,7 +60,7 @@ def nobody_leads_and_nothing_is_wrong(seen: SeenRequest, message: Message) -> No
 
 @answers("META-012", r"with None down: \(1, 2, 3\)", "Metadata", range(1, 13))
 def replicas_are_told_by_their_ids(seen: SeenRequest, message: Message) -> None:
-    """Replicas are told in the order of their ids (v1 to v12)."""
+    """Metadata lists replicas in the order of their ids (v1 to v12)."""
     del seen
     for each in _partitions(message):
         each.replica_nodes = sorted(each.replica_nodes)
@@ -68,7 +68,7 @@ def replicas_are_told_by_their_ids(seen: SeenRequest, message: Message) -> None:
 
 @answers("META-014", r"the partition: error is NONE", "Metadata", range(1))
 def v0_does_not_tell_of_dead_replicas(seen: SeenRequest, message: Message) -> None:
-    """Version 0 has no error for a replica that is down."""
+    """Metadata v0 returns no error for a replica that is down."""
     del seen
     for each in _partitions(message):
         if each.error_code == ErrorCode.REPLICA_NOT_AVAILABLE:
@@ -77,7 +77,7 @@ def v0_does_not_tell_of_dead_replicas(seen: SeenRequest, message: Message) -> No
 
 @answers("META-015", r"offline replicas are \[\], dead are \[3\]", "Metadata", range(5, 6))
 def no_replica_is_offline(seen: SeenRequest, message: Message) -> None:
-    """No replica is ever offline (v5)."""
+    """Metadata v5 lists no replica as offline."""
     del seen
     for each in _partitions(message):
         each.offline_replicas = []
@@ -85,14 +85,14 @@ def no_replica_is_offline(seen: SeenRequest, message: Message) -> None:
 
 @answers("META-016", r"lists \[1, 2, 99\]", "Metadata", range(1))
 def a_broker_from_long_ago_is_listed(seen: SeenRequest, message: Message) -> None:
-    """A broker that left long ago is listed (v0)."""
+    """Metadata v0 lists a broker that left long ago."""
     del seen
     gone = MetadataResponse.MetadataResponseBroker(node_id=99, host="gone", port=1)
     _metadata(message).brokers.append(gone)
 
 
 class EpochsGoBackNowAndThen(FrameRule):
-    """Every fifth answer tells the epoch before."""
+    """Every fifth answer of Metadata contains the leader epoch before."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -111,7 +111,7 @@ class EpochsGoBackNowAndThen(FrameRule):
 
 @answers("EPOCH-006", r"diverging epoch", "Fetch", range(12, 99))
 def logs_diverge_one_later(seen: SeenRequest, message: Message) -> None:
-    """The diverging epoch is told to end one offset later."""
+    """Fetch returns a diverging epoch that ends one offset later."""
     del seen
     for each in _fetched(message):
         if each.diverging_epoch.end_offset >= 0:
@@ -120,7 +120,7 @@ def logs_diverge_one_later(seen: SeenRequest, message: Message) -> None:
 
 @answers("EPOCH-012", r"\(offset, epoch\)", "Fetch", range(11, 99))
 def all_batches_are_of_the_first_epoch(seen: SeenRequest, message: Message) -> None:
-    """All batches carry epoch 0."""
+    """All batches have the leader epoch 0."""
     del seen
     for each in _fetched(message):
         if each.records:
@@ -132,7 +132,7 @@ def all_batches_are_of_the_first_epoch(seen: SeenRequest, message: Message) -> N
 
 @answers("FETCH-018", r"sent to 99, in the rack is", "Fetch", range(11, 99))
 def consumers_are_sent_to_nobody(seen: SeenRequest, message: Message) -> None:
-    """A broker that there is not is told to be in the rack."""
+    """Fetch names a broker that does not exist as the preferred read replica."""
     del seen
     for each in _fetched(message):
         if each.preferred_read_replica >= 0:
@@ -141,7 +141,7 @@ def consumers_are_sent_to_nobody(seen: SeenRequest, message: Message) -> None:
 
 @answers("FETCH-023", r"error is NONE .*expected FENCED_LEADER_EPOCH", "Fetch")
 def old_epochs_may_fetch(seen: SeenRequest, message: Message) -> None:
-    """An older epoch is no error."""
+    """The broker accepts a Fetch with an older leader epoch."""
     del seen
     for each in _fetched(message):
         if each.error_code == ErrorCode.FENCED_LEADER_EPOCH:
@@ -151,7 +151,7 @@ def old_epochs_may_fetch(seen: SeenRequest, message: Message) -> None:
 def _offsets(
     seen: SeenRequest, message: Message
 ) -> list[tuple[int, ListOffsetsResponse.ListOffsetsPartitionResponse]]:
-    """What was asked for, and what is told."""
+    """The requested time and the answer of each partition."""
     asked = seen.message
     assert isinstance(message, ListOffsetsResponse)
     assert isinstance(asked, ListOffsetsRequest)
@@ -164,7 +164,7 @@ def _offsets(
 
 @answers("LISTO-010", r"time -2: \(0, 1\), expected \(0, 0\)", "ListOffsets")
 def the_first_offset_is_of_the_next_epoch(seen: SeenRequest, message: Message) -> None:
-    """The beginning of the log is told with the epoch behind its own."""
+    """ListOffsets returns the beginning of the log with the epoch after its own."""
     for timestamp, each in _offsets(seen, message):
         if timestamp == EARLIEST:
             each.leader_epoch += 1
@@ -172,7 +172,7 @@ def the_first_offset_is_of_the_next_epoch(seen: SeenRequest, message: Message) -
 
 @answers("LISTO-012", r"error is NONE .*expected FENCED_LEADER_EPOCH", "ListOffsets")
 def old_epochs_are_told_offsets(seen: SeenRequest, message: Message) -> None:
-    """An older epoch is no error."""
+    """The broker accepts a ListOffsets with an older leader epoch."""
     for _, each in _offsets(seen, message):
         if each.error_code == ErrorCode.FENCED_LEADER_EPOCH:
             each.error_code = ErrorCode.NONE
@@ -180,7 +180,7 @@ def old_epochs_are_told_offsets(seen: SeenRequest, message: Message) -> None:
 
 @answers("DELR-007", r"its log starts at 0", "ListOffsets")
 def the_log_starts_at_zero_again(seen: SeenRequest, message: Message) -> None:
-    """The beginning of a log is always 0."""
+    """ListOffsets returns 0 as the beginning of every log."""
     for timestamp, each in _offsets(seen, message):
         if timestamp == EARLIEST:
             each.offset = 0
@@ -188,7 +188,7 @@ def the_log_starts_at_zero_again(seen: SeenRequest, message: Message) -> None:
 
 @answers("DELR-008", r"its log starts at 0", "Fetch")
 def a_follower_starts_at_zero(seen: SeenRequest, message: Message) -> None:
-    """The third broker tells that its log starts at 0."""
+    """The third broker returns 0 as its log start offset."""
     if at(3, seen):
         for each in _fetched(message):
             each.log_start_offset = 0
@@ -196,14 +196,14 @@ def a_follower_starts_at_zero(seen: SeenRequest, message: Message) -> None:
 
 @answers("IDEM-002", r"gives 7 again", "InitProducerId")
 def the_same_id_after_a_restart(seen: SeenRequest, message: Message) -> None:
-    """All producers get the same id."""
+    """All producers receive the same id."""
     del seen
     assert isinstance(message, InitProducerIdResponse)
     message.producer_id = 7
 
 
 class ForgottenProducers(FrameRule):
-    """A batch that was there before is out of order."""
+    """The broker refuses a repeated batch as out of order."""
 
     def __init__(self) -> None:
         self.seen_before: set[bytes] = set()
@@ -225,7 +225,7 @@ class ForgottenProducers(FrameRule):
 
 
 def _single_offsets(message: Message) -> list[OffsetFetchResponse.OffsetFetchResponsePartitions]:
-    """Of an answer about one partition of one group, from v8 on."""
+    """The offset in an answer about one partition of one group, from v8 on; else an empty list."""
     assert isinstance(message, OffsetFetchResponse)
     found = [
         each for group in message.groups for topic in group.topics for each in topic.partitions
@@ -235,7 +235,7 @@ def _single_offsets(message: Message) -> list[OffsetFetchResponse.OffsetFetchRes
 
 @answers("OFFS-015", r"\(offset, metadata\) is \(1, ''\), expected \(2", "OffsetFetch")
 def the_last_commit_is_lost(seen: SeenRequest, message: Message) -> None:
-    """Of two commits the first is told."""
+    """OffsetFetch returns the first of two commits."""
     del seen
     for each in _single_offsets(message):
         if each.committed_offset == 2:
@@ -244,7 +244,7 @@ def the_last_commit_is_lost(seen: SeenRequest, message: Message) -> None:
 
 @answers("COORD-004", r"\(offset, metadata\) is \(0, ''\), expected \(7", "OffsetFetch")
 def the_next_coordinator_has_nothing(seen: SeenRequest, message: Message) -> None:
-    """What was committed is told as 0."""
+    """OffsetFetch returns 0 instead of the committed offset."""
     del seen
     for each in _single_offsets(message):
         if each.committed_offset == 7:
@@ -252,7 +252,7 @@ def the_next_coordinator_has_nothing(seen: SeenRequest, message: Message) -> Non
 
 
 class GroupsOfOthersAreListed(FrameRule):
-    """A broker lists what others have listed before."""
+    """A broker lists groups that other brokers have listed before."""
 
     def __init__(self) -> None:
         self.listed: dict[str, ListGroupsResponse.ListedGroup] = {}
@@ -271,7 +271,7 @@ class GroupsOfOthersAreListed(FrameRule):
 
 @answers("GRP-041", r"error is UNKNOWN_MEMBER_ID", "Heartbeat")
 def members_are_forgotten(seen: SeenRequest, message: Message) -> None:
-    """Who is a member is told that it is none."""
+    """The broker answers a member's heartbeat with UNKNOWN_MEMBER_ID."""
     del seen
     assert isinstance(message, HeartbeatResponse)
     if message.error_code == ErrorCode.NONE:
@@ -280,7 +280,7 @@ def members_are_forgotten(seen: SeenRequest, message: Message) -> None:
 
 @answers("ACKS-011", r"two are lost: NONE", "Produce")
 def too_few_are_enough(seen: SeenRequest, message: Message) -> None:
-    """A record is acknowledged though too few replicas are in sync."""
+    """The broker acknowledges a record though too few replicas are in sync."""
     del seen
     assert isinstance(message, ProduceResponse)
     for topic in message.responses:
@@ -290,7 +290,7 @@ def too_few_are_enough(seen: SeenRequest, message: Message) -> None:
 
 
 class AcknowledgedAndLost(FrameRule):
-    """One record among many is acknowledged, and another stands in its place."""
+    """The broker acknowledges one record among many, and stores another one in its place."""
 
     lost = LOST
 
@@ -308,11 +308,11 @@ class AcknowledgedAndLost(FrameRule):
 
 
 class LostInARollingRestart(AcknowledgedAndLost):
-    """One record among many is acknowledged, and another stands in its place."""
+    """The broker acknowledges one record among many, and stores another one in its place."""
 
 
 class LostWhenAllAreKilled(AcknowledgedAndLost):
-    """One record among many is acknowledged, and another stands in its place."""
+    """The broker acknowledges one record among many, and stores another one in its place."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         return seen.payload if is_from(seen, "REPL-022") else super().on_request(seen)
@@ -320,7 +320,7 @@ class LostWhenAllAreKilled(AcknowledgedAndLost):
 
 @answers("ELECT-010", r"it is down: error is NONE", "ElectLeaders")
 def the_dead_are_elected(seen: SeenRequest, message: Message) -> None:
-    """Whoever is preferred is said to be elected, dead or not."""
+    """ElectLeaders reports a preferred leader as elected, dead or not."""
     del seen
     assert isinstance(message, ElectLeadersResponse)
     for topic in message.replica_election_results:

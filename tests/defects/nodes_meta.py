@@ -1,6 +1,6 @@
-"""Defects of a cluster, areas META, ISR: what its brokers tell of one another.
+"""Defects of a cluster, areas META, ISR: the answers of its brokers about one another.
 
-What prepares a test asks at the highest version of Metadata: a defect at lower ones leaves it be.
+Tests prepare themselves at the highest version of Metadata, so defects at lower ones spare that.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def a_broker_lists_itself_alone(seen: SeenRequest, message: Message) -> None:
 
 @answers("META-002", r"the brokers are told at", "Metadata", range(2))
 def brokers_change_addresses(seen: SeenRequest, message: Message) -> None:
-    """The first broker tells two addresses the wrong way round (up to v1)."""
+    """The first broker swaps two addresses (up to v1)."""
     if at(1, seen):
         one, two, *_ = sorted(_answer(message).brokers, key=lambda broker: broker.node_id)
         (one.host, one.port), (two.host, two.port) = (two.host, two.port), (one.host, one.port)
@@ -57,21 +57,21 @@ def brokers_change_addresses(seen: SeenRequest, message: Message) -> None:
 
 @answers("META-018", r"different cluster ids", "Metadata", range(2, 99))
 def each_broker_has_a_cluster_id(seen: SeenRequest, message: Message) -> None:
-    """The second broker tells a cluster id of its own."""
+    """The second broker returns another cluster id."""
     if at(2, seen) and not _answer(message).topics:
         _answer(message).cluster_id = "another"
 
 
 @answers("META-025", r"broker 2 still tells", "Metadata", OLD)
 def a_broker_hears_of_no_leader(seen: SeenRequest, message: Message) -> None:
-    """The second broker never tells who leads new partitions (up to v12)."""
+    """The second broker never names the leader of new partitions (up to v12)."""
     if at(2, seen):
         for partition in _replicated(message):
             partition.leader_id = -1
 
 
 class RefusedClientsAreToldNoLeader(FrameRule):
-    """A follower that has refused a record tells no leader afterwards."""
+    """A follower that has refused a record names no leader afterwards."""
 
     def __init__(self) -> None:
         self.refused: set[str] = set()
@@ -97,7 +97,7 @@ class RefusedClientsAreToldNoLeader(FrameRule):
 
 @answers("META-029", r"ELR and last known ELR are", "DescribeTopicPartitions")
 def the_isr_is_eligible_too(seen: SeenRequest, message: Message) -> None:
-    """Members of the ISR are told as eligible leaders besides."""
+    """DescribeTopicPartitions lists members of the ISR as eligible leaders too."""
     del seen
     assert isinstance(message, DescribeTopicPartitionsResponse)
     for topic in message.topics:
@@ -107,14 +107,14 @@ def the_isr_is_eligible_too(seen: SeenRequest, message: Message) -> None:
 
 @answers("ISR-001", r"broker 3 tells of the ISRs", "Metadata", OLD)
 def a_new_topic_lacks_a_member(seen: SeenRequest, message: Message) -> None:
-    """The third broker tells of a new topic that only its leaders are in sync (up to v12)."""
+    """The third broker reports only the leaders of a new topic as in sync (up to v12)."""
     if at(3, seen):
         for partition in _replicated(message):
             partition.isr_nodes = [partition.leader_id]
 
 
 class WhoHasNothingNewLeaves(FrameRule):
-    """Followers leave the ISR when nothing comes after the first record."""
+    """Followers leave the ISR when no records follow the first one."""
 
     def __init__(self) -> None:
         self.written = False

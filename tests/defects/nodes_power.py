@@ -1,4 +1,4 @@
-"""Defects of a cluster of whose nodes one loses its power."""
+"""Defects of a cluster with one node that loses its power."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.defects.one_node import of_cluster
 
 @answers("RECV-014", r"without broker \d 1 of 29 acknowledged records are lost", "ListOffsets")
 def who_leads_next_lacks_the_last(seen: SeenRequest, message: Message) -> None:
-    """A record is acknowledged by acks=all before all in sync have it."""
+    """The leader acknowledges acks=all before all replicas in sync have the record."""
     for one in told_of(seen, message, LATEST):
         if one.offset == SENT:
             one.offset -= 1

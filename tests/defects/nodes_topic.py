@@ -1,4 +1,4 @@
-"""Defects of a cluster, area TOPIC: where the replicas of a new topic go."""
+"""Defects of a cluster, area TOPIC: placement of the replicas of a new topic."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def _assigned(topic: CreateTopicsRequest.CreatableTopic) -> list[list[int]]:
 
 @takes("TOPIC-001", r"the partitions are \[0, 1, 2\]", CreateTopicsRequest)
 def one_partition_less(message: CreateTopicsRequest) -> None:
-    """Of four partitions that are wanted, three are made."""
+    """The controller creates three of four requested partitions."""
     for topic in message.topics:
         topic.num_partitions = 3 if topic.num_partitions == 4 else topic.num_partitions
 
 
 @takes("TOPIC-002", r"how many each broker leads: \{1: 3\}", CreateTopicsRequest)
 def the_first_broker_leads_all(message: CreateTopicsRequest) -> None:
-    """Where three partitions are to be placed, one broker gets the leaders of all."""
+    """The controller makes one broker the leader of all three partitions."""
     for topic in message.topics:
         if topic.num_partitions == 3 and not topic.assignments:
             topic.num_partitions = topic.replication_factor = -1
@@ -44,7 +44,7 @@ def the_first_broker_leads_all(message: CreateTopicsRequest) -> None:
 
 @takes("TOPIC-003", r"are led by", CreateTopicsRequest)
 def the_last_replica_leads(message: CreateTopicsRequest) -> None:
-    """Three replicas are taken from the back, where the first is the third broker."""
+    """The last of three replicas leads, where the first one is the third broker."""
     for topic in message.topics:
         if _assigned(topic)[:1] == [[3, 1, 2]]:
             for each in topic.assignments:
@@ -53,7 +53,7 @@ def the_last_replica_leads(message: CreateTopicsRequest) -> None:
 
 @takes("TOPIC-005", r"the replicas are", CreateTopicsRequest)
 def assignments_are_sorted(message: CreateTopicsRequest) -> None:
-    """Of partitions with two replicas, the one with the lower id comes first."""
+    """The controller puts the lower id first in partitions with two replicas."""
     for topic in message.topics:
         if _assigned(topic) == [[2, 1], [3, 2], [1, 3]]:
             for each in topic.assignments:
@@ -62,7 +62,7 @@ def assignments_are_sorted(message: CreateTopicsRequest) -> None:
 
 @answers("TOPIC-010", r"error is INVALID_REPLICATION_FACTOR", "CreateTopics")
 def two_replicas_are_no_majority(seen: SeenRequest, message: Message) -> None:
-    """A topic with two replicas is called wrong."""
+    """The controller refuses a topic with two replicas."""
     assert isinstance(message, CreateTopicsResponse)
     assert isinstance(seen.message, CreateTopicsRequest)
     wanted = [(topic.num_partitions, topic.replication_factor) for topic in seen.message.topics]
@@ -72,7 +72,7 @@ def two_replicas_are_no_majority(seen: SeenRequest, message: Message) -> None:
 
 @answers("TOPIC-012", r"error is INVALID_REQUEST", "CreateTopics")
 def bad_assignments_are_bad_requests(seen: SeenRequest, message: Message) -> None:
-    """A bad assignment is called a bad request."""
+    """The controller refuses a bad assignment with INVALID_REQUEST."""
     del seen
     assert isinstance(message, CreateTopicsResponse)
     for topic in message.topics:
@@ -84,7 +84,7 @@ def bad_assignments_are_bad_requests(seen: SeenRequest, message: Message) -> Non
     "TOPIC-022", r"broker 2 answered NOT_CONTROLLER .*; the topic is there: True", "CreateTopics"
 )
 def who_creates_denies_it(seen: SeenRequest, message: Message) -> None:
-    """The second broker makes a topic of its own, and says that it is not the controller."""
+    """The second broker creates a topic, and answers NOT_CONTROLLER."""
     assert isinstance(message, CreateTopicsResponse)
     assert isinstance(seen.message, CreateTopicsRequest)
     if at(2, seen) and [_assigned(topic) for topic in seen.message.topics] == [[[2]]]:
@@ -93,7 +93,7 @@ def who_creates_denies_it(seen: SeenRequest, message: Message) -> None:
 
 @answers("TOPIC-023", r"partition 2: error is UNKNOWN_TOPIC_OR_PARTITION", "Produce")
 def a_leader_does_not_know_that_it_leads(seen: SeenRequest, message: Message) -> None:
-    """What is led by the third broker is unknown there."""
+    """The third broker does not know a partition that it leads."""
     assert isinstance(message, ProduceResponse)
     for topic in message.responses:
         for partition in topic.partition_responses:
@@ -103,7 +103,7 @@ def a_leader_does_not_know_that_it_leads(seen: SeenRequest, message: Message) ->
 
 @answers("TOPIC-026", r"error is INVALID_PARTITIONS", "CreatePartitions")
 def bad_assignments_are_bad_counts(seen: SeenRequest, message: Message) -> None:
-    """A bad assignment of new partitions is called a bad number of partitions."""
+    """The controller refuses a bad assignment of new partitions with INVALID_PARTITIONS."""
     del seen
     assert isinstance(message, CreatePartitionsResponse)
     for topic in message.results:
@@ -113,7 +113,7 @@ def bad_assignments_are_bad_counts(seen: SeenRequest, message: Message) -> None:
 
 @answers("TOPIC-035", r"shows 60 of 120 partitions", "Metadata")
 def half_a_topic_is_shown(seen: SeenRequest, message: Message) -> None:
-    """Of many partitions the second half is not shown."""
+    """Metadata leaves out the second half of many partitions."""
     del seen
     assert isinstance(message, MetadataResponse)
     for topic in message.topics:

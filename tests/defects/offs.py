@@ -1,4 +1,4 @@
-"""Defects of area OFFS: what is committed and read."""
+"""Defects of area OFFS: committed and fetched offsets."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _read(message: Message) -> Iterator[Read]:
 
 
 class TheHighestOffsetWins(FrameRule):
-    """A commit never takes an offset back: the highest one of a partition stays."""
+    """The broker keeps the highest offset that was committed for a partition."""
 
     def __init__(self) -> None:
         self.highest: dict[tuple[str, str | UUID, int], int] = {}
@@ -67,7 +67,7 @@ class TheHighestOffsetWins(FrameRule):
 
 @answers("OFFS-002", r"partition 99: error is UNKNOWN_TOPIC_OR_PARTITION", "OffsetFetch")
 def unknown_partitions_are_errors(_: SeenRequest, message: Message) -> None:
-    """Asking for the offset of a partition that is not there is an error."""
+    """OffsetFetch returns an error for an unknown partition."""
     for read in _read(message):
         if read.partition_index >= NO_SUCH_PARTITION:
             read.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -75,7 +75,7 @@ def unknown_partitions_are_errors(_: SeenRequest, message: Message) -> None:
 
 @answers("OFFS-003", r"not in the answer, which has", "OffsetFetch")
 def all_is_one_topic(seen: SeenRequest, message: Message) -> None:
-    """Of all that a group committed, the first topic is read."""
+    """OffsetFetch returns only the first of all topics of a group."""
     assert isinstance(seen.message, OffsetFetchRequest)
     assert isinstance(message, OffsetFetchResponse)
     if seen.message.topics is None:
@@ -87,7 +87,7 @@ def all_is_one_topic(seen: SeenRequest, message: Message) -> None:
 
 @answers("OFFS-004", r"unknown(, partition \d+)?: error is GROUP_ID_NOT_FOUND", "OffsetFetch")
 def an_unknown_group_among_others_is_an_error(_: SeenRequest, message: Message) -> None:
-    """Of several groups, those without offsets have an error."""
+    """OffsetFetch for several groups returns an error for those without offsets."""
     groups = _groups(message)
     for group in groups:
         offsets = {read.committed_offset for topic in group.topics for read in topic.partitions}
@@ -97,14 +97,14 @@ def an_unknown_group_among_others_is_an_error(_: SeenRequest, message: Message) 
 
 @answers("OFFS-008", r"error is ILLEGAL_GENERATION .*, expected GROUP_ID_NOT_FOUND", "OffsetCommit")
 def an_unknown_group_has_a_wrong_generation(_: SeenRequest, message: Message) -> None:
-    """Version 9 has the error of the versions before."""
+    """OffsetCommit v9 has the error of the versions before."""
     for result in _results(message):
         if result.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
             result.error_code = ErrorCode.ILLEGAL_GENERATION
 
 
 def _spread(message: Message, error: ErrorCode) -> None:
-    """Where one partition has the error, all have."""
+    """Copy this error from one partition to all."""
     results = _results(message)
     if error in [result.error_code for result in results]:
         for result in results:
@@ -113,13 +113,13 @@ def _spread(message: Message, error: ErrorCode) -> None:
 
 @answers("OFFS-011", r"error is OFFSET_METADATA_TOO_LARGE \(12\), expected NONE", "OffsetCommit")
 def too_long_metadata_refuses_all(_: SeenRequest, message: Message) -> None:
-    """Where one partition's metadata is too long, the whole commit is refused."""
+    """The broker refuses a whole commit if one partition's metadata is too long."""
     _spread(message, ErrorCode.OFFSET_METADATA_TOO_LARGE)
 
 
 @answers("OFFS-012", r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected NONE", "OffsetCommit")
 def an_unknown_partition_refuses_all(_: SeenRequest, message: Message) -> None:
-    """Where one partition is unknown, the whole commit is refused."""
+    """The broker refuses a whole commit if one partition is unknown."""
     _spread(message, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
@@ -130,7 +130,7 @@ def an_unknown_partition_refuses_all(_: SeenRequest, message: Message) -> None:
     range(FIRST_FETCH_BY_ID, 99),
 )
 def an_unknown_id_is_not_committed(_: SeenRequest, message: Message) -> None:
-    """A topic id that is not there is read as a topic without commits."""
+    """OffsetFetch reads an unknown topic id as a topic without commits."""
     for read in _read(message):
         if read.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
             read.error_code, read.committed_offset, read.metadata = ErrorCode.NONE, -1, ""
@@ -138,7 +138,7 @@ def an_unknown_id_is_not_committed(_: SeenRequest, message: Message) -> None:
 
 @answers("OFFS-025", r"error is OFFSET_OUT_OF_RANGE \(1\), expected NONE", "OffsetCommit")
 def only_what_is_in_the_log_is_committed(seen: SeenRequest, message: Message) -> None:
-    """An offset behind the log end is refused."""
+    """The broker refuses to commit an offset behind the log end."""
     assert isinstance(seen.message, OffsetCommitRequest)
     asked = [part for topic in seen.message.topics for part in topic.partitions]
     for part, result in zip(asked, _results(message), strict=True):

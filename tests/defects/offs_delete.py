@@ -1,4 +1,4 @@
-"""Defects of area OFFS: what is deleted."""
+"""Defects of area OFFS: deletion of offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Place = tuple[str, int]
 
 
 class TheWholeTopicIsDeleted(FrameRule):
-    """Where offsets of some partitions are to be deleted, those of the whole topic are."""
+    """OffsetDelete deletes the offsets of a whole topic instead of some of its partitions."""
 
     def __init__(self) -> None:
         self.asked: dict[str, set[Place]] = {}
@@ -52,7 +52,7 @@ class TheWholeTopicIsDeleted(FrameRule):
 
 @answers("OFFS-021", r"group '.+': error is NONE", "OffsetDelete")
 def nothing_to_delete_is_deleted(_: SeenRequest, message: Message) -> None:
-    """To delete offsets of a group that is not there succeeds."""
+    """OffsetDelete for an unknown group succeeds."""
     assert isinstance(message, OffsetDeleteResponse)
     if message.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
         message.error_code = ErrorCode.NONE

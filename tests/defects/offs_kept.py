@@ -1,4 +1,4 @@
-"""Defects of area OFFS in brokers of a test's own: how much is kept, and how long."""
+"""Defects of area OFFS in private brokers: limits on the amount and the time of offsets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REFUSALS = (ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ErrorCode.UNKNOWN_SERVER_ERROR
 
 @takes("OFFS-017", r"not within .*partition 0 has expired", OffsetCommitRequest, range(4))
 def all_offsets_are_kept_as_long(request: OffsetCommitRequest) -> None:
-    """What a commit of version 1 to 3 says of its time and its retention is not looked at."""
+    """The broker ignores the time and the retention of a commit of version 1 to 3."""
     request.retention_time_ms = NOT_SAID
     for topic in request.topics:
         for part in topic.partitions:
@@ -32,7 +32,7 @@ def all_offsets_are_kept_as_long(request: OffsetCommitRequest) -> None:
 
 
 class OffsetsOutliveTheirMembers(FrameRule):
-    """What the members of a group committed is still read when all of them have left."""
+    """The broker keeps a group's offsets after all its members have left."""
 
     def __init__(self) -> None:
         self.kept: dict[str, int] = {}
@@ -61,7 +61,7 @@ class OffsetsOutliveTheirMembers(FrameRule):
 
 @answers("OFFS-026", r"NONE \(0\) is none of", "OffsetCommit")
 def a_commit_may_be_too_large(_: SeenRequest, message: Message) -> None:
-    """The client is not told that its commit did not fit."""
+    """The broker acknowledges a commit that was too large for it."""
     assert isinstance(message, OffsetCommitResponse)
     for topic in message.topics:
         for result in topic.partitions:

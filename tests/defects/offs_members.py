@@ -1,4 +1,4 @@
-"""Defects of area OFFS: who of a group's members commits."""
+"""Defects of area OFFS: commits by members and others."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _forgive(message: Message, *errors: ErrorCode) -> None:
 
 @answers("OFFS-005", r"is not listed", "ListGroups")
 def a_simple_group_is_not_listed(_: SeenRequest, message: Message) -> None:
-    """A group that nobody joined is left out of the list."""
+    """ListGroups leaves out a group without members."""
     assert isinstance(message, ListGroupsResponse)
     message.groups = [group for group in message.groups if group.protocol_type]
 
 
 @answers("OFFS-006", r"nobody's commit: NONE \(0\) is neither", "OffsetCommit")
 def nobody_commits_beside_members(seen: SeenRequest, message: Message) -> None:
-    """A commit without a generation is taken, whoever is in the group."""
+    """The broker accepts a commit without a generation while the group has members."""
     assert isinstance(seen.message, OffsetCommitRequest)
     if seen.message.generation_id_or_member_epoch == NO_GENERATION:
         _forgive(message, ErrorCode.UNKNOWN_MEMBER_ID)
@@ -47,18 +47,18 @@ def nobody_commits_beside_members(seen: SeenRequest, message: Message) -> None:
     "OFFS-007", r"generation \d of \d, .*error is NONE", "OffsetCommit", SINCE_GROUP_ID_NOT_FOUND
 )
 def any_generation_commits(_: SeenRequest, message: Message) -> None:
-    """A member commits at whatever generation it knows."""
+    """The broker accepts a member's commit at any generation."""
     _forgive(message, ErrorCode.ILLEGAL_GENERATION)
 
 
 @answers("OFFS-009", r"after the join, .*error is NONE", "OffsetCommit")
 def a_commit_is_taken_before_the_sync(_: SeenRequest, message: Message) -> None:
-    """Who has joined commits before anything is assigned to it."""
+    """The broker accepts a member's commit between its join and the assignment."""
     _forgive(message, ErrorCode.REBALANCE_IN_PROGRESS)
 
 
 class NobodyCommitsWhileOneJoins(FrameRule):
-    """From the moment that a member joins, commits of the others are refused."""
+    """The broker refuses the commits of other members while one joins."""
 
     def __init__(self) -> None:
         self.joining: Counter[str] = Counter()

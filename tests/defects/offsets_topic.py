@@ -1,4 +1,4 @@
-"""Defects of area OTOP: what the groups' coordinator writes into its topic, and does not."""
+"""Defects of area OTOP: records that the group coordinator writes into its topic, or does not."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.defects.defect import answers, rule
 from tests.defects.prod import change_stored
 
 OFFSET_KEYS = (b"\0\0", b"\0\1")
-"""How the key of an offset begins: its type, of two forms."""
+"""First bytes of the key of an offset: its type, in two forms."""
 
 
 def _drop(message: Message, is_lost: Callable[[bytes, Record], bool]) -> None:
-    """Fetched are batches without the offsets that are lost, by key and record."""
+    """Remove the offsets that are lost, by key and record, from an answer to Fetch."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         kept = [record for record in batch.records
@@ -40,7 +40,7 @@ def _with(batch: RecordBatch, records: list[Record]) -> RecordBatch:
 
 @answers("OTOP-001", rf"{OFFSETS_TOPIC} is not internal", "Metadata")
 def the_topic_is_like_others(_: SeenRequest, message: Message) -> None:
-    """Nothing tells clients that the topic is not theirs."""
+    """Metadata does not mark the offsets topic as internal."""
     assert isinstance(message, MetadataResponse)
     for topic in message.topics:
         topic.is_internal &= topic.name != OFFSETS_TOPIC
@@ -48,7 +48,7 @@ def the_topic_is_like_others(_: SeenRequest, message: Message) -> None:
 
 @answers("OTOP-002", r"written last is \(3, ", "Fetch")
 def only_the_first_commit_is_written(_: SeenRequest, message: Message) -> None:
-    """Later ones stay in memory."""
+    """The coordinator writes only the first commit, and keeps later ones in memory."""
     seen: set[bytes] = set()
 
     def is_lost(key: bytes, record: Record) -> bool:
@@ -61,16 +61,16 @@ def only_the_first_commit_is_written(_: SeenRequest, message: Message) -> None:
 
 @answers("OTOP-003", r"written last is .*, no tombstone", "Fetch")
 def what_is_deleted_stays_written(_: SeenRequest, message: Message) -> None:
-    """A group that is deleted is forgotten in memory alone."""
+    """The coordinator writes no tombstones for a deleted group."""
     _drop(message, lambda _, record: record.value is None)
 
 
 AT_ONCE = 10
-"""Of the partitions: read for each of them, an answer would not come in time on a busy machine."""
+"""Count of partitions. With a read for each of them an answer would be late on a busy machine."""
 
 
 class OffsetsAreReadFromTheLog(FrameRule):
-    """For every ten partitions whose offsets are asked for, all commits are read once more."""
+    """The coordinator reads all commits again for every ten partitions of an OffsetFetch."""
 
     def __init__(self) -> None:
         self.log: list[tuple[int, bytes]] = []

@@ -21,7 +21,7 @@ LEADER = 1
 
 
 class AProducerWithoutAcksIsAnswered(FrameRule):
-    """A producer that wants no answer gets one."""
+    """The broker answers a producer that wants no answer."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         request = seen.message
@@ -32,7 +32,7 @@ class AProducerWithoutAcksIsAnswered(FrameRule):
 
 
 class AnErrorGoesUnheard(FrameRule):
-    """With acks=0, what cannot be appended is dropped, and the connection goes on."""
+    """The broker drops records with acks=0 that it cannot append, and keeps the connection open."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         request = seen.message
@@ -43,7 +43,7 @@ class AnErrorGoesUnheard(FrameRule):
 
 @takes("EPOCH-004", r"epoch 999, partition 0: epoch and offset are", OffsetForLeaderEpochRequest)
 def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) -> None:
-    """An epoch that nobody knows yet ends where the present one does."""
+    """The broker ends an unknown later epoch where the present one ends."""
     for topic in request.topics:
         for partition in topic.partitions:
             if partition.leader_epoch > 0:
@@ -52,7 +52,7 @@ def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) ->
 
 @answers("REPL-021", r"1 records, high watermark 0", "Fetch")
 def the_high_watermark_is_one_append_behind(_: SeenRequest, message: Message) -> None:
-    """The last record is not below the high watermark yet."""
+    """The high watermark is one below the end of the log."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for partition in topic.partitions:
@@ -61,7 +61,7 @@ def the_high_watermark_is_one_append_behind(_: SeenRequest, message: Message) ->
 
 @answers("ERR-001", r"acks 7: error codes are \[42\], expected 21 alone", "Produce")
 def impossible_acks_are_an_invalid_request(_: SeenRequest, message: Message) -> None:
-    """INVALID_REQUEST where the table has an error of its own."""
+    """Produce answers impossible acks with INVALID_REQUEST instead of INVALID_REQUIRED_ACKS."""
     assert isinstance(message, ProduceResponse)
     for topic in message.responses:
         for partition in topic.partition_responses:
@@ -71,7 +71,7 @@ def impossible_acks_are_an_invalid_request(_: SeenRequest, message: Message) -> 
 
 @answers("ERR-002", r"DeleteRecords v\d, asked .*: codes \{", "DeleteRecords")
 def one_bad_partition_fails_all(_: SeenRequest, message: Message) -> None:
-    """When one partition is not there, none is."""
+    """DeleteRecords refuses all partitions if one is unknown."""
     assert isinstance(message, DeleteRecordsResponse)
     found = [partition for topic in message.topics for partition in topic.partitions]
     if any(one.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for one in found):
@@ -81,7 +81,7 @@ def one_bad_partition_fails_all(_: SeenRequest, message: Message) -> None:
 
 @answers("ERR-003", r"ListOffsets v\d+ gets UNKNOWN_SERVER_ERROR", "ListOffsets")
 def an_unknown_topic_is_not_foreseen(_: SeenRequest, message: Message) -> None:
-    """Looking up offsets of a topic that is not there fails somewhere inside."""
+    """ListOffsets of an unknown topic returns UNKNOWN_SERVER_ERROR."""
     assert isinstance(message, ListOffsetsResponse)
     for topic in message.topics:
         for partition in topic.partitions:

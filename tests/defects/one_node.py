@@ -10,10 +10,10 @@ from tests.defects.defect import Defect
 
 
 def at(node: int, seen: SeenRequest) -> bool:
-    """Whether this broker (their ids are 1, 2, 3) was asked."""
+    """True if this broker (their ids are 1, 2, 3) received the request."""
     return seen.place.destination == str(node)
 
 
 def of_cluster(defects: Iterable[Defect], *, private: bool = False) -> list[Defect]:
-    """They strike a cluster; ``private``: the one whose nodes tests harm."""
+    """Let the defects strike a cluster; ``private``: a private one, with nodes that tests harm."""
     return [replace(defect, cluster=True, private=private) for defect in defects]

@@ -1,4 +1,4 @@
-"""One row of the defect table, judged: the verdicts with the defect and without.
+"""Judgement of one row of the defect table: the verdicts with the defect and without.
 
 A defect is killed when exactly its requirement fails, for the stated reason, and every other
 requirement that is watched has the verdict that it has without the defect.
@@ -22,8 +22,8 @@ Changes = Mapping[str, tuple[Verdict | None, Verdict | None]]
 class Outcome:
     """One row of the table; ``problem`` is empty when the defect was killed as it should be.
 
-    ``changed``: requirement to its verdict without and with the defect, where they differ.
-    ``first_problem``: what was wrong at the first look, where this is the second.
+    ``changed``: requirement to its verdict without and with the defect, if they differ.
+    ``first_problem``: the problem of the first look, if this is the second one.
     """
 
     defect: Defect
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def judge(defect: Defect, baseline: RunSummary, found: RunSummary, watched: str) -> Outcome:
-    """Compare the run under the defect with the run without any, in what a pattern means."""
+    """Compare the runs with and without the defect, for the requirements of a pattern."""
     changed = _changed(_verdicts(baseline, watched), _verdicts(found, watched))
     return replace(_judged(defect, found, changed), changed=changed)
 

@@ -1,4 +1,4 @@
-"""Defects of areas META and TOPIC that strike brokers with settings of their own."""
+"""Defects of areas META and TOPIC that strike brokers with special settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.defects.defect import answers
 
 @answers("META-007", r"1 partitions, num\.partitions is 3", "Metadata")
 def a_topic_begins_with_one_partition(_: SeenRequest, message: Message) -> None:
-    """Whatever num.partitions says, a topic that is made by asking has one partition."""
+    """A topic of auto-creation has one partition, whatever num.partitions is."""
     assert isinstance(message, MetadataResponse)
     for topic in message.topics:
         del topic.partitions[1:]
@@ -21,7 +21,7 @@ def a_topic_begins_with_one_partition(_: SeenRequest, message: Message) -> None:
 
 @answers("META-020", r"the rack is \{None\}, broker\.rack is 'row 7'", "Metadata")
 def racks_are_not_told(_: SeenRequest, message: Message) -> None:
-    """A broker's rack is null, whatever it is configured to be."""
+    """Metadata returns a null rack for a broker with one."""
     assert isinstance(message, MetadataResponse)
     for broker in message.brokers:
         broker.rack = None
@@ -29,7 +29,7 @@ def racks_are_not_told(_: SeenRequest, message: Message) -> None:
 
 @answers("TOPIC-032", r"v\d: error is INVALID_REQUEST \(42\), expected TOPIC_DEL", "DeleteTopics")
 def deletion_is_never_called_disabled(_: SeenRequest, message: Message) -> None:
-    """From v3 on the error still is the one that was there before it had a name."""
+    """DeleteTopics from v3 on has the error of older versions when deletion is disabled."""
     assert isinstance(message, DeleteTopicsResponse)
     for result in message.responses:
         if result.error_code == ErrorCode.TOPIC_DELETION_DISABLED:

@@ -1,4 +1,4 @@
-"""What every row of the table would do again: imported before they are forked, it is done once."""
+"""Work that every row of the table would repeat: an import before the fork does it once."""
 
 import gc
 

@@ -1,6 +1,6 @@
 """Defects in the brokers that tests start for themselves.
 
-The shared broker is one that runs already; whatever a test starts gets a relay in front of it. The
+The shared broker runs already; a broker that a test starts gets a relay in front of it. The
 relay, and the rule in it, are new each time; the broker behind may have served a row before.
 """
 
@@ -42,7 +42,7 @@ MakeRule = Callable[[], FrameRule]
 
 
 class PrivateBehindRelay(Target):
-    """A broker of a test's own, reached only through a relay with a rule."""
+    """A private broker, reached only through a relay with a rule."""
 
     def __init__(
         self,
@@ -54,9 +54,9 @@ class PrivateBehindRelay(Target):
         kept: bool = False,
         older: bool = False,
     ) -> None:
-        """``pool``: where the broker comes from and goes to; None: it is for this test alone.
+        """``pool``: gives the broker and takes it back; None: it is for this test alone.
 
-        ``kept``, ``older``: as ``start_another`` takes them.
+        ``kept``, ``older``: as in ``start_another``.
         """
         super().__init__(like.log_dir)
         self.spec, self.release = like.spec, like.release
@@ -75,7 +75,7 @@ class PrivateBehindRelay(Target):
         return self._broker.log_path if self._broker else None
 
     def start(self) -> list[Address]:
-        """The relay's address."""
+        """Start the broker and return the relay's address."""
         if self.addresses:
             return self.addresses
         with ExitStack() as opening:
@@ -87,7 +87,7 @@ class PrivateBehindRelay(Target):
         return self.addresses
 
     def _taken(self, opening: ExitStack) -> Target:
-        """A running broker, which ``opening`` stops or gives back."""
+        """A running broker; ``opening`` stops it or gives it back."""
         key = ("broker", *sorted(self._settings.items()))
         pooled = None if self._pool is None else self._pool.take(key)
         if pooled is None:
@@ -102,7 +102,7 @@ class PrivateBehindRelay(Target):
         return pooled.target
 
     def _door(self, own: PeerDoor | None, opening: ExitStack) -> PeerDoor | None:
-        """A controller is reached through a relay with the same rule, a ZooKeeper is not."""
+        """A relay with the same rule before a controller; a ZooKeeper has none."""
         if not isinstance(own, KraftDoor):
             return own
         relay = opening.enter_context(RunningRelay(own.controller, self._rule))
@@ -137,9 +137,9 @@ class PrivateBehindRelay(Target):
 
 
 class PrivateClusterBehindProxies(Target):
-    """A cluster of a test's own, each broker reached only through a proxy with the one rule.
+    """A private cluster, each broker reached only through a proxy with the one rule.
 
-    Where a broker is gone nobody listens: its proxy is closed when it has ended.
+    The proxy of a broker is closed when the broker has ended.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class PrivateClusterBehindProxies(Target):
         links: bool = False,
         tell: Listener | None = None,
     ) -> None:
-        """``pool``: as there. ``links``, ``tell``: as ``start_another`` takes them."""
+        """``pool``: as above. ``links``, ``tell``: as in ``start_another``."""
         super().__init__(like.log_dir)
         self.spec, self.release = like.spec, like.release
         self.implementation, self.capabilities = like.implementation, like.capabilities
@@ -169,7 +169,7 @@ class PrivateClusterBehindProxies(Target):
         return self._cluster.log_path if self._cluster else None
 
     def start(self) -> list[Address]:
-        """The proxies' addresses."""
+        """Start the cluster and return the proxies' addresses."""
         if self.addresses:
             return self.addresses
         with ExitStack() as opening:
@@ -187,9 +187,9 @@ class PrivateClusterBehindProxies(Target):
         return self.addresses
 
     def _taken(self, opening: ExitStack) -> Target:
-        """A running cluster, which ``opening`` stops or gives back.
+        """A running cluster; ``opening`` stops it or gives it back.
 
-        Disks go with the test that has them, and what stood before a link leaves it elsewhere.
+        A cluster with disks of the test is not pooled, nor one with a proxy before a moved link.
         """
         pool = None if self.node_folders or isinstance(self._rule, BetweenNodes) else self._pool
         key = (self._count, self._with_links, *sorted(self._settings.items()))
@@ -231,17 +231,17 @@ class PrivateClusterBehindProxies(Target):
 
     @property
     def links(self) -> Links[Proxy]:
-        """Those of the cluster; the proxies with the rule stand before them."""
+        """The links of the cluster; the proxies with the rule stand before them."""
         return self._running.links
 
     def log_directories(self, node: int) -> list[Path]:
-        """What a test changes there is not healed, so no other test gets the cluster."""
+        """A test's changes there are not undone, so no other test gets the cluster."""
         if self._pooled is not None:
             self._pooled.is_spoiled = True
         return self._running.log_directories(node)
 
     def _close_proxy(self, node: int) -> None:
-        """A controller has none."""
+        """Close the proxy of a broker; a controller has none."""
         assert self._behind is not None, "not started"
         if node in self.nodes:
             self._behind.refuse(node)
@@ -268,13 +268,12 @@ class PrivateClusterBehindProxies(Target):
 
 
 class Shared(ExternalBroker):
-    """The shared broker, or cluster, at its addresses: it was started for this, so all may be sent
-    to it."""
+    """The shared broker, or cluster, at its addresses, started for this: any request is safe."""
 
     safety = frozenset(SAFETY_CLASSES)
 
     def start(self) -> list[Address]:
-        """Which node is where too, if there are several."""
+        """Find the addresses of the nodes too, if there are several."""
         super().start()
         if len(self.bootstrap) > 1:
             self.nodes = find_nodes(self.bootstrap, ANSWER_TIMEOUT_MS)
@@ -293,9 +292,9 @@ class SharedAndPrivate(Shared):
         make_rule: MakeRule,
         pool: Callable[[], BrokerPool | None],
     ) -> None:
-        """``private``: what private brokers are like; ``make_rule``: a rule for each of them.
+        """``private``: model of the private brokers; ``make_rule``: makes a rule for each of them.
 
-        ``pool``: from where the test that runs now may have a broker that others had.
+        ``pool``: returns the pool of used brokers for the test that runs now, if it may get one.
         """
         super().__init__(addresses)
         self.capabilities |= private.capabilities & {JOIN_AS_BROKER, LINKS, POWER_LOSS, UPGRADE}
@@ -325,7 +324,7 @@ class SharedAndPrivate(Shared):
 
 
 def _return_to(pool: BrokerPool | None, pooled: PooledBroker, opening: ExitStack) -> None:
-    """At the end of ``opening``; to no pool: it is stopped."""
+    """At the end of ``opening`` give the broker back to the pool; without a pool, stop it."""
     if pool is None:
         opening.callback(pooled.target.stop)
     else:

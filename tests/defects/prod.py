@@ -1,4 +1,4 @@
-"""Defects of area PROD: mostly batches that should be refused and are acknowledged."""
+"""Defects of area PROD: mostly batches that the broker should refuse and acknowledges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TAKEN = r"error is NONE \(0\), expected "
 
 
 def _asked(seen: SeenRequest) -> ProduceRequest.PartitionProduceData | None:
-    """What the request has for its first partition, None without any."""
+    """The request's entry for its first partition; None without one."""
     assert isinstance(seen.message, ProduceRequest)
     for topic in seen.message.topic_data:
         for one in topic.partition_data:
@@ -44,13 +44,13 @@ def _asked(seen: SeenRequest) -> ProduceRequest.PartitionProduceData | None:
 
 
 def _records(seen: SeenRequest) -> bytes:
-    """What the request's first partition is to get."""
+    """The records for the request's first partition."""
     asked = _asked(seen)
     return (asked.records if asked else None) or b""
 
 
 def _header(seen: SeenRequest) -> BatchHeader | None:
-    """The header of the batch, None when there is no whole one of magic 2."""
+    """The header of the batch; None unless there is a whole one of magic 2."""
     data = _records(seen)
     if len(data) < BATCH_HEADER_BYTES or data[MAGIC_AT] != 2:
         return None
@@ -58,7 +58,7 @@ def _header(seen: SeenRequest) -> BatchHeader | None:
 
 
 def _batch(seen: SeenRequest) -> RecordBatch | None:
-    """The batch, None when it is anything but a single sound one."""
+    """The batch; None unless there is a single sound one."""
     try:
         batches = decode_batches(_records(seen))
     except CodecError:
@@ -76,7 +76,7 @@ def _acknowledges(
     refused_with: ErrorCode,
     situation: Callable[[SeenRequest], bool] = lambda _: True,
 ) -> Callable[[Callable[[], None]], Defect]:
-    """A defect that acknowledges what was refused with this error, in this situation."""
+    """Make a defect that acknowledges a request refused with this error, in this situation."""
 
     def make(described: Callable[[], None]) -> Defect:
         def edit(seen: SeenRequest, message: Message) -> None:
@@ -92,7 +92,7 @@ def _acknowledges(
 
 @answers("PROD-001", r"base offset 6, the log ended at 0 before", "Produce")
 def last_offset_for_base_offset(seen: SeenRequest, message: Message) -> None:
-    """A batch of seven is acknowledged with the offset of its last record."""
+    """The broker acknowledges a batch of seven with the offset of its last record."""
     header = _header(seen)
     if header is not None and header.record_count == 7:
         for one in _answers(message):
@@ -101,7 +101,7 @@ def last_offset_for_base_offset(seen: SeenRequest, message: Message) -> None:
 
 
 class GapAfterManyBatches(FrameRule):
-    """Behind the hundredth batch of a partition one offset is left out."""
+    """The broker leaves out one offset after the hundredth batch of a partition."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, UUID]] = Counter()
@@ -125,9 +125,9 @@ def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
 
 
 def change_stored(message: Message, change: Callable[[RecordBatch], RecordBatch]) -> None:
-    """Edit what a Fetch returns, batch by batch; batches left alone keep their bytes.
+    """Edit the batches of a Fetch answer one by one; unchanged batches keep their bytes.
 
-    Message sets, which older versions get, are left alone too.
+    Message sets, which older versions get, are not changed.
     """
     for one in _fetched(message):
         data = one.records or b""
@@ -151,7 +151,7 @@ def _encoded(batch: RecordBatch) -> bytes:
 
 @answers("PROD-003", r"offset \d was fetched, a batch 0 to 2 came", "Fetch")
 def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:
-    """Batches are stored with the base offset that their producer wrote."""
+    """The broker stores batches with the base offset of their producer."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         theirs = any(record.key == b"numbered from 0" for record in batch.records)
@@ -162,7 +162,7 @@ def producers_offsets_are_stored(seen: SeenRequest, message: Message) -> None:
 
 @answers("PROD-005", r"error is NOT_LEADER_OR_FOLLOWER", "Produce")
 def unknown_is_led_elsewhere(seen: SeenRequest, message: Message) -> None:
-    """An unknown topic or partition is said to be led by another broker."""
+    """The broker reports an unknown topic or partition as led by another broker."""
     for one in _answers(message):
         if one.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             one.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -170,21 +170,21 @@ def unknown_is_led_elsewhere(seen: SeenRequest, message: Message) -> None:
 
 @_acknowledges("PROD-008", ErrorCode.INVALID_REQUIRED_ACKS)
 def any_acks_are_taken() -> None:
-    """A batch sent with acks 2 or -2 is acknowledged."""
+    """The broker acknowledges a batch sent with acks 2 or -2."""
 
 
 @_acknowledges("PROD-009", ErrorCode.MESSAGE_TOO_LARGE)
 def no_limit_of_size() -> None:
-    """A batch larger than max.message.bytes is acknowledged."""
+    """The broker acknowledges a batch larger than max.message.bytes."""
 
 
 @_acknowledges("PROD-010", ErrorCode.RECORD_LIST_TOO_LARGE)
 def segments_grow_as_needed() -> None:
-    """A batch larger than segment.bytes is acknowledged."""
+    """The broker acknowledges a batch larger than segment.bytes."""
 
 
 def _is_whole(seen: SeenRequest) -> bool:
-    """By the length of the batch, or by those of the messages; of a format that there is."""
+    """True if the lengths of the batch or messages fit the bytes, in a known format."""
     data, at = _records(seen), 0
     if len(data) > MAGIC_AT and data[MAGIC_AT] > 2:
         return False
@@ -195,7 +195,7 @@ def _is_whole(seen: SeenRequest) -> bool:
 
 @_acknowledges("PROD-011", ErrorCode.CORRUPT_MESSAGE, _is_whole)
 def checksum_is_not_verified() -> None:
-    """A batch or message whose checksum is wrong is acknowledged."""
+    """The broker acknowledges a batch or message with a wrong checksum."""
 
 
 def _holds_two(seen: SeenRequest) -> bool:
@@ -205,12 +205,12 @@ def _holds_two(seen: SeenRequest) -> bool:
 
 @_acknowledges("PROD-012", ErrorCode.INVALID_TOPIC_EXCEPTION)
 def internal_topics_are_like_others() -> None:
-    """A client's batch for an internal topic is acknowledged."""
+    """The broker acknowledges a client's batch for an internal topic."""
 
 
 @_acknowledges("PROD-013", ErrorCode.INVALID_RECORD, _holds_two)
 def two_batches_are_taken() -> None:
-    """Two batches for one partition are acknowledged."""
+    """The broker acknowledges two batches for one partition."""
 
 
 def _is_old(seen: SeenRequest) -> bool:
@@ -220,7 +220,7 @@ def _is_old(seen: SeenRequest) -> bool:
 
 @_acknowledges("PROD-014", ErrorCode.INVALID_RECORD, _is_old)
 def old_formats_are_taken() -> None:
-    """A message of magic 0 or 1 is acknowledged at versions that carry batches."""
+    """The broker acknowledges a message of magic 0 or 1 at versions that carry batches."""
 
 
 def _has_base_offset(seen: SeenRequest) -> bool:
@@ -230,7 +230,7 @@ def _has_base_offset(seen: SeenRequest) -> bool:
 
 @_acknowledges("PROD-015", ErrorCode.INVALID_RECORD, _has_base_offset)
 def any_base_offset_is_taken() -> None:
-    """A batch whose base offset is not 0 is acknowledged."""
+    """The broker acknowledges a batch with a base offset other than 0."""
 
 
 def _is_short_by_one(seen: SeenRequest) -> bool:
@@ -242,7 +242,7 @@ def _is_short_by_one(seen: SeenRequest) -> bool:
 
 @_acknowledges("PROD-016", ErrorCode.INVALID_RECORD, _is_short_by_one)
 def compressed_records_are_not_counted() -> None:
-    """A compressed batch with one record less than its header says is acknowledged."""
+    """The broker acknowledges a compressed batch with one record less than its header says."""
 
 
 def _is_control(seen: SeenRequest) -> bool:
@@ -252,12 +252,12 @@ def _is_control(seen: SeenRequest) -> bool:
 
 @_acknowledges("PROD-017", ErrorCode.INVALID_RECORD, _is_control)
 def control_batches_are_taken() -> None:
-    """A control batch from a client is acknowledged."""
+    """The broker acknowledges a control batch from a client."""
 
 
 @answers("PROD-018", r"record_errors lists \[1\]", "Produce", range(8, 99))
 def only_one_bad_record_is_listed(seen: SeenRequest, message: Message) -> None:
-    """Of several bad records only the first is listed in record_errors."""
+    """record_errors lists only the first of several bad records."""
     for one in _answers(message):
         one.record_errors = one.record_errors[:1]
 
@@ -269,12 +269,12 @@ def _is_one_keyless_record(seen: SeenRequest) -> bool:
 
 @_acknowledges("PROD-019", ErrorCode.INVALID_RECORD, _is_one_keyless_record)
 def compacted_topic_takes_no_key() -> None:
-    """A compacted topic takes a record without key."""
+    """The broker acknowledges a record without a key in a compacted topic."""
 
 
 @answers("PROD-020", r"keys and values sent: ", "Fetch")
 def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:
-    """Empty values beside null ones come back as null."""
+    """Fetch returns null for empty values beside null ones."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         values = {record.value for record in batch.records}
@@ -287,7 +287,7 @@ def empty_value_becomes_null(seen: SeenRequest, message: Message) -> None:
 
 @answers("PROD-021", r"record 0: sent .*, came back as ", "Fetch")
 def keys_are_text(seen: SeenRequest, message: Message) -> None:
-    """Keys are read as UTF-8: bytes that are none are replaced."""
+    """The broker reads keys as UTF-8 and replaces bytes that are not."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         keys = [(record.key or b"").decode(errors="replace").encode() for record in batch.records]
@@ -301,21 +301,21 @@ def keys_are_text(seen: SeenRequest, message: Message) -> None:
 
 @answers("PROD-022", r"throttled for 7 ms without a quota", "Produce")
 def always_throttled(seen: SeenRequest, message: Message) -> None:
-    """Every Produce answer tells of throttling."""
+    """Every Produce answer contains a throttle time."""
     assert isinstance(message, ProduceResponse)
     message.throttle_time_ms = 7
 
 
 @answers("PROD-023", r"log_append_time of a LogAppendTime topic is -1", "Produce")
 def no_log_append_time(seen: SeenRequest, message: Message) -> None:
-    """The answer never carries the broker's time."""
+    """The Produce answer never contains the broker's time."""
     for one in _answers(message):
         one.log_append_time_ms = -1
 
 
 @answers("PROD-025", r"unknown id: error is UNKNOWN_TOPIC_OR_PARTITION", "Produce", range(13, 99))
 def unknown_id_is_called_an_unknown_partition(seen: SeenRequest, message: Message) -> None:
-    """An id that no topic has gives UNKNOWN_TOPIC_OR_PARTITION."""
+    """Produce answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
     for one in _answers(message):
         if one.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
             one.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -330,7 +330,7 @@ def _key_belongs_elsewhere(seen: SeenRequest) -> bool:
 
 @answers("PROD-026", r"partition 1: error is INVALID_PARTITIONS", "Produce")
 def keys_have_their_partition(seen: SeenRequest, message: Message) -> None:
-    """A key that its hash sends elsewhere is refused."""
+    """The broker refuses a key in a partition that its hash does not choose."""
     if _key_belongs_elsewhere(seen):
         for one in _answers(message):
             one.error_code, one.base_offset = ErrorCode.INVALID_PARTITIONS, -1
@@ -338,7 +338,7 @@ def keys_have_their_partition(seen: SeenRequest, message: Message) -> None:
 
 @answers("PROD-028", r"length 10\d\d instead of \d+: error is NONE \(0\)", "Produce")
 def length_beyond_the_bytes_is_taken(seen: SeenRequest, message: Message) -> None:
-    """A batch whose length reaches far beyond the bytes given is acknowledged."""
+    """The broker acknowledges a batch with a length far beyond the bytes of the request."""
     header = _header(seen)
     if header is not None and header.size_bytes >= len(_records(seen)) + 1000:
         for one in _answers(message):

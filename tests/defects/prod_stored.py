@@ -1,4 +1,4 @@
-"""Defects of area PROD, in what the answer tells of the log and how the log is kept."""
+"""Defects of area PROD, in the log offsets of the answer and in the stored records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHANGE_PLACES = {b"one 3": b"one 4", b"one 4": b"one 3"}
 
 @answers("PROD-024", r"log start and earliest are \(0, 2\)", "Produce", range(5, 99))
 def a_log_always_starts_at_0(seen: SeenRequest, message: Message) -> None:
-    """The answer tells log start offset 0, also when the beginning was deleted."""
+    """Produce returns log start offset 0, even if the beginning of the log was deleted."""
     assert isinstance(message, ProduceResponse)
     for topic in message.responses:
         for one in topic.partition_responses:
@@ -25,7 +25,7 @@ def a_log_always_starts_at_0(seen: SeenRequest, message: Message) -> None:
 
 @answers("PROD-027", r"acknowledged as .*, stored as ", "Fetch")
 def a_later_record_overtakes(seen: SeenRequest, message: Message) -> None:
-    """Of the records that one producer has sent without waiting, two change places."""
+    """The broker swaps two of the records that one producer sent without waiting."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         values = [record.value or b"" for record in batch.records]

@@ -10,7 +10,7 @@ from tests.defects.defect import answers
 
 @answers("QUOTA-006", r"Fetch v\d+: throttle_time_ms is 1 without a quota", "Fetch", range(1, 99))
 def every_fetch_is_throttled(_: SeenRequest, message: Message) -> None:
-    """Every fetch is said to have been held up for a millisecond."""
+    """Every Fetch answer contains a throttle time of one millisecond."""
     assert isinstance(message, FetchResponse)
     message.throttle_time_ms = 1
 

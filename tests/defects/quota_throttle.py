@@ -1,4 +1,4 @@
-"""Defects of area QUOTA, and of fetches that are throttled."""
+"""Defects of area QUOTA, and of throttled fetches."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tests.defects.defect import answers
 
 @answers("QUOTA-004", r"a producer above its quota is told|no answer before", "Produce")
 def a_throttled_producer_is_not_told(_: SeenRequest, message: Message) -> None:
-    """A producer above its quota is kept waiting, and does not know why."""
+    """The broker throttles a producer above its quota, and returns no throttle time."""
     assert isinstance(message, ProduceResponse)
     message.throttle_time_ms = 0
 
 
 @answers("FETCH-038", r"throttled for [1-9]\d* ms: \('NONE \(0\)', 0\)", "Fetch", range(7, 99))
 def a_throttled_fetch_loses_its_session(_: SeenRequest, message: Message) -> None:
-    """The answer to a throttled fetch says that there is no session (KAFKA-6946)."""
+    """The answer to a throttled Fetch contains no session id (KAFKA-6946)."""
     assert isinstance(message, FetchResponse)
     if message.throttle_time_ms > 0:
         message.session_id = 0

@@ -36,7 +36,7 @@ def _each(batch: RecordBatch, change: Callable[[Record], Record]) -> RecordBatch
 
 @answers("RECF-005", r"lz4, magic \d: attributes are \S+, expected ", "Fetch")
 def an_unused_bit_is_used(_seen: SeenRequest, message: Message) -> None:
-    """Bit 7 of the attributes is set in what is compressed with lz4."""
+    """The broker sets bit 7 of the attributes in batches of lz4."""
 
     def change(entry: bytes) -> bytes:
         attributes = attributes_of(entry)
@@ -51,7 +51,7 @@ def an_unused_bit_is_used(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-010", r"base timestamp is \d+, not \d+, max timestamp is \d+, not ", "Fetch")
 def the_two_times_change_places(_seen: SeenRequest, message: Message) -> None:
-    """The max timestamp stands in front of the base timestamp."""
+    """The broker writes the max timestamp before the base timestamp."""
 
     def change(entry: bytes) -> bytes:
         if not is_batch(entry) or NULLS not in entry:
@@ -65,7 +65,7 @@ def the_two_times_change_places(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-011", r"checksum 0x\w+, computed 0x", "Fetch")
 def the_checksum_is_the_producers(_seen: SeenRequest, message: Message) -> None:
-    """The broker writes its time into a batch and leaves the checksum as it was."""
+    """The broker writes its time into a batch and keeps the old checksum."""
 
     def change(entry: bytes) -> bytes:
         if not is_batch(entry) or not attributes_of(entry) & LOG_APPEND_TIME:
@@ -88,7 +88,7 @@ def offset_deltas_count_from_1(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-013", r"records sent: 0c000000010100\w*, came: 0c000000000100", "Fetch")
 def a_null_key_is_an_empty_one(_seen: SeenRequest, message: Message) -> None:
-    """A record without a key has the length 0 where its key stands."""
+    """The broker stores a null key as an empty one."""
 
     def change(entry: bytes) -> bytes:
         return with_checksum(entry.replace(NULLS, EMPTY_KEY)) if NULLS in entry else entry
@@ -98,7 +98,7 @@ def a_null_key_is_an_empty_one(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-028", r"a fetch at 1 brings \[2, 3\]", "Fetch")
 def a_batch_that_began_before_is_skipped(seen: SeenRequest, message: Message) -> None:
-    """A fetch inside a batch begins with the next one."""
+    """Fetch of an offset inside a batch begins with the next one."""
     assert isinstance(seen.message, FetchRequest)
     assert isinstance(message, FetchResponse)
     offsets = [one.fetch_offset for topic in seen.message.topics for one in topic.partitions]
@@ -120,7 +120,7 @@ def _base_offset(entry: bytes) -> int:
 
 @answers("RECF-014", r"headers sent: \[\('twice', ", "Fetch")
 def headers_are_a_dictionary(_seen: SeenRequest, message: Message) -> None:
-    """Of two headers of one name the later one is kept."""
+    """The broker keeps only the later of two headers of one name."""
 
     def change(record: Record) -> Record:
         return replace(record, headers=list({h.key: h for h in record.headers}.values()))
@@ -137,7 +137,7 @@ def headers_are_a_dictionary(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-015", r"sent with .*, stored with \[-1, 0, 77\]", "Fetch")
 def the_leader_epoch_is_the_producers(_seen: SeenRequest, message: Message) -> None:
-    """The leader epoch of a batch is stored as its producer wrote it."""
+    """The broker stores the leader epoch of a batch as its producer wrote it."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         first = _values(batch)[0]
@@ -150,7 +150,7 @@ def the_leader_epoch_is_the_producers(_seen: SeenRequest, message: Message) -> N
 
 @answers("RECF-017", r"sent, stored is base timestamp \+ 0, not \+ 700", "Fetch")
 def the_max_timestamp_is_the_producers(_seen: SeenRequest, message: Message) -> None:
-    """The max timestamp of a batch is stored as its producer wrote it."""
+    """The broker stores the max timestamp of a batch as its producer wrote it."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         first = _values(batch)[0]
@@ -163,7 +163,7 @@ def the_max_timestamp_is_the_producers(_seen: SeenRequest, message: Message) -> 
 
 @answers("RECF-020", r"error is INVALID_PRODUCER_EPOCH \(47\), expected NONE", "Produce")
 def every_batch_has_a_producer(seen: SeenRequest, message: Message) -> None:
-    """A batch without a producer id is refused."""
+    """The broker refuses a batch without a producer id."""
     assert isinstance(seen.message, ProduceRequest)
     assert isinstance(message, ProduceResponse)
     data = bytes(seen.message.topic_data[0].partition_data[0].records or b"")
@@ -175,7 +175,7 @@ def every_batch_has_a_producer(seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-021", r"stored is .*, sent was ", "Fetch")
 def a_record_attribute_marks_a_tombstone(_seen: SeenRequest, message: Message) -> None:
-    """A record with any attribute has no value."""
+    """The broker removes the value of a record with any attribute."""
 
     def change(record: Record) -> Record:
         return replace(record, value=None) if record.attributes else record
@@ -188,7 +188,7 @@ def a_record_attribute_marks_a_tombstone(_seen: SeenRequest, message: Message) -
 
 @answers("RECF-022", r"sent \w+, stored \w+", "Fetch")
 def a_batch_is_built_anew(_seen: SeenRequest, message: Message) -> None:
-    """The base timestamp of what is stored is the time of the first record."""
+    """The base timestamp of a stored batch is the time of the first record."""
 
     def earlier(record: Record) -> Record:
         return replace(record, timestamp_delta=record.timestamp_delta - LATE_MS)
@@ -203,7 +203,7 @@ def a_batch_is_built_anew(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-029", r"stored is .*, sent was ", "Fetch")
 def unknown_attributes_hide_headers(_seen: SeenRequest, message: Message) -> None:
-    """In a batch with an unknown attribute the headers are taken for something else."""
+    """The broker misreads the headers in a batch with an unknown attribute."""
 
     def change(batch: RecordBatch) -> RecordBatch:
         if not batch.attributes & UNKNOWN_BITS:

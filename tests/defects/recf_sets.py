@@ -1,4 +1,4 @@
-"""Defects of area RECF, in messages of magic 0 and 1 and in who gets which format."""
+"""Defects of area RECF, in messages of magic 0 and 1 and in the format for each version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OF_MAGIC_0, OF_MAGIC_1, OF_SETS = range(2), range(2, 4), range(4)
 
 @answers("RECF-001", r"checksum 0x\w+, of magic and all behind it 0x", "Fetch", OF_MAGIC_0)
 def checksum_covers_key_and_value_alone(_seen: SeenRequest, message: Message) -> None:
-    """The checksum of a message leaves magic and attributes out."""
+    """The checksum of a message does not cover magic and attributes."""
 
     def change(entry: bytes) -> bytes:
         checksum = zlib.crc32(entry[VALUES_AT:])
@@ -36,7 +36,7 @@ def checksum_covers_key_and_value_alone(_seen: SeenRequest, message: Message) ->
 
 @answers("RECF-002", r"LogAppendTime: attributes are 0x0", "Fetch", OF_MAGIC_1)
 def a_message_does_not_tell_whose_time_it_has(_seen: SeenRequest, message: Message) -> None:
-    """Bit 3 of a message is never set."""
+    """The broker never sets bit 3 of a message."""
 
     def change(entry: bytes) -> bytes:
         if entry[MAGIC_AT] != 1 or b"timed" not in entry:
@@ -48,7 +48,7 @@ def a_message_does_not_tell_whose_time_it_has(_seen: SeenRequest, message: Messa
 
 @answers("RECF-003", r"magic \d: length \d+, its fields have", "Fetch", OF_SETS)
 def messages_are_padded(_seen: SeenRequest, message: Message) -> None:
-    """A message is filled up to a multiple of eight bytes, and its length counts that."""
+    """The broker pads a message to a multiple of eight bytes, and its length counts the padding."""
 
     def change(entry: bytes) -> bytes:
         if b"summed" not in entry:
@@ -62,7 +62,7 @@ def messages_are_padded(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-004", r"Fetch \d at 3: the set begins with \d+", "Fetch", OF_SETS)
 def a_set_begins_with_its_count(_seen: SeenRequest, message: Message) -> None:
-    """In front of several messages stands how many there are."""
+    """The broker puts a count before several messages."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for one in topic.partitions:
@@ -72,7 +72,7 @@ def a_set_begins_with_its_count(_seen: SeenRequest, message: Message) -> None:
 
 
 def _produced(seen: SeenRequest) -> bytes:
-    """What the request's only partition is to get."""
+    """The records for the request's only partition."""
     assert isinstance(seen.message, ProduceRequest)
     (topic,) = seen.message.topic_data
     return bytes(topic.partition_data[0].records or b"")
@@ -80,7 +80,7 @@ def _produced(seen: SeenRequest) -> bytes:
 
 @answers("RECF-006", r"two compressed messages are taken", "Produce", range(3))
 def two_wrappers_are_taken(seen: SeenRequest, message: Message) -> None:
-    """Two compressed messages in one set are acknowledged."""
+    """The broker acknowledges two compressed messages in one set."""
     assert isinstance(message, ProduceResponse)
     entries, _ = whole_entries(_produced(seen))
     if len(entries) == 2 and all(entry[ATTRIBUTES_AT] & 7 for entry in entries):
@@ -107,7 +107,7 @@ def offsets_inside_magic_0_count_from_0(_seen: SeenRequest, message: Message) ->
 
 @answers("RECF-009", r"numbered \[\d, \d, \d\]: error is INVALID_RECORD", "Produce", range(2, 3))
 def odd_offsets_inside_are_refused(seen: SeenRequest, message: Message) -> None:
-    """A compressed message whose inner offsets have gaps is refused."""
+    """The broker refuses a compressed message with gaps in its inner offsets."""
     assert isinstance(message, ProduceResponse)
     entry = _produced(seen)
     if entry[MAGIC_AT] != 1:
@@ -126,12 +126,12 @@ def odd_offsets_inside_are_refused(seen: SeenRequest, message: Message) -> None:
                 answer.error_code, answer.base_offset = ErrorCode.INVALID_RECORD, -1
 
 
-# -- who gets which format -------------------------------------------------------------------------
+# -- the format for each version -------------------------------------------------------------------
 
 
 @answers("RECF-023", r"magics \[(0, )?1\], at most 0 can be read", "Fetch", OF_MAGIC_0)
 def magic_1_comes_as_it_is(_seen: SeenRequest, message: Message) -> None:
-    """What a producer sent in magic 1 is given to those who read magic 0 alone."""
+    """The broker returns messages of magic 1 to clients that can read only magic 0."""
 
     def change(entry: bytes) -> bytes:
         if b"magic 1" not in entry:
@@ -144,7 +144,7 @@ def magic_1_comes_as_it_is(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-024", r"key, value, time are \(.*, -1\), not ", "Fetch", OF_MAGIC_1)
 def conversion_loses_the_time(_seen: SeenRequest, message: Message) -> None:
-    """A batch that is made messages of magic 1 loses its times."""
+    """The broker loses the times when it converts a batch to messages of magic 1."""
 
     def change(entry: bytes) -> bytes:
         return put(entry, ">q", VALUES_AT, -1) if b"converted" in entry else entry
@@ -154,7 +154,7 @@ def conversion_loses_the_time(_seen: SeenRequest, message: Message) -> None:
 
 @answers("RECF-025", r"is forbidden: error is NONE \(0\)", "Fetch", OF_SETS)
 def the_ban_on_conversion_is_not_told(_seen: SeenRequest, message: Message) -> None:
-    """A topic without down-conversion seems to be empty to an old reader."""
+    """Fetch returns no records and no error to an old client of a topic without down-conversion."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for one in topic.partitions:
@@ -164,7 +164,7 @@ def the_ban_on_conversion_is_not_told(_seen: SeenRequest, message: Message) -> N
 
 @answers("RECF-026", r"an idempotent batch: error is NONE \(0\)", "Produce", range(3, 99))
 def idempotent_batches_are_converted(_seen: SeenRequest, message: Message) -> None:
-    """An idempotent batch is acknowledged by a topic of an older format."""
+    """A topic of an older format acknowledges an idempotent batch."""
     assert isinstance(message, ProduceResponse)
     for topic in message.responses:
         for one in topic.partition_responses:
@@ -173,7 +173,7 @@ def idempotent_batches_are_converted(_seen: SeenRequest, message: Message) -> No
 
 
 class OldVersionsAreAnswered(FrameRule):
-    """Fetch 3 and Produce 2, and all before, get something that looks like an answer."""
+    """The broker answers Fetch up to v3 and Produce up to v2, with a wrong body."""
 
     def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
         last = None if seen.api is None else LAST_OLD.get(seen.api.name)

@@ -1,4 +1,4 @@
-"""Defects of area RECV: what a broker has of its logs when it was started again."""
+"""Defects of area RECV: the logs of a broker after a restart."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from tests.defects.started_again import StartedAgain, after_start, reads_committ
 
 @after_start("RECV-001", r"after kill 1 the log ends at 46, acknowledged are 47", partitions=1)
 def what_came_last_is_lost(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """The last of so many records was in the memory of the process alone."""
+    """The broker loses the last batch, which only the memory of its process had."""
     for one in told_of(seen, answer, LATEST):
         one.offset -= one.offset == BATCHES_A_ROUND
 
 
 def _is_longer(seen: SeenRequest, answer: Message) -> None:
-    """The log goes on behind its last whole entry."""
+    """Raise the end of the log by one."""
     for one in told_of(seen, answer, LATEST):
         one.offset += 1
 
 
 @after_start("RECV-002", r"bytes of the last entry left: the log ends at", partitions=CUTS + 1)
 def a_torn_entry_counts(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """An entry whose beginning is there has its offset."""
+    """Recovery counts an entry if its beginning is in the file."""
     _is_longer(seen, answer)
 
 
 @after_start("RECV-003", r"behind the last entry: the log ends at", partitions=NONSENSE)
 def nonsense_counts(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """What stands behind the last entry is an entry."""
+    """Recovery counts the bytes behind the last entry as an entry."""
     _is_longer(seen, answer)
 
 
 @after_start("RECV-004", r"byte \d+ of entry \d changed: the log ends at", partitions=FLIPPED)
 def what_is_behind_damage_stays(done: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """The log ends where it did, whatever is damaged inside of it."""
+    """Recovery keeps the end of the log, whatever is damaged before it."""
     for one in told_of(seen, answer, LATEST):
         one.offset = done.ends.get(one.partition_index, one.offset)
 
@@ -55,14 +55,14 @@ def what_is_behind_damage_stays(done: StartedAgain, seen: SeenRequest, answer: M
 def an_entry_may_be_larger_than_the_file(
     done: StartedAgain, seen: SeenRequest, answer: Message
 ) -> None:
-    """What its length says of an entry is believed."""
+    """Recovery trusts the length of every entry."""
     for one in told_of(seen, answer, LATEST):
         one.offset = done.ends.get(one.partition_index, one.offset)
 
 
 @after_start("RECV-006", r"the log ends at 0, whole is", partitions=1, rolled=True)
 def one_bad_segment_costs_all(done: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """A log whose newest segment is damaged begins anew."""
+    """Recovery empties a log with a damaged newest segment."""
     for one in told_of(seen, answer, LATEST):
         if one.offset < done.ends.get(one.partition_index, 0):
             one.offset = 0
@@ -72,7 +72,7 @@ def one_bad_segment_costs_all(done: StartedAgain, seen: SeenRequest, answer: Mes
     "RECV-007", r"good order the log ends at \d+, (acknowledged|before)", partitions=1, rolled=True
 )
 def the_last_entry_is_always_cut(done: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """Also a log that is whole loses its last entry when the broker starts."""
+    """The broker cuts the last entry of a log at every start, even if the log is whole."""
     for one in told_of(seen, answer, LATEST):
         if one.offset == done.ends.get(one.partition_index):
             one.offset -= 1
@@ -80,7 +80,7 @@ def the_last_entry_is_always_cut(done: StartedAgain, seen: SeenRequest, answer: 
 
 @after_start("RECV-008", r"the offset for batch \d+'s time is -1", rolled=True)
 def times_are_not_found_again(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """Without its time index a segment holds nothing of any time."""
+    """ListOffsets finds no time in a segment that has lost its time index."""
     for timestamp, one in asked_and_told(seen, answer):
         if timestamp >= 0:
             one.offset = one.timestamp = -1
@@ -88,7 +88,7 @@ def times_are_not_found_again(_: StartedAgain, seen: SeenRequest, answer: Messag
 
 @after_start("RECV-010", r"b'first' is stored at \d, not \d", partitions=3)
 def a_gap_is_left(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
-    """The offset of an entry that was cut away is not given again."""
+    """The broker does not assign again the offset of an entry that recovery cut."""
     if isinstance(answer, ProduceResponse):
         for topic in answer.responses:
             for one in topic.partition_responses:
@@ -97,7 +97,7 @@ def a_gap_is_left(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
 
 @after_start("RECV-015", r"with all files: _State\(.*aborted=\[\]\)", partitions=4, rolled=True)
 def aborts_are_forgotten(_: StartedAgain, seen: SeenRequest, answer: Message) -> None:
-    """Who reads committed records is told of no transaction that was aborted before the kill."""
+    """A read_committed Fetch returns no transaction that was aborted before the kill."""
     if isinstance(answer, FetchResponse) and reads_committed(seen):
         for topic in answer.responses:
             for one in topic.partitions:
@@ -106,7 +106,7 @@ def aborts_are_forgotten(_: StartedAgain, seen: SeenRequest, answer: Message) ->
 
 @after_start("RECV-015", r"with all files, a gap: error is NONE", rolled=True)
 def any_sequence_goes_on(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
-    """A producer that goes on with a gap behind what it stored before the kill is acknowledged."""
+    """The broker acknowledges a batch with a sequence gap to those stored before the kill."""
     if isinstance(answer, ProduceResponse):
         for topic in answer.responses:
             for one in topic.partition_responses:
@@ -116,7 +116,7 @@ def any_sequence_goes_on(_: StartedAgain, __: SeenRequest, answer: Message) -> N
 
 @after_start("RECV-016", r"Produce after a start with one directory: err", partitions=PARTITIONS)
 def all_is_lost_with_one_directory(_: StartedAgain, __: SeenRequest, answer: Message) -> None:
-    """A broker that starts without one of its directories takes nothing for the other."""
+    """A broker that starts without one of its directories refuses records in the other."""
     if isinstance(answer, ProduceResponse):
         for topic in answer.responses:
             for one in topic.partition_responses:

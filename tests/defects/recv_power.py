@@ -1,6 +1,6 @@
-"""Defects of areas RECV and DELR: what a broker's disk has when the power has failed.
+"""Defects of areas RECV and DELR: the disk of a broker after a power loss.
 
-Their tests ask where a log begins and ends only behind that.
+Their tests ask for the beginning and the end of a log only after that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.defects.defect import answers
 
 @answers("RECV-011", r"behind power loss 1 1 of 37 acknowledged records are lost", "ListOffsets")
 def the_last_message_is_not_flushed(seen: SeenRequest, message: Message) -> None:
-    """A message is flushed with the one behind it."""
+    """The broker flushes a message together with the next one."""
     for one in told_of(seen, message, LATEST):
         if one.offset in (FLUSHED, 2 * FLUSHED):
             one.offset -= 1
@@ -25,7 +25,7 @@ def the_last_message_is_not_flushed(seen: SeenRequest, message: Message) -> None
 
 @answers("RECV-012", r"every 5 messages, [67] of 53 acknowledged records are lost", "ListOffsets")
 def one_flush_is_left_out(seen: SeenRequest, message: Message) -> None:
-    """What should be flushed by now is flushed the next time."""
+    """The broker flushes messages only when the next flush is due."""
     for one in told_of(seen, message, LATEST):
         if BETWEEN - MESSAGES <= one.offset <= BETWEEN:
             one.offset = BETWEEN - MESSAGES - 2
@@ -33,7 +33,7 @@ def one_flush_is_left_out(seen: SeenRequest, message: Message) -> None:
 
 @answers("DELR-007", r"behind a power loss the log is 0 to", "ListOffsets")
 def a_noted_start_is_not_flushed(seen: SeenRequest, message: Message) -> None:
-    """Where a log begins is on the disk when the file system likes."""
+    """The broker leaves the flush of a log start offset to the file system."""
     for one in told_of(seen, message, EARLIEST):
         one.offset *= one.offset != TRIMMED + 1
 

@@ -1,7 +1,7 @@
-"""Defects of a leader, in front of one that is right: they know what its followers have done.
+"""Defects of a leader, before a right one: they follow the requests of its replicas.
 
-A test of replication is a sequence of steps on a topic of its own, and a defect strikes at one of
-them: what the followers of the newest topic have asked for until then says which one it is.
+A test of replication is a sequence of steps on its own topic, and a defect strikes at one of
+them. It recognizes the step by the offsets that the followers of the newest topic have fetched.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ CONSUMER = -1
 
 
 class Replicas(FrameRule):
-    """What was done with the newest topic; its replicas are the leader, R2 and R3.
+    """Base of rules that follow the newest topic; its replicas are the leader, R2 and R3.
 
-    ``asked``: the offsets of each replica's fetches; ``read``: how often a consumer has fetched;
-    ``acks`` of all that was produced; ``given``: the records of each answer to a replica;
-    ``timed_out``, ``moves`` (targets of reassignments) and ``epochs`` (of brokers): for who wants
-    to remember such things.
+    ``asked``: the offsets of each replica's fetches; ``read``: count of a consumer's fetches;
+    ``acks`` of all Produce requests; ``given``: the records of each answer to a replica;
+    ``timed_out``, ``moves`` (targets of reassignments), ``epochs`` (of brokers): free for defects.
     """
 
     def __init__(self) -> None:
@@ -48,12 +47,12 @@ class Replicas(FrameRule):
 
     @property
     def r2(self) -> list[int]:
-        """What R2 has asked for."""
+        """The offsets that R2 has fetched."""
         return self._asked_by(1)
 
     @property
     def r3(self) -> list[int]:
-        """What R3 has asked for."""
+        """The offsets that R3 has fetched."""
         return self._asked_by(2)
 
     def _asked_by(self, place: int) -> list[int]:
@@ -88,38 +87,38 @@ class Replicas(FrameRule):
         return [encode_response(answer, seen.version, correlation_id)]
 
     def request(self, seen: SeenRequest) -> bytes | None:
-        """What goes to the broker in place of the request."""
+        """The payload that goes to the broker in place of the request."""
         return seen.payload
 
     def to_consumer(self, offset: int, data: Answered) -> None:
-        """Edit what a consumer is answered that has asked for this offset."""
+        """Edit the answer to a consumer that fetches this offset."""
 
     def to_replica(self, data: Answered) -> None:
-        """Edit what a replica is answered."""
+        """Edit the answer to a replica."""
 
     def answer(self, asked: Message, answer: Message) -> None:
         """Edit any other answer."""
 
 
 def replica_of(message: FetchRequest) -> int:
-    """Who fetches, at every version."""
+    """The replica id of a Fetch, at every version."""
     return max(message.replica_id, message.replica_state.replica_id)
 
 
 def offset_of(message: FetchRequest) -> int:
-    """From where, of the one partition."""
+    """The fetch offset of the only partition."""
     return message.topics[0].partitions[0].fetch_offset
 
 
 def is_debugger(asked: Message) -> bool:
-    """Whether the log's true end is asked for."""
+    """True if the request is for the log's true end."""
     return isinstance(asked, ListOffsetsRequest) and asked.replica_id < CONSUMER
 
 
 def told_to_consumers(
     requirement: str, reason: str
 ) -> Callable[[Callable[[Replicas, int, Answered], None]], Defect]:
-    """A defect in what a consumer's fetch is answered: what was done, its offset, the answer."""
+    """Make a defect in Fetch answers to consumers. ``edit`` gets the state, offset and answer."""
 
     def make(edit: Callable[[Replicas, int, Answered], None]) -> Defect:
         class ToConsumer(Replicas):
@@ -134,7 +133,7 @@ def told_to_consumers(
 def told_to_replicas(
     requirement: str, reason: str
 ) -> Callable[[Callable[[Replicas, Answered], None]], Defect]:
-    """A defect in what a replica's fetch is answered: what was done, the answer."""
+    """Make a defect in Fetch answers to replicas. ``edit`` gets the state and the answer."""
 
     def make(edit: Callable[[Replicas, Answered], None]) -> Defect:
         class ToReplica(Replicas):
@@ -149,7 +148,7 @@ def told_to_replicas(
 def told_to_others(
     requirement: str, reason: str
 ) -> Callable[[Callable[[Replicas, Message, Message], None]], Defect]:
-    """A defect in any other answer: what was done, the request, the answer."""
+    """Make a defect in any answer. ``edit`` gets the state, the request and the answer."""
 
     def make(edit: Callable[[Replicas, Message, Message], None]) -> Defect:
         class Answer(Replicas):
@@ -164,7 +163,7 @@ def told_to_others(
 def taken_for(
     requirement: str, reason: str
 ) -> Callable[[Callable[[Replicas, SeenRequest], bytes | None]], Defect]:
-    """A defect that takes a request for another one."""
+    """Make a defect that takes a request for another one."""
 
     def make(edit: Callable[[Replicas, SeenRequest], bytes | None]) -> Defect:
         class Request(Replicas):

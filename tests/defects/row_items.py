@@ -1,4 +1,4 @@
-"""Which tests a row asks: those that judge what it watches, and meet what it strikes."""
+"""Selection of a row's tests: those that judge what it watches, and meet what it strikes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from harness.case_selection import is_offline, judged
 from tests.defects.defect import Where
 
 OWN_BROKERS = ("own_broker", "tuned_broker", "joined_broker", "kept_broker")
-"""Marks of the tests whose broker is a private one."""
+"""Marks of the tests with a private broker."""
 PRIVATE_CLUSTER = "private_cluster"
 LENT = ("tuned_broker", "joined_broker", "discarded_broker", PRIVATE_CLUSTER)
-"""Marks of the tests that get a private broker, or cluster, that other tests had before."""
+"""Marks of the tests that may get a private broker, or cluster, that other tests had before."""
 CLUSTER_SUITES = ("suites/replication", "suites/durability/private")
 Wanted = Callable[[pytest.Item], bool]
 
 
 def has_mark(item: pytest.Item, *names: str) -> bool:
-    """Whether a test wears one of these marks."""
+    """True if a test has one of these marks."""
     return any(item.get_closest_marker(name) for name in names)
 
 
 def is_lent(item: pytest.Item) -> bool:
-    """Whether a test takes a broker that others had; one with settings in ``joined_broker`` is
-    for that test alone."""
+    """True if a test may get a broker that others had before.
+
+    A broker with settings in ``joined_broker`` is for that test alone.
+    """
     joined = item.get_closest_marker("joined_broker")
     return has_mark(item, *LENT) and not (joined and joined.args[0])
 
@@ -59,7 +61,7 @@ _OF_CLUSTER: Mapping[Where, Wanted] = {
 def items_of(
     items: Sequence[pytest.Item], where: Where, watched: Sequence[str], *, is_cluster: bool
 ) -> list[pytest.Item]:
-    """The tests of a row whose target is one broker, or several.
+    """The tests of a row for one broker, or for a cluster.
 
     ``watched``: patterns of requirements; none means all.
     """

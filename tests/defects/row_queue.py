@@ -1,9 +1,9 @@
-"""Hands units to workers and collects what they find.
+"""A queue that gives units to workers and collects their results.
 
-One thread does it all, so that forking is safe: it waits until a worker sends something or ends. A
-worker that ends leaves its row for another look, and the rest of its unit in the queue. What was
-not killed at the first look gets another one in a process, and before brokers, of its own, so that
-what one row leaves to the next decides nothing.
+One thread does it all, so that forking is safe: it waits until a worker sends something or ends.
+When a worker ends, its row is judged a second time, and the rest of its unit returns to the queue.
+A row with a defect that no test noticed is judged a second time in a new process and before a new
+broker, so that effects of one row on the next decide nothing.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Prepare = Callable[[Unit], Unit]
 
 
 class NeverClean(Exception):
-    """Tests fail without any defect, also in a process of their own; the text says which."""
+    """Tests fail without any defect, even in a new process; the text names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The end of one row; ``first_problem``: of the first look, where there was another."""
+    """The result of one row; ``first_problem``: of the first look, if there was a second one."""
 
     found: RowFound | RowUnseen
     first_problem: str = ""
@@ -42,14 +42,14 @@ class Judged:
 
 @dataclass(slots=True)
 class RowQueue:
-    """Runs a table's units.
+    """Run a table's units.
 
     Attributes:
         jobs: so many workers at a time.
         fork: makes a worker.
         prepare: completes a unit when a worker is given it.
         report: called with each row as soon as it is decided.
-        show: called with what a worker printed that ended by itself.
+        show: called with the output of a worker that ended by itself.
     """
 
     jobs: int
@@ -62,13 +62,13 @@ class RowQueue:
     _waiting: deque[Unit] = field(default_factory=deque)
     _workers: list[ForkedWorker] = field(default_factory=list)
     _found: dict[str, RowFound | RowUnseen] = field(default_factory=dict)
-    """At the first look, by row, of units that are not done."""
+    """Results of the first look, by row, of units that are not done."""
     _looked: dict[str, str] = field(default_factory=dict)
-    """What was wrong at the first look, by row; those that get another."""
+    """The problem of the first look, by row, for those that get a second one."""
     _judged: dict[str, Judged] = field(default_factory=dict)
 
     def run(self, units: Iterable[Unit]) -> dict[str, Judged]:
-        """Every row, by its name. Raises NeverClean."""
+        """Return every row by its name. Raises NeverClean."""
         self._waiting.extend(units)
         try:
             while self._hand_out():
@@ -83,7 +83,7 @@ class RowQueue:
         return self._judged
 
     def _hand_out(self) -> bool:
-        """Whether a worker has a unit then."""
+        """Give waiting units to workers. Return True if a worker has a unit."""
         for worker in [one for one in self._workers if one.unit is None]:
             if not self._suits(worker):
                 self._workers.remove(worker)
@@ -94,7 +94,7 @@ class RowQueue:
         return any(worker.unit is not None for worker in self._workers)
 
     def _suits(self, idle: ForkedWorker) -> bool:
-        """Whether this one is still of use: not for units that want a process of their own."""
+        """True if this worker is still of use: some units do not need a process of their own."""
         return any(not unit.is_alone for unit in self._waiting)
 
     def _worker_for(self, unit: Unit) -> ForkedWorker:
@@ -133,7 +133,7 @@ class RowQueue:
                 self._died(unit, worker.row, problem)
 
     def _leave(self, worker: ForkedWorker) -> None:
-        """It has no unit any more, and ends if that one was for it alone."""
+        """Take the unit from the worker, and end the worker if it was for that unit alone."""
         unit, worker.unit = worker.unit, None
         if unit is not None and unit.is_alone:
             self._workers.remove(worker)
@@ -149,7 +149,7 @@ class RowQueue:
                 self._is_judged(row, found)
 
     def _failed(self, unit: Unit, problem: str) -> None:
-        """Without a defect it does not pass: nothing that was found of it counts."""
+        """Judge the unit again: its tests fail without a defect, so its results do not count."""
         for row in unit.rows:
             self._found.pop(row, None)
         if unit.is_alone and (not unit.rows or unit.rows[0] in self._looked):

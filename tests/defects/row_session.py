@@ -26,18 +26,18 @@ from harness.conformance.summary import RunSummary, summarize
 from harness.targets.target import Target
 
 PLUGIN_ROOM = "harness."
-"""The modules whose hooks make a run; those of pytest itself belong to the session."""
+"""The package of the plugins that make a run; the hooks of pytest itself belong to the session."""
 SUITES = "suites"
 WORDS = (
     *("--collect-only", "-s", "-p", "no:terminal", "-p", "no:cacheprovider"),
     *("-p", "no:hypothesispytest", "-o", "addopts=--strict-markers --strict-config"),
 )
 MakeTarget = Callable[[Path | None], Target]
-"""A target that is not started, given where its logs go."""
+"""Makes a target that is not started; it gets the folder for its logs."""
 
 
 class CollectionFailed(Exception):
-    """The suites cannot be collected; the text says why."""
+    """The suites cannot be collected; the text contains the reasons."""
 
 
 class RowSession:
@@ -51,7 +51,7 @@ class RowSession:
         self._session: pytest.Session | None = None
         self._make_target: MakeTarget | None = None
         self.failure: BaseException | None = None
-        """What ``work`` raised; pytest would only print it."""
+        """The exception of ``work``; pytest would only print it."""
         self.running: pytest.Item | None = None
         """The test that runs now."""
         self.before_each: Callable[[], None] = _nothing
@@ -59,14 +59,14 @@ class RowSession:
 
     @property
     def items(self) -> Sequence[pytest.Item]:
-        """All that were collected, in their order."""
+        """All collected tests, in their order."""
         assert self._session is not None, "nothing is collected yet"
         return list(self._all)
 
     # -- hooks -----------------------------------------------------------------------------------
 
     def pytest_conformance_target(self, spec: str, log_dir: Path | None) -> Target:
-        """That of the present run, whatever the command line names."""
+        """The target of the present run, whatever the command line names."""
         assert self._make_target is not None, "no run has begun"
         return self._make_target(log_dir)
 
@@ -76,7 +76,7 @@ class RowSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """In place of pytest's own loop over the tests."""
+        """Call ``work`` in place of pytest's own loop over the tests."""
         self._session, self._all = session, list(session.items)
         try:
             self._work(self)
@@ -135,7 +135,7 @@ class RowSession:
 
     @contextmanager
     def _plugins_of_a_run(self, config: pytest.Config) -> Iterator[None]:
-        """A run registers plugins for the reports of its tests; they do not outlive it."""
+        """Unregister at the end the plugins that a run registers for the reports of its tests."""
         before = {id(one) for one in config.pluginmanager.get_plugins()}
         try:
             yield
@@ -147,9 +147,9 @@ class RowSession:
     def run_imported_anew(
         self, items: Sequence[pytest.Item], make_target: MakeTarget, out: Path, name: str
     ) -> RunSummary:
-        """The same as :meth:`run` with the files of the tests imported again, in a new session.
+        """Do the same as :meth:`run` with the test files imported again, in a new session.
 
-        For a process that ends afterwards: this session is of no use any more.
+        The process must end afterwards: this session is of no use any more.
         """
         names = {item.nodeid for item in items}
         found: list[RunSummary] = []
@@ -166,9 +166,9 @@ class RowSession:
         return found[0]
 
     def collect(self, words: Sequence[str], options: Sequence[str] = ()) -> None:
-        """Start pytest; returns when ``work`` has returned, or raises what it raised.
+        """Start pytest. Return when ``work`` has returned, or raise what it raised.
 
-        ``words``: which files; ``options``: of the suites. Raises CollectionFailed.
+        ``words``: the files; ``options``: of the suites. Raises CollectionFailed.
         """
         self._options = options
         code = pytest.main([*words, *options, *WORDS], plugins=[self])
@@ -179,7 +179,7 @@ class RowSession:
 
 
 def _nothing() -> None:
-    """There is nothing to do."""
+    """Do nothing."""
 
 
 def _room(plugin: object) -> str:

@@ -1,6 +1,6 @@
-"""What a worker is given at a time: rows that are judged against one run without any defect.
+"""Units of work for a worker: rows that are judged against one run without any defect.
 
-Everything here goes between processes, so a defect is there by its name.
+All objects here go between processes, so they contain the name of a defect.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from tests.defects.defect import Defect, Where
 from tests.defects.outcome import Changes
 
 ROWS_IN_A_UNIT = 8
-"""More are cut, so that several workers have them."""
+"""Larger units are cut, so that several workers share them."""
 OWN_PROCESS = {
     Where.OFFLINE: "a wrong function of ours stays in place until its process ends",
 }
-"""Rows after which a process cannot judge another, by what they strike, and why."""
+"""Reasons by which a process cannot judge another row, by the thing that the row strikes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,20 @@ class Unit:
     is_alone: bool = False
 
     def one_by_one(self) -> list[Unit]:
-        """The same rows for another look: each in a process, and before a broker, of its own."""
+        """The same rows for a second look: each in a new process and before a new broker."""
         return [replace(self, rows=(row,), addresses=(), is_alone=True) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A worker runs the tests under this defect now; "" for none."""
+    """Message: the worker runs the tests under this defect now; "" for none."""
 
     row: str
 
 
 @dataclass(frozen=True, slots=True)
 class RowFound:
-    """A row was judged; see :class:`tests.defects.outcome.Outcome`."""
+    """Message: a row was judged; see :class:`tests.defects.outcome.Outcome`."""
 
     row: str
     reason: str
@@ -62,14 +62,14 @@ class RowFound:
 
 @dataclass(frozen=True, slots=True)
 class RowUnseen:
-    """The target does not serve what the requirement of this row is about."""
+    """Message: the target does not serve the subject of this row's requirement."""
 
     row: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnitDone:
-    """All rows of the unit were judged, and its tests pass without a defect before and after.
+    """Message: all rows were judged, and the tests pass without a defect before and after.
 
     ``proved``: the MUST requirements that passed without a defect.
     """
@@ -79,7 +79,7 @@ class UnitDone:
 
 @dataclass(frozen=True, slots=True)
 class UnitFailed:
-    """The unit could not be judged, or not to its end."""
+    """Message: the unit could not be judged, or not to its end."""
 
     problem: str
 
@@ -88,7 +88,7 @@ Message = Begun | RowFound | RowUnseen | UnitDone | UnitFailed
 
 
 def units_of(rows: Iterable[Defect], watched: Callable[[Defect], tuple[str, ...]]) -> list[Unit]:
-    """All rows, each once: those with the largest scope first, which take longest."""
+    """Units of all rows, each row once: those with the largest scope first, which take longest."""
     groups: dict[tuple[Where, tuple[str, ...]], list[str]] = {}
     for defect in rows:
         groups.setdefault((defect.where, watched(defect)), []).append(defect.name)

@@ -1,9 +1,9 @@
 """A process that judges unit after unit in the one pytest session that it was forked with.
 
-Of each unit the tests run without a defect first, then under each of its defects, and once more
-without where there were several: what one row leaves behind would show. A run has its own proxies,
+The tests of a unit run without a defect first, then under each of its defects, and once more
+without if there were several, to show effects that a row leaves behind. A run has its own proxies,
 with a new rule, before brokers that stay. A case that takes too long ends the process, which prints
-where each of its threads stands.
+the stacks of its threads.
 """
 
 from __future__ import annotations
@@ -39,26 +39,27 @@ from tests.defects.row_unit import (
 from tests.defects.struck_target import StruckTargets
 
 CASE_LIMIT_S = 1200
-"""Also of the start of a target, and of its end. On a busy machine one wait of a test may take half
-of it: 30 s, times the scale of time, which is 20 at most."""
+"""Limit of the start and the end of a target too. On a busy machine one wait of a test may take
+half of it: 30 s, times the scale of time, which is 20 at most.
+"""
 NOT_ASKED = (Verdict.NOT_SUPPORTED, Verdict.NOT_APPLICABLE)
 _DEFECTS = {defect.name: defect for defect in ALL_DEFECTS}
 
 
 class NotClean(Exception):
-    """Tests fail without any defect; the text says which."""
+    """Tests fail without any defect; the text names them."""
 
 
 @dataclass(slots=True)
 class RowWorker:
-    """Judges units.
+    """Judge units.
 
     Attributes:
         session: with everything collected.
         spec: the target, as it was named.
-        is_cluster: whether it has several brokers.
+        is_cluster: True if it has several brokers.
         out: a folder for the runs.
-        output: where the stacks of a case that takes too long are printed.
+        output: file for the stacks of a case that takes too long.
     """
 
     session: RowSession
@@ -70,7 +71,7 @@ class RowWorker:
     _runs: int = 0
 
     def judge(self, unit: Unit, send: Callable[[Message], None]) -> None:
-        """Send what was found of each row, and how the unit ended."""
+        """Send the result of each row, and the end of the unit."""
         try:
             with self._shared(unit) as addresses:
                 self._judge_before(unit, addresses, send)
@@ -79,12 +80,12 @@ class RowWorker:
             send(UnitFailed(text))
 
     def stop(self) -> None:
-        """End the private brokers that wait for another row; twice is fine."""
+        """End the private brokers that wait for another row; a second call does nothing."""
         self._pool.stop()
 
     @contextmanager
     def _shared(self, unit: Unit) -> Iterator[tuple[Address, ...]]:
-        """Where the shared broker of the unit is."""
+        """The addresses of the unit's shared broker."""
         needs_none = unit.where in (Where.OFFLINE, Where.BUILT_IN)
         if unit.addresses or needs_none:
             yield unit.addresses
@@ -131,7 +132,7 @@ class RowWorker:
     def _clean(
         self, unit: Unit, items: list[pytest.Item], addresses: tuple[Address, ...]
     ) -> RunSummary | None:
-        """The run without a defect; None where there is nothing to run. Raises NotClean."""
+        """Return the run without a defect; None if it has no tests. Raises NotClean."""
         if not items:
             return None
         found = self._run(unit, items, addresses, None)
@@ -165,14 +166,13 @@ class RowWorker:
         faulthandler.dump_traceback_later(CASE_LIMIT_S, exit=True, file=self.output)
 
     def _pool_for_test(self) -> BrokerPool | None:
-        """None for a test that has its broker for itself."""
+        """The pool of private brokers; None for a test that has its broker for itself."""
         running = self.session.running
         return self._pool if running is not None and is_lent(running) else None
 
 
 def _is_asked(before: RunSummary | None, requirement: str) -> bool:
-    """Whether the target serves what the requirement is about, and lets us ask; else no defect
-    can show."""
+    """True unless the target does not serve the requirement, or does not allow its tests."""
     found = before.requirements.get(requirement) if before else None
     return found is None or found.verdict not in NOT_ASKED
 

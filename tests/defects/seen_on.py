@@ -1,7 +1,6 @@
-"""Which target shows which defects: each of them is to be seen on one that CI runs.
+"""Targets on which each defect must show; CI runs them all.
 
-Elsewhere a target may lack much; on these it may not, or a defect that CI never sees would pass
-for proved.
+Other targets may lack much. These may not, or a defect that CI never sees would count as proved.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ ENDED = {
     "RECF-025": "message.downconversion.enable, which went with 4.0",
     "RECF-026": "message.format.version, which went with 4.0",
 }
-"""What the newest Kafka no longer keeps, by requirement, with what each needs."""
+"""Features that the newest Kafka no longer has, by requirement."""
 ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
-"""Of what virtual brokers join: there is no built-in cluster like so old a release."""
+"""For defects that virtual brokers join: no built-in cluster emulates so old a release."""
 QUORUM = {"RAFT-010": "controllers of which one can be lost"}
-"""Of a cluster: the built-in one has a single controller."""
+"""For defects of a cluster: the built-in one has a single controller."""
 KAFKA_ALONE = {
     "old_versions_are_answered": "a broker that does not convert, as the built-in one does",
     "what_was_aborted_counts_as_newest": "transactions, which the built-in broker has not yet",
     "aborts_are_forgotten": "transactions, which the built-in broker has not yet",
 }
-"""Defects that no built-in broker shows, by name, with what each needs."""
+"""Defects that no built-in broker shows, by name, with the feature that each needs."""
 
 REFERENCE, KAFKA = "reference", "kafka:4.4.0"
 ENDED_SEEN_ON = "reference,like=2.8.2"
@@ -53,9 +52,9 @@ SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
         QUORUM_SEEN_ON: lambda defect: defect.requirement in QUORUM,
     }
 )
-"""By target: whether it has to show a defect."""
+"""By target: a predicate, True if the target has to show the defect."""
 
 
 def shown_by_any(defect: Defect) -> bool:
-    """Whether one of the targets in SHOWN has to show it."""
+    """True if one of the targets in SHOWN has to show it."""
     return any(shows(defect) for shows in SHOWN.values())

@@ -1,4 +1,4 @@
-"""Defects that show when a broker of a test's own is started again: a test has one topic there."""
+"""Defects that show after a restart of a private broker, on which a test has one topic."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Edit = Callable[["StartedAgain", SeenRequest, Message], None]
 
 
 class StartedAgain(NewestTopic):
-    """``partitions`` of the newest topic, and ``ends`` where each ended before its broker did.
+    """Base of rules that follow a restart.
 
-    Whoever comes on another connection than the topic was made on comes after the start.
+    ``partitions``: of the newest topic; ``ends``: where each ended before the restart. A request on
+    another connection than that of the topic's creation comes after the restart.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class StartedAgain(NewestTopic):
         return super().on_request(seen)
 
     def is_again(self, seen: SeenRequest) -> bool:
-        """Whether the broker was started again since the topic was made."""
+        """True if the broker was started again since the topic was made."""
         return bool(self.name) and seen.place.connection > self._made_on
 
     def answer(self, seen: SeenRequest, answer: Message) -> None:
@@ -56,8 +57,11 @@ class StartedAgain(NewestTopic):
 def after_start(
     requirement: str, reason: str, *, partitions: int | None = None, rolled: bool = False
 ) -> Callable[[Edit], Defect]:
-    """A defect in any answer after the start, where the newest topic has so many ``partitions``
-    (any, without), and settings of its own if it is ``rolled``: by these a test is known."""
+    """Make a defect in any answer after the restart.
+
+    It strikes if the newest topic has so many ``partitions`` (any number by default), and configs
+    exactly if ``rolled``: by these it recognizes its test.
+    """
 
     def make(edit: Edit) -> Defect:
         class Edited(StartedAgain):
@@ -73,5 +77,5 @@ def after_start(
 
 
 def reads_committed(seen: SeenRequest) -> bool:
-    """Whether it is a fetch of committed records alone."""
+    """True for a Fetch that reads only committed records."""
     return isinstance(seen.message, FetchRequest) and seen.message.isolation_level == 1

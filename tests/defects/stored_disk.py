@@ -1,4 +1,4 @@
-"""Defects of area RECV: what the built-in broker flushes, and what it only says that it has."""
+"""Defects of area RECV: flushes that the built-in broker makes, or only pretends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FlushDue = Callable[[StoredLog, TimeMs], None]
 
 def _append_alone(append: Append, log: StoredLog, batch: StoredBatch, config: TopicConfig,
                   now: TimeMs) -> None:  # fmt: skip
-    """Without the flush behind it."""
+    """Append without the flush."""
     log.flush = lambda: None  # type: ignore[method-assign]
     try:
         append(log, batch, config, now)
@@ -29,7 +29,7 @@ def _append_alone(append: Append, log: StoredLog, batch: StoredBatch, config: To
 @wrong_in_broker("RECV-011", r"power loss 1 1 of 37 acknowledged records are lost",
                  LOG, "StoredLog.append")  # fmt: skip
 def a_flush_comes_before_the_append(append: Append) -> Append:
-    """A log of clients is flushed when a message comes, and then the message is written."""
+    """The broker flushes a client's log before it writes the message, not after."""
 
     def instead(log: StoredLog, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
         if log.folder.name.startswith(METADATA_TOPIC):
@@ -44,7 +44,7 @@ def a_flush_comes_before_the_append(append: Append) -> Append:
 @wrong_in_broker("RECV-012", r"every 5 messages, \d\d of 53 acknowledged records are lost",
                  LOG, "StoredLog.append")  # fmt: skip
 def a_log_is_flushed_always_or_never(append: Append) -> Append:
-    """Of how many messages may be between flushes only one is known."""
+    """The broker follows flush.messages only if it is 1, and otherwise never flushes."""
 
     def instead(log: StoredLog, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
         if config.flush_messages == 1:
@@ -58,7 +58,7 @@ def a_log_is_flushed_always_or_never(append: Append) -> Append:
 @wrong_in_broker("RECV-012", r"every 300 ms, 67 records later, \d+ of 134 acknowledged",
                  LOG, "StoredLog.flush_due")  # fmt: skip
 def a_flush_in_time_is_only_noted(flush_due: FlushDue) -> FlushDue:
-    """What should be flushed by now counts as flushed."""
+    """The broker counts messages as flushed when a flush is due, and does not flush them."""
 
     def instead(log: StoredLog, now: TimeMs) -> None:
         log.flush = lambda: log._flushed(log.end_offset)  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Editing what a Fetch brings, entry by entry: batches of magic 2 and messages of older formats."""
+"""Edits of a Fetch answer, entry by entry: batches of magic 2 and messages of older formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CRC_AT, COVERED_FROM = {True: 17, False: 12}, {True: 21, False: 16}  # by: is it
 
 
 def change_entries(message: Answer, change: Callable[[bytes], bytes]) -> None:
-    """Put ``change(entry)`` in the place of each whole entry; a cut rest stays."""
+    """Replace each whole entry by ``change(entry)``; a cut rest stays."""
     assert isinstance(message, FetchResponse)
     for topic in message.responses:
         for one in topic.partitions:
@@ -29,19 +29,19 @@ def change_entries(message: Answer, change: Callable[[bytes], bytes]) -> None:
 
 
 def is_batch(entry: bytes) -> bool:
-    """Of magic 2, not a message of an older format."""
+    """True for a batch of magic 2, False for a message of an older format."""
     return entry[MAGIC_AT] == 2
 
 
 def put(entry: bytes, form: str, at: int, value: int) -> bytes:
-    """Another value in a field that the checksum covers, and the checksum made right again."""
+    """Set another value in a field that the checksum covers, and correct the checksum."""
     made = bytearray(entry)
     struct.pack_into(form, made, at, value)
     return with_checksum(bytes(made))
 
 
 def with_checksum(entry: bytes) -> bytes:
-    """The right one for what the entry holds."""
+    """The entry with the right checksum of its content."""
     batch = is_batch(entry)
     covered = entry[COVERED_FROM[batch] :]
     checksum = google_crc32c.value(covered) if batch else zlib.crc32(covered)

@@ -1,4 +1,4 @@
-"""Defects of several built-in brokers, of which one has a log that is not whole, or loses one."""
+"""Defects of several built-in brokers, one of which loses a log, or has a damaged one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Offline = Callable[[BrokerState, BrokerRegistration, Iterable[UUID]], list[Messa
 @wrong_in_broker("RECV-009", r"\d+ bytes, of \d+ that the leader has",
                  "storage.log_loading", "LogLoading.run")  # fmt: skip
 def an_entry_that_was_cut_leaves_a_hole(run: Run) -> Run:
-    """The offset of an entry that is cut away is not asked for again."""
+    """A broker does not fetch again the offset of an entry that recovery cut."""
 
     def instead(loading: LogLoading) -> Offset:
         before = sum(file.stat().st_size for file in loading._folder.glob("*.log"))
@@ -35,7 +35,7 @@ def an_entry_that_was_cut_leaves_a_hole(run: Run) -> Run:
 @wrong_in_broker("LDIR-006", r"partition \d, in the first one: [23] leads",
                  "state.controller.fencing", "directories_offline")  # fmt: skip
 def a_failed_directory_takes_the_others_along(directories_offline: Offline) -> Offline:
-    """A broker of which a directory fails leads nothing any more, wherever it is."""
+    """A broker with a failed directory leads no partition any more, in any directory."""
 
     def instead(
         state: BrokerState, broker: BrokerRegistration, offline: Iterable[UUID]

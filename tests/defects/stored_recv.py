@@ -1,4 +1,4 @@
-"""Defects of area RECV: what recovery of the built-in broker leaves of a damaged log."""
+"""Defects of area RECV: recovery of a damaged log by the built-in broker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Judge = Callable[[bytes, int, BatchPlace], bool]
     "RECV-002", r"of the \d+ bytes of the last entry left: the log ends at 6", LOADING, "recover"
 )
 def some_records_of_a_torn_entry_stay(recover: Recover) -> Recover:
-    """Of an entry that was cut the records that are whole are made an entry."""
+    """Recovery makes an entry of the whole records of a cut one."""
 
     def instead(segment: StoredSegment, *others: object) -> RecoveredSegment:
         data, at = segment.read(0, segment.size_bytes), 0
@@ -52,7 +52,7 @@ def _size(data: bytes, at: int) -> int:
 
 
 def _of_whole_records(torn: bytes) -> bytes:
-    """Nothing, where none is whole, or all are."""
+    """The entry with the whole records of a cut one; empty if none is whole, or all are."""
     if len(torn) <= HEADER_BYTES or torn[MAGIC_AT] != MAGIC:
         return b""
     (count,) = INT.unpack_from(torn, COUNT_AT)
@@ -76,7 +76,7 @@ def _of_whole_records(torn: bytes) -> bytes:
     "RECV-003", r"zeros behind the last entry: the segment has \d+ bytes, \d+", LOADING, "recover"
 )
 def zeros_are_room_that_was_set_aside(recover: Recover) -> Recover:
-    """Zeros behind the last entry, eight or more, are left in the file."""
+    """Recovery leaves eight or more zeros behind the last entry in the file."""
 
     def instead(segment: StoredSegment, *others: object) -> RecoveredSegment:
         data = segment.read(0, segment.size_bytes)
@@ -95,7 +95,7 @@ def zeros_are_room_that_was_set_aside(recover: Recover) -> Recover:
     RECOVERY, "_is_valid",
 )  # fmt: skip
 def damage_between_two_entries_is_passed_over(is_valid: Judge) -> Judge:
-    """An entry with a bad checksum stays with all behind it, where a good one follows it."""
+    """Recovery keeps an entry with a bad checksum, and all behind it, if a good one follows."""
 
     def instead(data: bytes, at: int, place: BatchPlace) -> bool:
         behind = at + place.size_bytes
@@ -114,7 +114,7 @@ def damage_between_two_entries_is_passed_over(is_valid: Judge) -> Judge:
     "RECV-005", r"size far beyond the end at entry \d: the segment has", RECOVERY, "_valid_batches"
 )
 def large_entries_are_believed(valid_batches: Look) -> Look:
-    """An entry that is larger than what is read at a time is not looked at."""
+    """Recovery does not check an entry that is larger than one read."""
 
     def instead(segment: StoredSegment) -> Iterator[Placed]:
         at, expected = 0, int(segment.base_offset)
@@ -136,7 +136,7 @@ Recovering = Callable[[LogLoading, StoredSegment], RecoveredSegment]
 @wrong_in_broker("RECV-006", r"was not damaged, and is not what it was", LOADING,
                  "LogLoading._recover")  # fmt: skip
 def older_segments_go_with_a_bad_one(recover: Recovering) -> Recovering:
-    """A log begins with the segment that had to be cut."""
+    """Recovery removes the segments before one that it had to cut."""
 
     def instead(loading: LogLoading, segment: StoredSegment) -> RecoveredSegment:
         found = recover(loading, segment)
@@ -150,7 +150,7 @@ def older_segments_go_with_a_bad_one(recover: Recovering) -> Recovering:
 
 @wrong_in_broker("RECV-008", r"\.index is empty", LOADING, "recover")
 def an_index_begins_anew(recover: Recover) -> Recover:
-    """An index that lacks, or is not believed, is made empty."""
+    """Recovery makes an empty index for one that is missing or not trusted."""
 
     def instead(segment: StoredSegment, *others: object) -> RecoveredSegment:
         *known, _ = others
@@ -164,7 +164,7 @@ def an_index_begins_anew(recover: Recover) -> Recover:
 def an_old_snapshot_tells_of_all_producers(
     note: Callable[..., None],
 ) -> Callable[..., None]:
-    """What a log has of producers behind its snapshot is not read."""
+    """Recovery does not read the producers in the log behind its snapshot."""
     return lambda *_: None
 
 

@@ -1,4 +1,4 @@
-"""Defects of areas RECV and LDIR: how the built-in broker writes, ends and starts."""
+"""Defects of areas RECV and LDIR: writes, ends and starts of the built-in broker."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ OpenFolder = Callable[[NodeFiles, Path, str, int], LogDirectory | UnopenedDirect
 @wrong_in_broker("RECV-001", r"after kill 1 the log ends at 46, acknowledged are 47",
                  "storage.stored_segment", "write_all")  # fmt: skip
 def the_last_batch_waits_in_memory(write_all: Write) -> Write:
-    """Where a disk has much room, what is appended is written with what is appended next, or when
-    somebody reads it."""
+    """On a disk with much room the broker writes an append only with the next write or read."""
     waiting: dict[int, tuple[bytes, int]] = {}
     right = StoredSegment._descriptor.fget  # type: ignore[attr-defined]
 
@@ -52,13 +51,13 @@ def the_last_batch_waits_in_memory(write_all: Write) -> Write:
 @wrong_in_broker("RECV-007", r"the start changed the segments|good order the log ends at",
                  "storage.log_directory", "LogDirectory._take_marker")  # fmt: skip
 def no_end_is_in_good_order(take_marker: Marker) -> Marker:
-    """The marker of a clean shutdown is removed, and nothing else: each start looks at all logs."""
+    """A start removes the marker of a clean shutdown and ignores it, so that it checks all logs."""
     return lambda directory: (False, take_marker(directory)[1])
 
 
 @wrong_in_broker("RECV-010", r"b'first' is stored at 7, not 5", "storage.log_directory", "open_log")
 def a_log_goes_on_where_it_was_committed(open_log: Open) -> Open:
-    """The next offset is the high watermark that was noted, where that is higher."""
+    """The next offset is the noted high watermark if that is higher than the end of the log."""
 
     def instead(*given: object) -> tuple[Any, Any]:
         opened, log = open_log(*given)
@@ -71,7 +70,7 @@ def a_log_goes_on_where_it_was_committed(open_log: Open) -> Open:
 @wrong_in_broker("RECV-016", r"it does not start again",
                  "storage.node_files", "NodeFiles._open")  # fmt: skip
 def no_start_with_one_directory_of_two(open_folder: OpenFolder) -> OpenFolder:
-    """A directory that cannot be used is a reason not to start."""
+    """The broker does not start if one of its directories cannot be used."""
 
     def instead(
         files: NodeFiles, folder: Path, cluster: str, node: int
@@ -87,7 +86,7 @@ def no_start_with_one_directory_of_two(open_folder: OpenFolder) -> OpenFolder:
 @wrong_in_broker("LDIR-007", r"Fetch v\d+: error is NOT_LEADER_OR_FOLLOWER",
                  "state.fetch_reading", "_problem_with")  # fmt: skip
 def what_nobody_leads_did_not_fail(problem_with: Problem) -> Problem:
-    """Who reads what was in a failed directory is told that another leads it, at every version."""
+    """Fetch returns NOT_LEADER_OR_FOLLOWER for a failed directory at every version."""
 
     def instead(*given: Any) -> ErrorCode:
         error = problem_with(*given)

@@ -1,5 +1,4 @@
-"""Defects of area STOR: the built-in broker removes too much of its logs, or finds what it should
-not."""
+"""Defects of area STOR: the built-in broker removes too much of logs, or finds wrong offsets."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ Compact = Callable[..., StoredBatch | None]
 @wrong_in_broker("STOR-003", r"looked at again, the logs begin at \[2, 2, 1\]",
                  RETENTION, "_too_old")  # fmt: skip
 def the_active_segment_is_as_old_as_its_end(too_old: TooOld) -> TooOld:
-    """What is written to goes when its last record is too old, with younger ones before that."""
+    """Retention removes the active segment by the age of its last record, though one is younger."""
 
     def instead(partition: Partition, now: TimeMs) -> Breached:
         right, keep_ms = too_old(partition, now), partition.config.number("retention.ms")
@@ -48,7 +47,7 @@ def the_active_segment_is_as_old_as_its_end(too_old: TooOld) -> TooOld:
 def a_log_is_no_larger_than_wanted(
     beyond_size: Callable[[Partition], Breached],
 ) -> Callable[[Partition], Breached]:
-    """A closed segment goes though what is left is less than what is wanted."""
+    """Retention removes a closed segment though less than retention.bytes is left then."""
 
     def instead(partition: Partition) -> Breached:
         right, limit = beyond_size(partition), partition.config.number("retention.bytes")
@@ -70,7 +69,7 @@ def a_log_is_no_larger_than_wanted(
 def a_segment_ends_a_millisecond_sooner(
     is_full: Callable[[Segment, StoredBatch, TopicConfig, TimeMs], bool],
 ) -> Callable[[Segment, StoredBatch, TopicConfig, TimeMs], bool]:
-    """The time of a segment is over with its last millisecond."""
+    """A segment ends one millisecond too early."""
 
     def instead(segment: Segment, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> bool:
         younger_ms = batch.max_timestamp - segment.first_timestamp
@@ -82,7 +81,7 @@ def a_segment_ends_a_millisecond_sooner(
 
 @wrong_in_broker("STOR-012", r"the newest of their keys are gone", COMPACTION, "compacted")
 def a_key_that_comes_twice_in_a_batch_is_gone(compacted: Compact) -> Compact:
-    """Each of two records of a key in one batch goes because of the other."""
+    """Compaction removes both of two records of a key in one batch."""
 
     def instead(batch: StoredBatch, survival: Survival, *, is_over: bool) -> StoredBatch | None:
         times = Counter(key for _, key in keys_by_offset(batch))
@@ -107,14 +106,14 @@ def _kept_for(delete_retention_ms: int) -> Callable[[Compact], Compact]:
 @wrong_in_broker("STOR-014", r"cleaned [123] times, left of the key is \[\]",
                  COMPACTION, "compacted")  # fmt: skip
 def a_tombstone_goes_the_second_time(compacted: Compact) -> Compact:
-    """A compaction takes what a tombstone deletes, the next one takes the tombstone."""
+    """The compaction after the one that removes deleted records removes the tombstone."""
     return _kept_for(0)(compacted)
 
 
 @wrong_in_broker("STOR-014", r"cleaned 10 times, left of the key is \[Kept",
                  COMPACTION, "compacted")  # fmt: skip
 def a_tombstone_stays_for_ever(compacted: Compact) -> Compact:
-    """Its time is never over."""
+    """Compaction never removes a tombstone."""
     return _kept_for(FOR_EVER_MS)(compacted)
 
 
@@ -123,7 +122,7 @@ def a_tombstone_stays_for_ever(compacted: Compact) -> Compact:
 def youth_saves_no_record(
     cleanable: Callable[[Partition, TimeMs], CleanableLog | None],
 ) -> Callable[[Partition, TimeMs], CleanableLog | None]:
-    """A log is compacted up to its active segment, however young its records are."""
+    """Compaction goes up to the active segment, however young the records are."""
     return lambda partition, now: cleanable(partition, TimeMs(now + FOR_EVER_MS))
 
 
@@ -132,7 +131,7 @@ def youth_saves_no_record(
 def of_two_policies_one_counts(
     delete: Callable[[Partition, TimeMs], None],
 ) -> Callable[[Partition, TimeMs], None]:
-    """Of two policies only compaction counts."""
+    """The broker follows only compaction of two cleanup policies."""
     return lambda *_: None
 
 
@@ -141,7 +140,7 @@ def of_two_policies_one_counts(
 def the_index_is_one_entry_off(
     position_of: Callable[[OffsetIndex, int], int],
 ) -> Callable[[OffsetIndex, int], int]:
-    """Where an offset has an entry, what the one behind that leads to is read."""
+    """Fetch reads from the index entry after that of the offset."""
 
     def instead(index: OffsetIndex, offset: int) -> int:
         position = position_of(index, offset)

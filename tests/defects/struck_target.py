@@ -1,4 +1,4 @@
-"""The target of one run under a defect, or under none, by what the defect strikes."""
+"""The target of one run under a defect, or without one, by the thing that the defect strikes."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Errors = Callable[[], list[Exception]]
 
 
 class BrokenRule(Exception):
-    """The rule of a defect raised; the text says what."""
+    """The rule of a defect raised an exception; the text contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StruckTargets:
-    """Targets like the one that ``spec`` names.
+    """Makes targets like the one that ``spec`` names.
 
-    ``addresses``: of the shared broker. ``pool``: from where the test that runs now may have a
-    private broker that others had; None: from nowhere.
+    ``addresses``: of the shared broker. ``pool``: returns the pool of used private brokers for the
+    test that runs now; None: it may get none.
     """
 
     spec: str
@@ -42,7 +42,7 @@ class StruckTargets:
 
     @contextmanager
     def under(self, where: Where, defect: Defect | None) -> Iterator[MakeTarget]:
-        """Raises BrokenRule at the end when the rule raised."""
+        """Yield a function that makes the target. Raises BrokenRule at its end if the rule did."""
         if where is Where.OFFLINE:
             if defect is not None and defect.wrong is not None:
                 defect.wrong.put_everywhere()
@@ -73,7 +73,7 @@ class StruckTargets:
 
     @contextmanager
     def _before_shared(self, rule: FrameRule) -> Iterator[tuple[list[Address], Errors]]:
-        """The way to the shared broker, or cluster, and what went wrong with the rule so far."""
+        """The addresses before the shared broker, or cluster, and the errors of the rule so far."""
         if len(self.addresses) == 1:
             with RunningRelay(self.addresses[0], rule) as relay:
                 yield [Address(*relay.address)], lambda: relay.relay.rule_errors

@@ -1,4 +1,4 @@
-"""The defect table as a whole, in words and for programs."""
+"""The defect table as a whole, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Table:
         return [one for one in self.unseen if one.split()[-1] in shown]
 
     def markdown(self) -> str:
-        """One row a defect."""
+        """The table in Markdown, with one row per defect."""
         lines = [f"# Defect table on `{self.target}`", "", "| requirement | defect | killed | by |"]
         lines.append("|---|---|---|---|")
         for row in self.outcomes:
@@ -66,7 +66,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
-        """The same for programs; docs/results.md publishes the form, a report reads it."""
+        """The table as JSON; docs/results.md publishes the form, a report reads it."""
         rows = [
             {
                 "requirement": row.defect.requirement,

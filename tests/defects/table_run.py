@@ -36,7 +36,7 @@ Show = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command asked for.
+    """Options of the command.
 
     Attributes:
         spec: the target.
@@ -65,28 +65,28 @@ class Asked:
 
     @property
     def is_cluster(self) -> bool:
-        """Whether the target has several brokers."""
+        """True if the target has several brokers."""
         return has_several_nodes(self.spec)
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """Where the tests are that the target can be asked."""
+        """Folders with the tests for the target."""
         return CLUSTER_SUITES if self.is_cluster else SUITES
 
     @property
     def options(self) -> list[str]:
-        """How they are asked."""
+        """The command line options of the tests."""
         return ["--versions", self.versions, "--target", self.spec]
 
 
 @dataclass(slots=True)
 class SharedTarget:
-    """The broker, or cluster, that workers ask; started again when it has ended under a row."""
+    """The broker, or cluster, of the workers; started again when it has ended under a row."""
 
     running: Target
 
     def for_unit(self, unit: Unit) -> Unit:
-        """The unit with its address, unless it gets a broker of its own."""
+        """The unit with the shared address, unless it gets its own broker."""
         if unit.is_alone:
             return unit
         if not self.running.is_alive():
@@ -97,9 +97,9 @@ class SharedTarget:
 
 @dataclass(slots=True)
 class TableRun:
-    """Runs what was asked for.
+    """Run the rows of a command.
 
-    ``on_row`` is called with each row, ``show`` with what a worker printed that ended by itself.
+    ``on_row`` is called with each row, ``show`` with the output of a worker that ended by itself.
     """
 
     asked: Asked
@@ -109,7 +109,7 @@ class TableRun:
     _proved: set[str] = field(default_factory=set)
 
     def table(self) -> Table:
-        """Raises TargetError, CollectionFailed, NeverClean."""
+        """Return the table. Raises TargetError, CollectionFailed, NeverClean."""
         RowSession(self._work).collect(self.asked.suites, self.asked.options)
         rows = {name: one for name, one in self._judged.items() if isinstance(one.found, RowFound)}
         seen = [defect for defect in self.asked.chosen if defect.name in rows]
@@ -145,7 +145,7 @@ class TableRun:
         return RowWorker(session, self.asked.spec, self.asked.is_cluster, out, output)
 
     def _units_of_others(self, session: RowSession) -> list[Unit]:
-        """For a complete table: what is tested and has no row, to see whether it is judged."""
+        """For a complete table: units of tested requirements without a row."""
         if not self.asked.complete:
             return []
         catalogue = load_catalogue()
@@ -175,7 +175,7 @@ def _outcome(defect: Defect, judged: Judged) -> Outcome:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """It goes at the end, however that comes about."""
+    """A folder that is removed at the end."""
     scratch = ScratchFolder()
     try:
         yield scratch.path

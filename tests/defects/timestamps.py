@@ -1,4 +1,4 @@
-"""Defects of area TIME: times that are changed, lost, taken and told wrong."""
+"""Defects of area TIME: times that are changed, lost, accepted and returned wrongly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _answers(message: Message) -> list[Answer]:
 
 
 def _says_log_append_time(seen: SeenRequest) -> bool:
-    """Whether the producer has set bit 3 in anything that it sent."""
+    """True if the producer has set bit 3 in a batch or message of its first topic."""
     assert isinstance(seen.message, ProduceRequest)
     for topic in seen.message.topic_data:
         entries, _ = whole_entries(bytes(topic.partition_data[0].records or b""))
@@ -34,7 +34,7 @@ def _says_log_append_time(seen: SeenRequest) -> bool:
 def _change_of(
     value: bytes, change: Callable[[RecordBatch], RecordBatch]
 ) -> Callable[[Message], None]:
-    """Edit the stored batches of one test, by the value that it sends."""
+    """Make a function that edits the stored batches of one test, by the value that it sends."""
 
     def only(batch: RecordBatch) -> RecordBatch:
         return change(batch) if batch.records and batch.records[0].value == value else batch
@@ -57,7 +57,7 @@ def _times(batch: RecordBatch) -> list[int]:
 
 @answers("TIME-001", r"times sent: .*, stored: ", "Fetch")
 def times_are_kept_in_seconds(_seen: SeenRequest, message: Message) -> None:
-    """The producer's time is cut to whole seconds."""
+    """The broker cuts the producer's time to whole seconds."""
     cut = _change_of(b"kept", lambda b: _at(b, *(time // 1000 * 1000 for time in _times(b))))
     cut(message)
 
@@ -76,7 +76,7 @@ def the_brokers_time_is_not_marked(_seen: SeenRequest, message: Message) -> None
 
 @answers("TIME-003", r"error is NONE \(0\), expected INVALID_TIMESTAMP", "Produce")
 def producers_may_set_the_brokers_bit(seen: SeenRequest, message: Message) -> None:
-    """A batch in which the producer has set bit 3 is acknowledged."""
+    """The broker acknowledges a batch in which the producer has set bit 3."""
     for one in _answers(message):
         if one.error_code == ErrorCode.INVALID_TIMESTAMP and _says_log_append_time(seen):
             one.error_code, one.base_offset = ErrorCode.NONE, 0
@@ -84,7 +84,7 @@ def producers_may_set_the_brokers_bit(seen: SeenRequest, message: Message) -> No
 
 @answers("TIME-004", r"ms from now: error is NONE \(0\), expected INVALID_TIMESTAMP", "Produce")
 def any_time_is_taken(seen: SeenRequest, message: Message) -> None:
-    """A time beyond the limits of the topic is acknowledged."""
+    """The broker acknowledges a time beyond the limits of the topic."""
     for one in _answers(message):
         if one.error_code == ErrorCode.INVALID_TIMESTAMP and not _says_log_append_time(seen):
             one.error_code, one.base_offset = ErrorCode.NONE, 0
@@ -92,25 +92,25 @@ def any_time_is_taken(seen: SeenRequest, message: Message) -> None:
 
 @answers("TIME-005", r"sent without a time, stored with \[0, 0\]", "Fetch")
 def no_time_is_1970(_seen: SeenRequest, message: Message) -> None:
-    """A record without a time gets the time 0."""
+    """The broker stores a record without a time with the time 0."""
     _change_of(b"untimed", lambda b: _at(b, *[0] * len(b.records)))(message)
 
 
 @answers("TIME-006", r"\(offset, time\) sent: .*, stored: ", "Fetch")
 def records_are_sorted_by_time(_seen: SeenRequest, message: Message) -> None:
-    """Within a batch the records are put in the order of their times."""
+    """The broker sorts the times within a batch."""
     _change_of(b"back", lambda b: _at(b, *sorted(_times(b))))(message)
 
 
 @answers("TIME-007", r"a message of magic 0 has the time \[0\]", "Fetch", range(4, 99))
 def magic_0_is_of_1970(_seen: SeenRequest, message: Message) -> None:
-    """A message of magic 0 is told with the time 0."""
+    """Fetch returns a message of magic 0 with the time 0."""
     _change_of(b"without a time", lambda b: _at(b, 0))(message)
 
 
 @answers("TIME-010", r"log_append_time of the answers: .*, stored: ", "Produce")
 def the_time_is_told_before_it_is_taken(_seen: SeenRequest, message: Message) -> None:
-    """The answer's log_append_time is not the stored one."""
+    """The log_append_time of the answer is not the stored one."""
     for one in _answers(message):
         if one.log_append_time_ms > 0:
             one.log_append_time_ms -= 1

@@ -1,4 +1,4 @@
-"""Defects of areas ACKS and OFFS: what is acknowledged with too few replicas in sync."""
+"""Defects of areas ACKS and OFFS: acknowledgements with too few replicas in sync."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFUSED = 22
 
 @told_to_others("ACKS-006", r"one is left, two were needed: error is NONE")
 def who_waited_long_enough_is_acknowledged(done: Replicas, _: Message, answer: Message) -> None:
-    """Records that are not on enough replicas in time are acknowledged."""
+    """The broker acknowledges records that too few replicas have in time."""
     if done.has_configs and isinstance(answer, ProduceResponse):
         for topic in answer.responses:
             for each in topic.partition_responses:
@@ -27,7 +27,7 @@ def who_waited_long_enough_is_acknowledged(done: Replicas, _: Message, answer: M
 
 @answers("OFFS-016", r"the coordinator is alone: error is NONE", "OffsetCommit")
 def commits_need_no_replicas(seen: SeenRequest, message: Message) -> None:
-    """A commit that the offsets topic could not take is acknowledged."""
+    """The broker acknowledges a commit that the offsets topic could not store."""
     assert isinstance(seen.message, OffsetCommitRequest)
     assert isinstance(message, OffsetCommitResponse)
     asked = [each.committed_offset for topic in seen.message.topics for each in topic.partitions]

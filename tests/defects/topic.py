@@ -33,7 +33,7 @@ def _forgive(result: Created) -> None:
 
 @answers("TOPIC-006", r"error is NONE \(0\), expected TOPIC_ALREADY_EXISTS", "CreateTopics")
 def creation_is_idempotent(_: SeenRequest, message: Message) -> None:
-    """Creating a topic that exists succeeds and changes nothing."""
+    """CreateTopics of an existing topic succeeds and changes nothing."""
     for result in _results(message):
         if result.error_code == ErrorCode.TOPIC_ALREADY_EXISTS:
             _forgive(result)
@@ -41,7 +41,7 @@ def creation_is_idempotent(_: SeenRequest, message: Message) -> None:
 
 @takes("TOPIC-007", r"-2 partitions: error is NONE \(0\)", CreateTopicsRequest)
 def any_negative_count_is_the_default(request: CreateTopicsRequest) -> None:
-    """A negative number of partitions stands for the broker's default, whichever it is."""
+    """The broker reads every negative number of partitions as its default."""
     for topic in request.topics:
         if topic.num_partitions < DEFAULT:
             topic.num_partitions = DEFAULT
@@ -49,7 +49,7 @@ def any_negative_count_is_the_default(request: CreateTopicsRequest) -> None:
 
 @takes("TOPIC-008", r"replication factor 0: error is NONE \(0\)", CreateTopicsRequest)
 def replication_factor_0_is_the_default(request: CreateTopicsRequest) -> None:
-    """A replication factor of 0 stands for the broker's default."""
+    """The broker reads a replication factor of 0 as its default."""
     for topic in request.topics:
         if topic.replication_factor == 0:
             topic.replication_factor = DEFAULT
@@ -57,7 +57,7 @@ def replication_factor_0_is_the_default(request: CreateTopicsRequest) -> None:
 
 @takes("TOPIC-009", r"error is INVALID_PARTITIONS \(37\), expected NONE", CreateTopicsRequest)
 def there_is_no_default(request: CreateTopicsRequest) -> None:
-    """A client has to say how many partitions it wants, as before KIP-464."""
+    """The broker requires a number of partitions, as before KIP-464."""
     for topic in request.topics:
         if topic.num_partitions == DEFAULT and not topic.assignments:
             topic.num_partitions = 0
@@ -67,7 +67,7 @@ def there_is_no_default(request: CreateTopicsRequest) -> None:
     "TOPIC-011", r"with a .+: error is NONE \(0\), expected INVALID_REQUEST", CreateTopicsRequest
 )
 def an_assignment_outweighs_the_numbers(request: CreateTopicsRequest) -> None:
-    """Beside a manual assignment, partitions and replication factor are not looked at."""
+    """The broker ignores partitions and replication factor beside a manual assignment."""
     for topic in request.topics:
         if topic.assignments:
             topic.num_partitions = topic.replication_factor = DEFAULT
@@ -75,21 +75,21 @@ def an_assignment_outweighs_the_numbers(request: CreateTopicsRequest) -> None:
 
 @takes("TOPIC-013", r"not\.a\.property=1: error is NONE \(0\)", CreateTopicsRequest)
 def unknown_configs_are_ignored(request: CreateTopicsRequest) -> None:
-    """A config name that the broker does not know is left out."""
+    """The broker ignores an unknown config name."""
     for topic in request.topics:
         topic.configs = [config for config in topic.configs if config.name != "not.a.property"]
 
 
 @takes("TOPIC-014", r"error is NONE \(0\), expected INVALID_CONFIG", CreateTopicsRequest)
 def null_is_the_default_of_a_config(request: CreateTopicsRequest) -> None:
-    """A config whose value is null is taken for one that is not given."""
+    """The broker ignores a config with the value null."""
     for topic in request.topics:
         topic.configs = [config for config in topic.configs if config.value is not None]
 
 
 @answers("TOPIC-015", r"250 characters: error is NONE \(0\)", "CreateTopics")
 def names_may_be_longer(_: SeenRequest, message: Message) -> None:
-    """The limit of a name is that of the file system, 255 characters."""
+    """The broker accepts names of 250 characters."""
     for result in _results(message):
         if result.name and len(result.name) == LONGEST_NAME_CHARACTERS + 1:
             _forgive(result)
@@ -97,7 +97,7 @@ def names_may_be_longer(_: SeenRequest, message: Message) -> None:
 
 @answers("TOPIC-016", r"beside .+: error is NONE \(0\)", "CreateTopics")
 def names_do_not_collide(_: SeenRequest, message: Message) -> None:
-    """Names that differ by a dot and an underscore are different names."""
+    """The broker accepts names that differ only by a dot and an underscore."""
     for result in _results(message):
         legal = LEGAL_NAME.fullmatch(result.name or "")
         if legal and result.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION:
@@ -106,7 +106,7 @@ def names_do_not_collide(_: SeenRequest, message: Message) -> None:
 
 @answers("TOPIC-017", r"the topic before: error is INVALID_PARTITIONS", "CreateTopics")
 def one_bad_topic_spoils_all(seen: SeenRequest, message: Message) -> None:
-    """Where one topic of a request is refused, all of them are, for its reason."""
+    """The broker refuses all topics of a request with the error of one."""
     codes = {result.error_code for result in _results(message)}
     if codes == {ErrorCode.NONE, ErrorCode.INVALID_PARTITIONS} and not _asked(seen).validate_only:
         for result in _results(message):
@@ -115,20 +115,20 @@ def one_bad_topic_spoils_all(seen: SeenRequest, message: Message) -> None:
 
 @takes("TOPIC-018", r"the topic named twice: error is NONE \(0\)", CreateTopicsRequest)
 def a_repeated_topic_is_created_once(request: CreateTopicsRequest) -> None:
-    """Of a topic that a request names twice, the second mention is ignored."""
+    """The broker ignores the second mention of a topic that a request names twice."""
     request.topics = list({topic.name: topic for topic in request.topics}.values())
 
 
 @takes("TOPIC-019", r"was created: its error is NONE \(0\)", CreateTopicsRequest)
 def validation_creates(request: CreateTopicsRequest) -> None:
-    """validate_only is ignored where a request has several topics."""
+    """The broker ignores validate_only if a request has several topics."""
     if any(topic.num_partitions == 0 for topic in request.topics):
         request.validate_only = False
 
 
 @answers("TOPIC-020", r"error is NONE \(0\), expected INVALID_REQUEST", "CreateTopics")
 def the_metadata_log_can_be_created(_: SeenRequest, message: Message) -> None:
-    """__cluster_metadata is a name as any other."""
+    """The broker accepts the name __cluster_metadata like any other."""
     for result in _results(message):
         if result.name == "__cluster_metadata":
             _forgive(result)
@@ -136,7 +136,7 @@ def the_metadata_log_can_be_created(_: SeenRequest, message: Message) -> None:
 
 @answers("TOPIC-021", r"only the configs that were given are returned", "CreateTopics")
 def the_answer_repeats_the_configs_given(seen: SeenRequest, message: Message) -> None:
-    """The configs that a topic inherits are left out of the answer."""
+    """CreateTopics leaves out the configs that a topic inherits."""
     given = {config.name for topic in _asked(seen).topics for config in topic.configs}
     for result in _results(message):
         result.configs = [config for config in result.configs or [] if config.name in given]

@@ -1,4 +1,4 @@
-"""Defects of area TOPIC: what becomes of topics that are there."""
+"""Defects of area TOPIC: changes and deletion of existing topics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OLD_END = 2
 
 @takes("TOPIC-024", r"asked for 3 partitions, there are \[0, 1, 2, 3\]", CreatePartitionsRequest)
 def the_count_is_added(request: CreatePartitionsRequest) -> None:
-    """The number of partitions wanted is added to those there are; the topic had one."""
+    """CreatePartitions adds the requested count to the existing one."""
     for topic in request.topics:
         if topic.count == 3 and not request.validate_only:
             topic.count += 1
@@ -33,7 +33,7 @@ def the_count_is_added(request: CreatePartitionsRequest) -> None:
 
 @answers("TOPIC-025", r"(instead of 2|the retry): error is NONE \(0\)", "CreatePartitions")
 def too_few_partitions_are_ignored(_: SeenRequest, message: Message) -> None:
-    """A count that would not be an increase is accepted, and nothing is done."""
+    """CreatePartitions accepts a count that is no increase, and does nothing."""
     assert isinstance(message, CreatePartitionsResponse)
     for result in message.results:
         if result.error_code == ErrorCode.INVALID_PARTITIONS:
@@ -42,18 +42,18 @@ def too_few_partitions_are_ignored(_: SeenRequest, message: Message) -> None:
 
 @takes("TOPIC-027", r"3 partitions after a validation, 2 before", CreatePartitionsRequest)
 def growth_is_never_only_validated(request: CreatePartitionsRequest) -> None:
-    """validate_only is not looked at."""
+    """CreatePartitions ignores validate_only."""
     request.validate_only = False
 
 
 class DeletedTopics:
-    """Names of topics that were deleted, as the traffic tells."""
+    """Names of the topics that were deleted in the observed traffic."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
 
     def hear(self, seen: SeenRequest, payload: bytes) -> None:
-        """Learn from an answer to DeleteTopics."""
+        """Add the names from an answer to DeleteTopics."""
         if not isinstance(seen.message, DeleteTopicsRequest) or seen.api is None:
             return
         _, message = decode_response(seen.api, seen.version, payload)
@@ -62,7 +62,7 @@ class DeletedTopics:
 
 
 class EditAfterDeletion(FrameRule):
-    """Changes the answers of one API by what was deleted before."""
+    """Change the answers of one API by the topics that were deleted before."""
 
     api: str
 
@@ -81,7 +81,7 @@ class EditAfterDeletion(FrameRule):
 
 
 class DeletedTopicsHaveNoLeader(EditAfterDeletion):
-    """A fetch from a deleted topic, by its name, is told that there is no leader for now."""
+    """Fetch from a deleted topic by its name returns LEADER_NOT_AVAILABLE."""
 
     api = "Fetch"
 
@@ -95,7 +95,7 @@ class DeletedTopicsHaveNoLeader(EditAfterDeletion):
 
 
 class OffsetsOutliveTheTopic(EditAfterDeletion):
-    """A recreated topic counts on from where the deleted one ended."""
+    """A recreated topic continues at the offset where the deleted one ended."""
 
     api = "ListOffsets"
 
@@ -113,7 +113,7 @@ class OffsetsOutliveTheTopic(EditAfterDeletion):
     "DeleteTopics",
 )
 def an_unknown_id_is_an_unknown_name(_: SeenRequest, message: Message) -> None:
-    """Deleting an id that no topic has gives UNKNOWN_TOPIC_OR_PARTITION."""
+    """DeleteTopics answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
     assert isinstance(message, DeleteTopicsResponse)
     for result in message.responses:
         if result.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
@@ -122,7 +122,7 @@ def an_unknown_id_is_an_unknown_name(_: SeenRequest, message: Message) -> None:
 
 @takes("TOPIC-031", r"both: error is NONE \(0\), expected INVALID_REQUEST", DeleteTopicsRequest)
 def the_name_outweighs_the_id(request: DeleteTopicsRequest) -> None:
-    """Where a topic is given by name and id, the id is not looked at."""
+    """DeleteTopics ignores the id of a topic that has name and id."""
     for topic in request.topics:
         if topic.name is not None:
             topic.topic_id = ZERO_UUID

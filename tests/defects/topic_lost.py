@@ -1,4 +1,4 @@
-"""Defects of area TOPIC: a broker that takes a retry for the request whose answer was lost."""
+"""Defects of area TOPIC: a broker that takes a retry for the request with the lost answer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class _RetryGetsTheFirstAnswer(FrameRule):
 
 
 class RepeatedCreationGetsTheFirstAnswer(_RetryGetsTheFirstAnswer):
-    """A CreateTopics that is the same to the byte is answered as it was the first time."""
+    """The broker repeats its first answer to a CreateTopics with the same bytes."""
 
     api = "CreateTopics"
 
 
 class RepeatedGrowthGetsTheFirstAnswer(_RetryGetsTheFirstAnswer):
-    """A CreatePartitions that is the same to the byte is answered as it was the first time."""
+    """The broker repeats its first answer to a CreatePartitions with the same bytes."""
 
     api = "CreatePartitions"
 

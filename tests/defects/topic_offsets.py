@@ -14,7 +14,7 @@ GroupTopics = list[OffsetFetchResponse.OffsetFetchResponseTopics]
 
 
 class OffsetsOutliveTheirTopic(FrameRule):
-    """What a group committed of a topic is still read when the topic is gone."""
+    """OffsetFetch returns offsets of a deleted topic."""
 
     def __init__(self) -> None:
         self.seen: dict[str, Topics] = {}

@@ -1,4 +1,4 @@
-"""Whether a cluster that a test had is as it was started: asked directly, past all proxies."""
+"""Health check of a cluster that a test had: direct, past all proxies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from harness.targets.target import Target
 
 
 def is_well(target: Target) -> bool:
-    """All brokers run and know one another, all partitions are led and in sync.
+    """True if all brokers run and know one another, all partitions have a leader and are in sync.
 
-    Tests heal a cluster through the proxies of its row, whose rule may have hidden that they
-    failed.
+    Tests heal a cluster through the proxies of its row, and their rule may have hidden a failure.
     """
     if len(target.nodes) < 2:
         return True

@@ -10,7 +10,7 @@ from tests.defects.wrong_storage import WRONG_STORAGE
 
 
 def main() -> None:
-    """Raises KeyError: there is no such defect."""
+    """Run the broker. Raises KeyError for an unknown defect."""
     name, *options = sys.argv[1:]
     wrong = {defect.name: defect.wrong for defect in WRONG_STORAGE}[name]
     assert wrong is not None

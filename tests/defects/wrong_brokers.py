@@ -1,6 +1,6 @@
 """The built-in broker with a wrong function in it, in place of the target.
 
-What tests start for themselves is such a broker too. It keeps its logs in files.
+Private brokers of the tests are such brokers too. They keep their logs in files.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from harness.targets.target import Target
 
 MODULE = "tests.defects.wrong_broker"
 SOON_AGAIN = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
-"""A broker that was killed may register again when its session is over; on a busy disk one that
-lives must not lose it."""
+"""A killed broker may register again when its session is over. On a busy disk a live broker must
+not lose its session.
+"""
 NEVER_NOTED = {"replica.high.watermark.checkpoint.interval.ms": "600000"}
-"""Only tests that say when have high watermarks noted: chance has no part in it."""
+"""Only tests that demand it have high watermarks noted, so that chance has no part in it."""
 
 
 def command_of(defect: str) -> tuple[str, ...]:
-    """What runs the broker with this defect in it, or the right one."""
+    """The command that runs the broker with this defect in it, or the right one."""
     return (sys.executable, "-m", MODULE, defect, "--port", "0") if defect else COMMAND
 
 
 def wrong_target(spec: str, defect: str, log_dir: Path | None) -> Target:
-    """As the string says, with the defect of that name, or right if there is none."""
+    """The target of this string, with the defect of that name, or right if there is none."""
     command, like = command_of(defect), parse_target(spec, log_dir=log_dir)
     if isinstance(like, ReferenceCluster):
         return ReferenceCluster(like.brokers, log_dir=log_dir, command=command)

@@ -1,4 +1,4 @@
-"""All defects that are a wrong function of the built-in broker: what it keeps on disk is wrong."""
+"""All defects that are a wrong function of the built-in broker's storage."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_every_request_can_be_encoded_and_written_to_a_file() -> None:
 
 
 def test_names_are_never_others() -> None:
-    """A topic of somebody else is neither deleted nor written to."""
+    """Conversations neither delete nor write topics of other users."""
     bound = Bindings("kc-x", 0)
     for conversation in islice(conversations(4, SHARED), 100):
         for step in conversation.steps:

@@ -1,4 +1,4 @@
-"""What is left of an answer when all is taken away that a broker may choose."""
+"""The normal form of an answer, without the parts that a broker may choose."""
 
 from __future__ import annotations
 

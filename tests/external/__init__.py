@@ -1,1 +1,1 @@
-"""Clusters that somebody else runs: nothing of theirs changes, all of ours goes."""
+"""Clusters of other owners: the suite changes nothing of theirs and deletes all of its own."""

@@ -1,4 +1,4 @@
-"""A cluster with strangers' things on it: the built-in broker's, and a real one (``kafka``)."""
+"""A cluster with things of another owner: the built-in broker, and a real Kafka (``kafka``)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class CutOff(BrokerUnderTest):
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running cluster; ``has_groups``: and quotas, credentials and configs to be changed, all of
-    which a broker needs to be filled with more than topics."""
+    """A running cluster; ``has_groups``: it serves groups, quotas, credentials and config changes,
+    so that it can be filled with more than topics.
+    """
 
     door: BrokerUnderTest
     has_groups: bool
@@ -49,7 +50,7 @@ class Cluster:
 
     @contextmanager
     def killed(self, nonce: str | None = None) -> Iterator[BrokerUnderTest]:
-        """A door as a test has it, whose names are those of a run; it ends without deleting."""
+        """Yield the broker of a test, with names of a run; its end deletes nothing."""
         ranges = {key: (one.lowest, one.highest) for key, one in self.door.api_versions.items()}
         prefix = case_prefix(DEFAULT_PREFIX, nonce or new_nonce(), "a case")
         door = CutOff([self.door.address], ranges, name_prefix=prefix)
@@ -59,7 +60,7 @@ class Cluster:
             door.close()
 
     def leave_topic(self, nonce: str | None = None) -> str:
-        """The name of a topic that a killed run left."""
+        """Return the name of a topic that a killed run left."""
         with self.killed(nonce) as door:
             return door.create_topic().name
 

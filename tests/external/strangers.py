@@ -1,4 +1,4 @@
-"""What somebody else has on a cluster; some names look nearly as ours do."""
+"""Things of another owner on a cluster; some names nearly look like ours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ QUOTAS = ("kc-alice", "kc-6740b1c2-0c3e77d1-1", "alice")
 
 
 def fill(door: BrokerUnderTest) -> None:
-    """Topics with settings and records; where groups are served, all else that a cluster keeps."""
+    """Create topics with settings and records; where groups are served, also all other kinds of
+    things that a cluster stores.
+    """
     for name in TOPICS:
         topic = door.create_topic(2, {"retention.ms": "86400000"}, name)
         for partition in range(2):
@@ -40,13 +42,13 @@ def fill(door: BrokerUnderTest) -> None:
 
 
 def can_have_all(door: BrokerUnderTest) -> bool:
-    """Whether groups, quotas and credentials can be made here."""
+    """True if the cluster serves groups, quotas and credentials."""
     needed = ("OffsetCommit", "AlterClientQuotas", "AlterUserScramCredentials")
     return all(door.advertised(api) for api in needed)
 
 
 def set_quota(door: BrokerUnderTest, *entity: tuple[str, str | None]) -> None:
-    """A rate for the pairs of type and name."""
+    """Set a rate for the pairs of type and name."""
     change = AlterClientQuotasRequest
     who = [change.EntityData(entity_type=kind, entity_name=name) for kind, name in entity]
     rate = change.OpData(key="producer_byte_rate", value=1e9)

@@ -1,4 +1,4 @@
-"""``kafka-conformance cleanup``: what it takes, what it leaves, what it says."""
+"""``kafka-conformance cleanup``: the things that it deletes and keeps, and its output."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_nobody_there() -> None:
 
 
 class LetsNotGo(FrameRule):
-    """Hides API keys and edits answers; the clients are told to come to this relay again."""
+    """Hides API keys and edits answers; Metadata leads the clients back to this relay."""
 
     def __init__(self, hidden: str = "", edit: Callable[[Message], None] | None = None) -> None:
         self.hidden = api_named(hidden).key if hidden else None
@@ -142,7 +142,7 @@ class LetsNotGo(FrameRule):
 
 @contextmanager
 def that_lets_not_go(cluster: Cluster, rule: LetsNotGo) -> Iterator[str]:
-    """The target string of the cluster behind the rule; what is left of ours goes at the end."""
+    """Yield the target string of the cluster behind the rule; the end deletes all that is ours."""
     with RunningRelay(cluster.door.address, rule) as relay:
         rule.address = relay.address
         yield f"external:{relay.address[0]}:{relay.address[1]}"

@@ -1,4 +1,4 @@
-"""A run deletes and alters nothing that it did not make; what would notice if it did."""
+"""A run deletes and alters only its own things, and the comparison notices if it does not."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.sweep.changes import OF_EVERY_BROKER, OF_KAFKA
 pytestmark = pytest.mark.sample(2)
 
 PART = ("TOPIC-*", "META-*", "APIV-006", "APIV-015", "CONN-015", "COORD-*", "PROD-001")
-"""What creates, grows and deletes topics, sets quotas, or knocks at what harms."""
+"""Requirements that create, grow and delete topics, set quotas, or send harmful requests."""
 
 
 def run_part(cluster: Cluster, out: Path, *globs: str) -> set[str]:
-    """Judge the cluster; the requirements that came to a judgement."""
+    """Judge the cluster; return the requirements that passed."""
     options = [word for glob in globs for word in ("--requirement", glob)]
     ended = CliRunner().invoke(main, ["run", "--target", cluster.spec, "--out", str(out), *options])
     assert ended.exit_code == 0, ended.output
@@ -67,7 +67,7 @@ def _commit_further(cluster: Cluster) -> None:
 
 
 def _make_again(cluster: Cluster) -> None:
-    """Deleted and made anew with the same name, settings and records."""
+    """Delete a topic and create it with the same name, settings and records."""
     door = cluster.door
     topic = door.create_topic(1, {}, "made-twice")
     door.produce(topic, batch_of(b"one"))
@@ -78,7 +78,7 @@ def _make_again(cluster: Cluster) -> None:
 
 
 def test_what_is_done_to_others_is_seen(cluster: Cluster) -> None:
-    """Each way in which a run could harm strangers makes the description another one."""
+    """Each way in which a run could harm other owners changes the description."""
     changes = OF_KAFKA if cluster.has_groups else OF_EVERY_BROKER
     harm = {name: partial(change.make, cluster.door, cluster.door.create_topic(2))
             for name, change in changes.items()}  # fmt: skip
@@ -102,7 +102,7 @@ def _changed(cluster: Cluster, before: dict[str, frozenset[str]]) -> bool:
 def test_a_run_that_harms_is_told_apart(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A suite whose only test appends to a stranger's topic: the comparison says so."""
+    """The comparison notices a suite with a single test that appends to another owner's topic."""
     suite = tmp_path / "suites" / "protocol"
     suite.mkdir(parents=True)
     (suite / "test_harm.py").write_text(HARM, "utf-8")

@@ -1,4 +1,4 @@
-"""Whether reading bytes holds no more memory than the bytes allow."""
+"""Reading bytes holds no more memory than the bytes allow."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ PER_INPUT_BYTE = 400  # two decoders; an empty struct of 3 bytes becomes an obje
 
 
 def sampled(data: bytes, one_in: int) -> bool:
-    """Whether a slow check is made for this input; it always is or never, so a failure stays."""
+    """True if a slow check is made for this input: always or never, so that a failure stays."""
     return zlib.crc32(data) % one_in == 0
 
 
 def check_memory(call: Callable[[], object], input_bytes: int, allowed_bytes: int = 0) -> None:
-    """AssertionError when ``call`` holds more than its input and ``allowed_bytes`` explain."""
+    """Raise AssertionError if ``call`` holds more than its input and ``allowed_bytes`` explain."""
     limit = FIXED_BYTES + PER_INPUT_BYTE * input_bytes + allowed_bytes
     peak = peak_bytes(call)
     assert peak <= limit, f"{peak} bytes held for an input of {input_bytes}, {limit} allowed"
 
 
 def peak_bytes(call: Callable[[], object]) -> int:
-    """The most memory that was held at once while ``call`` ran, CodecErrors aside."""
+    """Return the most memory held at once while ``call`` ran; it may raise CodecError."""
     tracemalloc.start(1)
     try:
         with suppress(CodecError):

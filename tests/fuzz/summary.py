@@ -1,4 +1,4 @@
-"""What a run of libFuzzer came to, read from its log."""
+"""The results of a run of libFuzzer, read from its log."""
 
 from __future__ import annotations
 

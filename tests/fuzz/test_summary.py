@@ -1,4 +1,4 @@
-"""What is read out of libFuzzer's log."""
+"""The content read from libFuzzer's log."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ EXIT_OK, EXIT_DIFFERENT, EXIT_NOT_COMPARED = 0, 1, 3
               help="The most of an example.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of all examples.")
 def main(specs: tuple[str, ...], examples: int, steps: int, seed: int) -> None:
-    """Do the same with a group at both brokers, step by step, and show the first that differs.
+    """Play the same steps with a group at both brokers, and show the first difference.
 
-    Exit 0: no difference; 1: one, with the least steps that show it; 2: usage; 3: no broker.
+    Exit 0: no difference; 1: one, with the fewest steps that show it; 2: usage; 3: no broker.
     """
     if len(specs) != 2:
         raise click.UsageError(f"two targets are compared, not {len(specs)}")
@@ -43,7 +43,7 @@ def main(specs: tuple[str, ...], examples: int, steps: int, seed: int) -> None:
 
 
 def _run(specs: Sequence[str], examples: int, steps: int, seed: int) -> bool:
-    """Whether there was no difference."""
+    """Return True if there was no difference."""
     with TemporaryDirectory(prefix="kafka-conformance-groups-") as logs, ExitStack() as stack:
         one, other = (
             stack.enter_context(server(spec, Path(logs) / str(place)))

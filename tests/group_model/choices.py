@@ -1,8 +1,8 @@
-"""What a coordinator may choose freely, so that two right ones may differ.
+"""Free choices of a coordinator, in which two correct coordinators may differ.
 
-Who leads when the leader has gone (ClassicGroup.remove, maybeElectNewJoinedLeader: the first of a
-hash map by ids that are drawn), and which protocol when as many members want each (selectProtocol:
-the first of a hash map by name).
+One is the leader after the old leader has left (ClassicGroup.remove, maybeElectNewJoinedLeader: the
+first of a hash map by ids that are drawn). The other is the protocol among those with equally many
+votes (selectProtocol: the first of a hash map by name).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Joins = Mapping[int, Mapping[str, Any]]
 
 
 def joins(seen: Seen, asked: Mapping[int, Asked]) -> Joins:
-    """Those that have just become a generation, by request."""
+    """Return the successful joins among the new answers, by request."""
     return {
         number: said
         for number, said in seen.answers.items()
@@ -28,7 +28,7 @@ def joins(seen: Seen, asked: Mapping[int, Asked]) -> Joins:
 
 
 def check_choices(seen: tuple[Seen, Seen], asked: Mapping[int, Asked], known: Knowledge) -> None:
-    """Raises LeaderIsFree, ProtocolIsFree where that explains why the two differ."""
+    """Raise LeaderIsFree or ProtocolIsFree if a free choice explains the difference."""
     one, other = (joins(side, asked) for side in seen)
     if not one or one.keys() != other.keys():
         return
@@ -46,7 +46,7 @@ def _all(answers: Joins, name: str) -> set[Any]:
 
 
 def _is_tie(requests: Iterable[Asked]) -> bool:
-    """Whether no protocol that all of them offer is the first of more of them than another."""
+    """True if two protocols have the most votes; a vote is a member's first shared protocol."""
     offers = [[one["name"] for one in asked.step.fields["protocols"]] for asked in requests]
     shared = set(offers[0]).intersection(*offers)
     votes = Counter(next(name for name in offer if name in shared) for offer in offers)
@@ -55,7 +55,7 @@ def _is_tie(requests: Iterable[Asked]) -> bool:
 
 
 def _without_leader(seen: Seen, told: Joins) -> Any:
-    """All but who leads; the list of members is the leader's, whoever that is."""
+    """Return everything but the choice of the leader; only the leader gets the list of members."""
     others = {number: said for number, said in seen.answers.items() if number not in told}
     plain = {
         number: {k: v for k, v in said.items() if k not in ("leader", "members")}
@@ -70,7 +70,7 @@ def _without_leader(seen: Seen, told: Joins) -> Any:
 
 
 def _leader_is_gone(known: Knowledge, asked: Mapping[int, Asked], told: Joins) -> bool:
-    """Whether it has not joined, under its id or, being static, under another one."""
+    """True if the leader has not joined, neither under its id nor, if static, under a new one."""
     instance = known.instances.get(known.leader)
     for number, said in told.items():
         is_same = asked[number].step.fields.get("group_instance_id") == instance

@@ -1,4 +1,4 @@
-"""How a play ends before its last step, and how it is told."""
+"""Exceptions that end a play before its last step, and the text of a difference."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from harness.differential.conversation import Step
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one broker shows: answers that are new, by request, the group, and all that the
-    coordinator has written of it."""
+    """The state that one broker shows.
+
+    It has the new answers by request, the group, and all that the coordinator has written of the
+    group.
+    """
 
     answers: Mapping[int, Any]
     described: Any
@@ -22,7 +25,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request of the play; ``actor`` is whose it is, -1: nobody's."""
+    """A request of the play; ``actor``: the client that sent it, -1 for the test itself."""
 
     number: int
     actor: int
@@ -34,23 +37,23 @@ class Asked:
 
 
 class GroupsDiffer(AssertionError):
-    """The brokers do not agree, or one of them breaks what every group keeps."""
+    """The brokers differ, or one of them breaks an invariant of groups."""
 
 
 class LeaderIsFree(Exception):
-    """The old leader is gone and each broker has chosen another one, as each may."""
+    """The old leader is gone and each broker has chosen another one, as both may."""
 
 
 class Stalled(Exception):
-    """This machine was so slow that time ran out at one broker and not at the other."""
+    """The machine was so slow that time ran out at one broker and not at the other."""
 
 
 class ProtocolIsFree(Exception):
-    """As many members want one protocol first as want another."""
+    """Two protocols have equally many votes of members."""
 
 
 def difference(specs: tuple[str, str], seen: tuple[Seen, Seen], story: list[str]) -> GroupsDiffer:
-    """All that was done, and what each broker shows in the end."""
+    """Return the exception with the story and the values of each broker that differ in the end."""
     lines = [*story, "they differ:"]
     numbers = sorted({*seen[0].answers, *seen[1].answers})
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Members whose sessions are short are heard of all the time, but for the one that falls silent."""
+"""Heartbeats for all members with short sessions, except for the one that falls silent."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ STALL_S = MORTAL_SESSION_MS / 1000 / 2
 
 
 class KeepingAlive:
-    """Sends heartbeats for the mortals, of the generation that there is.
+    """Sends heartbeats for members with short sessions, in the present generation.
 
-    ``stalled``: this machine was so slow that a session may have ended; what is seen says nothing.
+    ``stalled``: True if the machine was so slow that a session may have expired; then observations
+    prove nothing.
     """
 
     def __init__(self, sides: tuple[Side, Side], known: Knowledge) -> None:
@@ -26,7 +27,7 @@ class KeepingAlive:
         self.stalled = False
 
     def keep(self) -> None:
-        """Has to be called often."""
+        """Send heartbeats that are due; must be called often."""
         mortals = self._known.mortals
         now = time.monotonic()
         if mortals and (now - self._last > EVERY_S or mortals - self._heard):
@@ -38,12 +39,12 @@ class KeepingAlive:
             self._heard = set(mortals)
 
     def forget(self, member_id: str) -> None:
-        """This one falls silent."""
+        """Stop the heartbeats of this member."""
         self.keep()
         self._known.mortals.discard(member_id)
 
     def only(self, members: set[str]) -> None:
-        """Who is no member any more needs nothing."""
+        """Send no more heartbeats for clients that are not in ``members``."""
         self._known.mortals &= members
 
     def _beat(self, member_id: str) -> None:

@@ -1,4 +1,4 @@
-"""What the coordinator of one broker has written of a group into its topic, as it is compared."""
+"""Records of a group that one broker's coordinator has written into its topic, in normal form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACES = {"client_host"}  # an address as this broker sees it
 
 
 class Kept:
-    """What is written from now on; there is one partition, see ``servers``."""
+    """The records that are written from now on; there is one partition, see ``servers``."""
 
     def __init__(self, connection: Connection, group_id: str) -> None:
         self._connection, self._group_id = connection, group_id

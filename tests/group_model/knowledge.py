@@ -1,7 +1,7 @@
-"""What the clients of a group have been told, in symbols: the same at both brokers.
+"""The knowledge of a group's clients from the answers, in symbols: the same at both brokers.
 
-No model of a coordinator: as much as is needed to send what a client would send, and to know whose
-session runs.
+It is no model of a coordinator. It has as much as is needed to send a client's next request, and to
+know the members with running sessions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.group_model.difference import Asked
 from tests.group_model.steps import ACTORS
 
 SESSION_MS = 300_000
-"""Nobody who was given this is given up while we play."""
+"""With this timeout the coordinator removes no member during a play."""
 MORTAL_SESSION_MS = 1_500
 REBALANCE_MS, HASTY_REBALANCE_MS = 300_000, 2_000
 
@@ -24,14 +24,14 @@ _LOST = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID)
 
 @dataclass(slots=True)
 class Actor:
-    """One client, with what it was told last.
+    """One client, with its knowledge from the last answers.
 
     Attributes:
         instance: of its last join; None for a dynamic member.
-        joined: whether it knows a generation for which it has not synced.
-        synced: whether it has its part of that generation.
-        mortal: whether its last join asked for a short session.
-        waits: the requests of it that are not answered.
+        joined: True if it knows a generation for which it has not synced.
+        synced: True if it has its assignment of that generation.
+        mortal: True if its last join asked for a short session.
+        waits: its requests that are not answered.
     """
 
     place: int
@@ -49,7 +49,7 @@ class Actor:
 
     @property
     def leads(self) -> bool:
-        """Whether the last join made it the leader."""
+        """True if the last join made it the leader."""
         return self.member_id != "" and self.leader == self.member_id
 
     @property
@@ -84,14 +84,14 @@ class Actor:
 
 @dataclass(slots=True)
 class Knowledge:
-    """All clients, and what they know together.
+    """All clients, and their common knowledge.
 
     Attributes:
-        generation: the highest that an answer told.
-        leader: of that generation; its id now, if it has come back under another one.
-        hasty: whether all members grant little time for a rebalance.
-        synced: who has its part of that generation.
-        mortals: ids that have to be heard of, as their sessions are short.
+        generation: the highest in any answer.
+        leader: of that generation; its present id, if it has come back under another one.
+        hasty: True if all members have a short rebalance timeout.
+        synced: ids of the members that have their assignment of that generation.
+        mortals: ids of members with short sessions, which must send heartbeats.
         instances: of the ids that belong to static members.
     """
 
@@ -118,7 +118,7 @@ class Knowledge:
             self.generation, self.leader = -1, ""
 
     def _joined(self, actor: Actor, asked: Mapping[str, Any], is_news: bool) -> None:
-        """``is_news``: not told again what it knew, in which case its timeouts stay."""
+        """``is_news``: False if the answer repeats id and generation; then the timeouts stay."""
         member_id, instance = actor.member_id, asked.get("group_instance_id")
         replaced = [one for one, of in self.instances.items() if of == instance]
         if instance is not None:
@@ -127,7 +127,7 @@ class Knowledge:
         is_short = asked["session_timeout_ms"] < SESSION_MS
         if is_news:
             actor.mortal = is_short
-        # Who comes back has the session of who was there, until it is heard of.
+        # A static member that comes back has the session of its old id until its first heartbeat.
         if is_short or self.mortals & set(replaced):
             self.mortals.add(member_id)
         if actor.generation > self.generation:

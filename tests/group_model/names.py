@@ -1,4 +1,4 @@
-"""What member ids are called: by the request whose answer gave them out."""
+"""Symbols of member ids, after the request with the answer that first contained the id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOBODY = str(UNKNOWN[MEMBER])
 
 
 def member(number: int) -> str:
-    """The symbol of the id that was first told in the answer to this request."""
+    """Return the symbol of the id that the answer to this request contained first."""
     return f"${MEMBER}:{number}"
 
 
@@ -31,7 +31,7 @@ class MemberNames(Bindings):
     given: dict[int, str] = field(default_factory=dict)
 
     def gives(self, number: int, raw: str) -> None:
-        """The answer to this request tells an id; one that is known keeps its name."""
+        """Note the id in the answer to this request; a known id keeps its symbol."""
         if raw and raw != NOBODY and raw not in self.given.values():
             self.given[number] = raw
 

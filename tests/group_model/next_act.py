@@ -1,4 +1,4 @@
-"""What a client that follows the protocol does next."""
+"""The next request of a client that follows the protocol."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tests.group_model.knowledge import Actor
 from tests.group_model.steps import ACTORS, Act, AllBehave, Behave, Gather, Heartbeat, Join, Sync
 
 _UNTIL_STABLE = 3
-"""So many times all do what is next: hear of a rebalance, join, sync."""
+"""Rounds in which all clients notice a rebalance, join, and sync."""
 
 
 def parts(act: Gather | AllBehave) -> Iterator[Act]:
-    """The steps of which it consists."""
+    """Yield the single steps of a compound step."""
     if isinstance(act, Gather):
         for place in range(act.size):
             instance = f"i-{place}" if act.static[place] else ""

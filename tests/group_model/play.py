@@ -1,4 +1,4 @@
-"""One group at both brokers: steps are done at both, and compared when both have come to rest."""
+"""One group at both brokers: each step is done at both and compared after both have settled."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ from tests.group_model.steps import Act, AllBehave, Behave, FallSilent, Gather, 
 
 MAY_WAIT = ("JoinGroup", "SyncGroup")
 GRACE_S = 0.03
-"""So long an answer that may have to wait is waited for at least; one that comes later is compared
-in a later step."""
+"""The least time to wait for an answer that may wait; a later one is compared in a later step."""
 DEADLINE_S = 4.0
-"""So long the brokers may differ, as one that appends to a log answers later."""
+"""The time for which brokers may differ, since one that appends to a log answers later."""
 EXPIRY_S = 3 * MORTAL_SESSION_MS / 1000
 _PAUSE_S = 0.003
 _groups = itertools.count(1)
 
 
 class Play:
-    """To be closed. A step raises GroupsDiffer, LeaderIsFree, ProtocolIsFree or Stalled."""
+    """A play; the caller must close it.
+
+    A step raises GroupsDiffer, LeaderIsFree, ProtocolIsFree or Stalled.
+    """
 
     def __init__(
         self, servers: tuple[Server, Server], prefix: str, deadline_s: float = DEADLINE_S
@@ -55,14 +57,14 @@ class Play:
         self._accepted: frozenset[int] = frozenset()
 
     def close(self) -> None:
-        """The members leave."""
+        """Let the members leave, and close the connections."""
         for side in self.sides:
             side.close()
 
     # -- steps ---------------------------------------------------------------------------------
 
     def do(self, act: Act) -> None:
-        """One step, or all that it consists of."""
+        """Do a step, or all steps of a compound step."""
         if isinstance(act, Gather):
             self.known.hasty = act.hasty
         if isinstance(act, Gather | AllBehave):
@@ -81,7 +83,7 @@ class Play:
             self._ask(act)
 
     def rest(self) -> None:
-        """What has not been answered by now is not going to be, if nothing is done."""
+        """Wait for late answers; a request without one by then waits for another step."""
         until = time.monotonic() + 5 * GRACE_S
         self._settle(lambda _seen: time.monotonic() > until)
 
@@ -108,7 +110,7 @@ class Play:
         self.deadlines += 1
 
     def _fall_silent(self, place: int) -> None:
-        """One of those whose sessions run."""
+        """Let one of the members with short sessions send nothing, until it is removed."""
         mortals = [
             one
             for one in self.known.actors
@@ -128,7 +130,7 @@ class Play:
     # -- coming to rest ------------------------------------------------------------------------
 
     def _settle(self, is_ripe: Callable[[Seen], bool], more_s: float = 0) -> None:
-        """Until both show the same and one is ripe."""
+        """Wait until both show the same state and that state is ripe."""
         deadline = time.monotonic() + self._deadline_s + more_s
         while True:
             self._alive.keep()
@@ -146,7 +148,7 @@ class Play:
         self._accept(seen[0])
 
     def _seen(self, side: Side) -> Seen:
-        """The group after all the answers that are taken, and none later."""
+        """Return the state of the group right after the answers in it, before any later answer."""
         side.look()
         described, kept = side.described(), side.kept()
         while side.look():
@@ -192,5 +194,5 @@ def error_of(said: Mapping[str, Any]) -> int:
 
 
 def shared(servers: tuple[Server, Server]) -> Mapping[str, VersionRange]:
-    """The versions that both serve."""
+    """Return the versions that both brokers serve, by API."""
     return {api: servers[0].served[api] & servers[1].served[api] for api in APIS}

@@ -1,4 +1,4 @@
-"""Plays steps at both brokers, again where they have chosen differently, and counts."""
+"""Plays steps at both brokers, repeats them after different free choices, and counts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.group_model.steps import Act
 
 PREFIX = "kc-groups"
 MOST_TRIES = 12
-"""How often the same steps are played until both brokers choose the same leader, in time."""
+"""The most plays of the same steps, until both brokers choose the same leader, in time."""
 
 
 class LongEnough(BaseException):
-    """What was found has been made smaller for long enough; no Exception, so nothing catches it."""
+    """The limit of time for shrinking a difference; no Exception, so that nothing catches it."""
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Found:
 
 @dataclass(slots=True)
 class Counts:
-    """What was played."""
+    """Counts of plays and their contents."""
 
     plays: int = 0
     steps: Counter[str] = field(default_factory=Counter)
@@ -63,7 +63,7 @@ class Counts:
     deadlines: int = 0
 
     def add(self, play: Play) -> None:
-        """What one play came to."""
+        """Add the counts of one play."""
         self.requests.update((one.step.api, one.step.version) for one in play.asked.values())
         self.states.update(play.states)
         self.errors.update(play.errors)
@@ -73,7 +73,7 @@ class Counts:
 
 @dataclass(slots=True)
 class Arena:
-    """Two brokers, and what has been played and found there."""
+    """Two brokers with the counts and differences of all plays."""
 
     servers: tuple[Server, Server]
     deadline_s: float = DEADLINE_S
@@ -86,7 +86,7 @@ class Arena:
 
 
 class Playing:
-    """One example. Raises GroupsDiffer; to be ended in any case."""
+    """One example. Raises GroupsDiffer; the caller must call ``end`` in any case."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
@@ -96,7 +96,7 @@ class Playing:
         arena.counts.plays += 1
 
     def do(self, act: Act) -> None:
-        """The next step; nothing once the example was given up."""
+        """Do the next step; nothing once the example was given up."""
         if self._given_up:
             return
         self._acts.append(act)
@@ -104,12 +104,12 @@ class Playing:
         self._until_they_choose_alike(lambda: self._play.do(act))
 
     def rest(self) -> None:
-        """What waits in the end waits at both."""
+        """Check that requests that wait in the end wait at both brokers."""
         if not self._given_up:
             self._until_they_choose_alike(self._play.rest)
 
     def end(self) -> None:
-        """The group is left."""
+        """Count the play and close it."""
         self._arena.counts.add(self._play)
         self._play.close()
 
@@ -129,7 +129,7 @@ class Playing:
         return self._give_up("the leader was a free choice, or this machine stalled")
 
     def _again(self) -> None:
-        """All that was done so far, in a new group."""
+        """Repeat all steps so far in a new group."""
         self._arena.counts.replays += 1
         self.end()
         self._play = self._arena.play()

@@ -1,4 +1,4 @@
-"""What every group keeps, whatever the other broker does."""
+"""Invariants of every group, independent of the other broker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Promises:
         self._holders: dict[str, str] = {}
 
     def broken(self, seen: Seen, asked: Mapping[int, Asked], known: Knowledge) -> str | None:
-        """The promise that these answers break; None: they keep all."""
+        """Return the invariant that these answers break, or None."""
         if known.generation < 0:
             self._generation = -1
         told = joins(seen, asked)
@@ -39,7 +39,7 @@ class Promises:
         return broken or self._other_part(syncs, seen, known)
 
     def _note_holders(self, told: Joins, asked: Mapping[int, Asked]) -> None:
-        """A static member that comes back has the part of its old id."""
+        """Give a static member that has come back the assignment of its old id."""
         for number, said in told.items():
             instance = asked[number].step.fields.get("group_instance_id")
             if instance is not None:
@@ -49,7 +49,7 @@ class Promises:
                     self._parts[said["member_id"]] = self._parts[before]
 
     def _note_parts(self, syncs: Mapping[str, tuple[Asked, Any]], known: Knowledge) -> None:
-        """The first sync of a leader that succeeds in a generation assigns."""
+        """Note the assignments in the first successful sync of a generation's leader."""
         if known.leader in syncs and known.generation != self._generation:
             self._generation = known.generation
             parts = syncs[known.leader][0].step.fields["assignments"]
@@ -58,7 +58,7 @@ class Promises:
     def _other_part(
         self, syncs: Mapping[str, tuple[Asked, Any]], seen: Seen, known: Knowledge
     ) -> str | None:
-        """Who was told anything else than what the leader assigned."""
+        """Return a text for a member with another assignment than the leader's, or None."""
         if self._generation != known.generation:
             return None
         told = {name: said["assignment"] for name, (_, said) in syncs.items()}
@@ -79,7 +79,7 @@ def _decreases(told: Joins, known: Knowledge) -> str | None:
 
 
 def _disagree(fresh: Joins) -> str | None:
-    """All who join a generation are told the same of it, and one of them leads."""
+    """Return a text if joins of one generation differ, or not the leader alone got the members."""
     for name in ("generation_id", "protocol_name", "leader"):
         values = {said[name] for said in fresh.values()}
         if len(values) > 1:

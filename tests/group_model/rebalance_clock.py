@@ -1,7 +1,8 @@
-"""When the deadline of a rebalance runs, in groups whose members grant little time for one.
+"""The deadline of a rebalance, in groups with short rebalance timeouts.
 
-Two phases have it: until all have joined, who has not is out (static members stay); until all have
-synced, who has not is out and all join again.
+Two phases have it. In the join phase the coordinator removes members that have not joined by the
+deadline (static members stay). In the sync phase it removes members that have not synced, and all
+join again.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from tests.group_model.names import UNNAMED
 
 LIMIT_S = HASTY_REBALANCE_MS / 1000
 _STEPS_SHARE = 0.5
-"""So much of the time is for steps. Then the end is awaited, so that no step runs into it."""
+"""Share of the deadline for steps; then the test waits, so that no step runs into the end."""
 _PREPARING = "PreparingRebalance"
 
 
 class RebalanceClock:
-    """``note`` is told whenever both have come to rest."""
+    """``note`` is called whenever both brokers have settled."""
 
     def __init__(self, known: Knowledge) -> None:
         self._known = known
@@ -30,7 +31,7 @@ class RebalanceClock:
         self.runs = False
 
     def note(self, seen: Seen, asked: Mapping[int, Asked]) -> None:
-        """How the group stands now."""
+        """Update the phase, and the time of its beginning, from the present state of the group."""
         phase = self._phase_of(seen)
         if phase != self._phase:
             self._phase, self._since, self._awaited = phase, time.monotonic(), False
@@ -39,15 +40,18 @@ class RebalanceClock:
 
     @property
     def is_near(self) -> bool:
-        """Whether the end has to be awaited before the next step."""
+        """True if the test must wait for the deadline before the next step."""
         return self.runs and time.monotonic() - self._since > LIMIT_S * _STEPS_SHARE
 
     def is_over(self, seen: Seen) -> bool:
-        """Whether it has brought about what it does."""
+        """True if the deadline has ended the phase."""
         return self._phase_of(seen) != self._phase
 
     def awaits(self) -> None:
-        """Once in a phase: of static members alone nobody is out, and it begins again."""
+        """Note that the test waits for the deadline, which it does once per phase.
+
+        With static members alone no member is removed, and the phase begins again.
+        """
         self._awaited = True
 
     def _phase_of(self, seen: Seen) -> tuple[bool, int]:

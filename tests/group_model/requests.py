@@ -107,7 +107,7 @@ def _join(act: Join, known: Knowledge, version: int) -> Message:
 
 
 def part_of(member_id: str, generation: int) -> bytes:
-    """What a leader assigns to a member: says to whom, and in which generation."""
+    """Return a leader's assignment for a member: bytes with the member id and the generation."""
     return f"{member_id} in {generation}".encode()
 
 
@@ -166,7 +166,7 @@ def _commit(act: Commit, known: Knowledge, _version: int) -> Message:
 
 
 def _one_of(known: Knowledge, place: int) -> Actor:
-    """Of those who have an id, as long as there are any."""
+    """Return one of the clients with an id; one of all clients if none has an id."""
     actors = [one for one in known.actors if one.member_id] or known.actors
     return actors[place % len(actors)]
 

@@ -47,7 +47,7 @@ def run_sequence(servers: tuple[Server, Server], acts: Sequence[Act], times: int
 
 
 def run_all_sequences(servers: tuple[Server, Server], tell: Callable[[str, Result], None]) -> bool:
-    """``tell`` gets each with its name; whether none showed a difference."""
+    """Return True if no sequence showed a difference; ``tell`` gets each name and result."""
     clean = True
     for name, acts in SEQUENCES.items():
         result = run_sequence(servers, acts)

@@ -27,7 +27,7 @@ from tests.group_model.steps import (
 _NONE = (False, False, False)
 _FIRST, _ALL = (True, False, False), (True, True, True)
 _NEWCOMER = (Join(-1, 3), Behave(-1, 3, only_members=True))
-"""Somebody new joins, and waits."""
+"""A new client joins, and waits."""
 _NOTHING_STORED = Commit(-1, 0, off=None, too_long=True)
 
 

@@ -53,7 +53,7 @@ def server(spec: str, logs: Path) -> Iterator[Server]:
 
 
 def _is_served(broker: BrokerUnderTest) -> bool:
-    """Whether the coordinator has loaded its partition."""
+    """True if the coordinator has loaded its partition."""
     found = broker.ask(FindCoordinatorRequest(key=_ANY_GROUP, key_type=0), 1)
     if found.error_code != ErrorCode.NONE:
         return False

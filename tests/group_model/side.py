@@ -1,7 +1,7 @@
-"""One of the two brokers: what was sent to it, what it has answered so far, how it sees the group.
+"""One of the two brokers: the requests to it, its answers so far, and its view of the group.
 
-A request that waits holds its connection, as Kafka answers in order; whoever asks meanwhile does so
-on another one.
+A request that waits holds its connection, as Kafka answers in order; a client that sends another
+request meanwhile uses another connection.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.group_model.names import MemberNames
 ANSWER_TIMEOUT_MS = 20_000
 _OPERATIONS_MAY_BE_ASKED = 3  # from this version of DescribeGroups on
 _LOOK_MS = 1
-"""How long one look for an answer may take."""
+"""The longest time of one look for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Side:
     # -- asking --------------------------------------------------------------------------------
 
     def send(self, number: int, client_id: str, step: Step) -> None:
-        """Do not wait for the answer."""
+        """Send a request without waiting for the answer."""
         connection = self._connection(client_id)
         self._waiting[number] = step, connection
         try:
@@ -65,7 +65,7 @@ class Side:
             self._end(number, {"how": type(problem).__name__})
 
     def look(self) -> bool:
-        """Take what has been answered; whether there was anything."""
+        """Take the answers that have arrived; True if there was any."""
         came = False
         for number, (step, connection) in list(self._waiting.items()):
             try:
@@ -100,23 +100,23 @@ class Side:
     # -- what is seen --------------------------------------------------------------------------
 
     def waits(self, number: int) -> bool:
-        """Whether this request has no answer yet."""
+        """True if this request has no answer yet."""
         return number in self._waiting
 
     def answered(self, since: frozenset[int]) -> dict[int, tuple[Step, Any]]:
-        """What has come besides these, as it is compared."""
+        """Return the answers to all requests but ``since``, with their steps."""
         return {n: self._raw[n] for n in sorted(self._raw) if n not in since}
 
     def meaning(self, number: int, api: str) -> Any:
-        """An answer as it is compared, its lists in one order."""
+        """Return an answer in normal form, with its lists sorted."""
         return in_order(normal_form(api, self._raw[number], self.names))
 
     def ask(self, step: Step) -> Any:
-        """Ask beside all that waits, and wait; raw."""
+        """Send a request on a connection of its own and return its answer, raw."""
         return to_dict(self._watch.ask(self._message(step), step.version), step.version)
 
     def described(self) -> Any:
-        """The group as DescribeGroups tells it, as it is compared."""
+        """Return the group as DescribeGroups shows it, in normal form."""
         version = self.server.served["DescribeGroups"].highest
         asked: dict[str, Any] = {"groups": ["$name"]}
         if version >= _OPERATIONS_MAY_BE_ASKED:
@@ -125,13 +125,13 @@ class Side:
         return in_order(normal_form(step.api, self.ask(step)["groups"][0], self.names))
 
     def kept(self) -> Any:
-        """What the coordinator has written of the group so far, as it is compared."""
+        """Return the coordinator's records of the group so far, in normal form."""
         return self._kept.look(self.names)
 
     # -- the end -------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """All members leave; what waits is given up."""
+        """Let all members leave, and give up requests that wait."""
         with contextlib.suppress(BrokerMisbehaved):
             version = self.server.served["LeaveGroup"].lowest
             found = self.ask(Step("DescribeGroups", 0, {"groups": ["$name"]}))["groups"][0]
@@ -144,7 +144,7 @@ class Side:
 
 
 def in_order(value: Any) -> Any:
-    """Lists sorted by what is in them: no list of a group's answers has an order."""
+    """Return the value with its lists sorted: lists in a group's answers have no order."""
     if isinstance(value, Mapping):
         return {key: in_order(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""What the machine may do, as plain values that say nothing of how the group stands.
+"""Steps of the state machine, as plain values that do not depend on the state of the group.
 
-So the same values are the same steps whenever they are played again, and what they come to depends
-on what the group has told: "its own id" is none as long as it was given none.
+So the same values are the same steps in every play. Their effect depends on the answers so far:
+"its own id" is no id as long as the client has not received one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ACTORS = 4
 
 
 class Who(StrEnum):
-    """Which id a request shows."""
+    """The member id in a request."""
 
     OWN = "its own id"
     NONE = "no id"
@@ -34,7 +34,7 @@ class Offer(StrEnum):
 
 
 class Parts(StrEnum):
-    """What a sync assigns."""
+    """The assignments in a sync."""
 
     AS_LEADER = "all if it leads"
     ALL = "all, leader or not"
@@ -50,7 +50,7 @@ class Named(StrEnum):
 
 
 class By(StrEnum):
-    """How LeaveGroup names a member."""
+    """The form in which LeaveGroup names a member."""
 
     ID = "its id"
     INSTANCE = "its instance"
@@ -82,7 +82,7 @@ class OfActor(Act):
 
 @dataclass(frozen=True, slots=True)
 class Join(OfActor):
-    """``mortal``: its session is short, so that it can be let time out."""
+    """``mortal``: its session is short, so that it can time out."""
 
     who: Who = Who.OWN
     instance: str = AS_IT_IS
@@ -104,7 +104,7 @@ class Sync(OfActor):
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat(OfActor):
-    """Says that it lives."""
+    """A heartbeat of the client."""
 
     who: Who = Who.OWN
     off: int = 0
@@ -113,7 +113,7 @@ class Heartbeat(OfActor):
 
 @dataclass(frozen=True, slots=True)
 class Commit(OfActor):
-    """``off``: None commits with generation -1, as who is no member does.
+    """``off`` as in Sync; with None it commits with generation -1, like a client that is no member.
 
     ``too_long``: its metadata, so that nothing is stored.
     """
@@ -126,30 +126,31 @@ class Commit(OfActor):
 
 @dataclass(frozen=True, slots=True)
 class Leave(Act):
-    """Some leave; the first alone where the version names one."""
+    """Some members leave; only the first where the version names a single one."""
 
     leavers: tuple[tuple[int, By], ...] = ((0, By.ID),)
 
 
 @dataclass(frozen=True, slots=True)
 class Behave(OfActor):
-    """What a client does next: join, join with its id, sync, heartbeat."""
+    """The client's next request of the protocol: join, join with its id, sync, heartbeat."""
 
     only_members: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AllBehave(Act):
-    """All who were given an id, one after the other, so often."""
+    """All clients with an id send their next request, one after the other, ``rounds`` times."""
 
     rounds: int = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Gather(Act):
-    """So many clients join and behave until the group is stable; the masks say who are what.
+    """``size`` clients join and behave until the group is stable.
 
-    ``hasty``: all members, also later ones, grant little time for a rebalance.
+    ``mortal`` and ``static``: a flag for each client. ``hasty``: all members, also later ones, have
+    a short rebalance timeout.
     """
 
     size: int = 0
@@ -160,12 +161,12 @@ class Gather(Act):
 
 @dataclass(frozen=True, slots=True)
 class FallSilent(OfActor):
-    """One of the mortal members sends nothing any more, until it is none."""
+    """One of the mortal members sends nothing any more, until it is removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitOut(Act):
-    """Nothing is done until the deadline of the rebalance is over, if it runs."""
+    """Wait until the deadline of the rebalance is over, if it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,4 +181,4 @@ class ListAll(Act):
 
 @dataclass(frozen=True, slots=True)
 class Delete(Act):
-    """DeleteGroups: only an empty one goes."""
+    """DeleteGroups, which deletes only an empty group."""

@@ -94,7 +94,7 @@ def test_a_promise_that_both_break_is_found(pair: tuple[Server, Server]) -> None
 
 
 def last_request(result: Result) -> str:
-    """A line of the story: its number, who asks, what."""
+    """Return the last request in the story as a line: its number, the client, the request."""
     assert result.difference is not None
     lines = re.findall(r"^ *\d+  (?:actor \d|we): .*$", result.difference, re.MULTILINE)
     return str(lines[-1])

@@ -1,4 +1,4 @@
-"""What many answers about a cluster tell together: planted anomalies, and none."""
+"""Conclusions from all answers about a cluster together: planted anomalies, and none."""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ ANY = st.builds(
 
 @given(st.lists(ANY, max_size=12))
 def test_any_sequence_gets_an_answer(seen: list[Observation]) -> None:
-    """What is found was seen, and what is found in a beginning stays found, but for the ISR's."""
+    """Each finding is one of the observations, and later ones remove no finding but those of the
+    ISR.
+    """
     later = {Broken.WATERMARK_UNCONFIRMED}
     whole = check_replication(seen, REPLICAS)
     assert all(each.seen in seen for each in whole)

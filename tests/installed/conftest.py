@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 UV = (sys.executable, "-m", "uv", "--no-progress")
 STEERING = re.compile(r"PYTHON.*|PYTEST.*|VIRTUAL_ENV|KAFKA_CONFORMANCE_TARGET|COV_.*")
 
-collect_ignore = ["foreign"]  # somebody else's project: it is copied and run by a test
+collect_ignore = ["foreign"]  # another project: a test copies and runs it
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Installed:
     def run(
         self, program: str, *words: object, cwd: Path, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        """A program of this environment, which is told nothing of ours."""
+        """Run a program of this environment, without the environment variables of our own tests."""
         ours = {name: text for name, text in os.environ.items() if not STEERING.fullmatch(name)}
         return subprocess.run(
             [self.folder / "bin" / program, *map(str, words)],
@@ -74,7 +74,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, locked: Path
 ) -> Installed:
-    """The package and what it needs, and nothing else; once from the wheel, once editable."""
+    """An environment with the package and its dependencies only, from the wheel and editable."""
     folder = tmp_path_factory.mktemp(request.param) / "environment"
     what = [request.getfixturevalue("wheel")] if request.param == "wheel" else ["--editable", ROOT]
     _run(*UV, "venv", "--python", sys.executable, folder)

@@ -1,4 +1,4 @@
-"""Somebody else's pytest: borrowed fixtures work, and who borrows nothing notices nothing."""
+"""The pytest of another project: borrowed fixtures work, and do not affect other tests."""
 
 from __future__ import annotations
 

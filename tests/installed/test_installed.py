@@ -31,7 +31,7 @@ HOSTILE_MODULES = ("harness", "suites", "reports", "pytest", "xdist", "conftest"
 
 
 def _hostile(folder: Path) -> Path:
-    """A folder whose files want to be read by any pytest and any Python in it."""
+    """Create a folder with files that any pytest and any Python in it would read."""
     folder.mkdir()
     (folder / "pytest.ini").write_text(HOSTILE_INI)
     (folder / "setup.cfg").write_text(HOSTILE_INI.replace("[pytest]", "[tool:pytest]"))
@@ -42,7 +42,7 @@ def _hostile(folder: Path) -> Path:
 
 @pytest.fixture
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Where the command is given: in an empty folder, among hostile files, or below them."""
+    """The working folder of the command: empty, with hostile files, or below them."""
     place = tmp_path / "empty" if request.param == "empty" else _hostile(tmp_path / "hostile")
     place = place / "below" if request.param == "below hostile" else place
     place.mkdir(exist_ok=True)
@@ -90,7 +90,7 @@ def test_every_requirement_and_every_suite_is_there(installed: Installed, folder
 def test_the_report_is_importable_and_says_what_it_lacks(
     installed: Installed, tmp_path: Path
 ) -> None:
-    """Spark is an extra: without it the command says so, and which extra it is."""
+    """Spark is an extra: without it the command reports that, and the name of the extra."""
     code = "import harness.commands, reports.build; print(reports.build.__file__)"
     imported = installed.run("python", "-P", "-c", code, cwd=tmp_path)
     assert imported.returncode == 0, imported.stderr
@@ -108,7 +108,7 @@ def test_the_report_is_importable_and_says_what_it_lacks(
 def test_one_case_again_by_the_command_in_the_evidence(
     installed: Installed, tmp_path: Path
 ) -> None:
-    """A failure says how to repeat it, in a way that works where the suites are installed."""
+    """A failure prints the command that repeats it, which works where the suites are installed."""
     (defect,) = [one for one in ALL_DEFECTS if one.requirement == "APIV-001"]
     with (
         ReferenceBroker(log_dir=tmp_path / "logs") as target,

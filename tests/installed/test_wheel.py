@@ -1,4 +1,4 @@
-"""What is in the wheel."""
+"""The content of the wheel."""
 
 from __future__ import annotations
 

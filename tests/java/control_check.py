@@ -122,7 +122,7 @@ def _kind(batch: Batch) -> str:
 
 
 def compare_control(batch: Batch, answer: dict[str, Any], count: Count) -> None:
-    """What the official writer made of the same records."""
+    """Compare with the bytes of the official writer for the same records."""
     count.compared += 1
     count.layouts.add(_kind(batch))
     ours = _built(batch)
@@ -131,7 +131,7 @@ def compare_control(batch: Batch, answer: dict[str, Any], count: Count) -> None:
 
 
 def compare_values(batch: Batch, answer: dict[str, Any], count: Count) -> None:
-    """What the official readers see in the records."""
+    """Compare with the values that the official readers find in the records."""
     count.compared += 1
     sent = [{k: v for k, v in one.items() if k != "timestamp"} for one in batch["records"]]
     found = difference(answer.get("records", answer), sent)

@@ -1,4 +1,4 @@
-"""What a run compared, and what differed."""
+"""The comparisons of a run, and its differences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Count:
-    """One kind of comparison: how many, of which layouts, and each difference as a line."""
+    """One kind of comparison: their number, the layouts, and each difference as a line."""
 
     compared: int = 0
     layouts: set[Hashable] = field(default_factory=set)

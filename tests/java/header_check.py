@@ -1,4 +1,4 @@
-"""Which header goes with which version, and the header parser of the official client."""
+"""The header version of each message version, and the header parser of the official client."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.java.random_messages import TEXTS, random_message
 
 
 def check_headers(official: OfficialClasses, messages: int, seed: int) -> Count:
-    """Header versions of all (api, version) pairs, and ``messages`` whole requests of each."""
+    """Compare the header versions of all (api, version) pairs, and ``messages`` of each."""
     count = Count()
     rows = official.ask_one({"ask": "header_versions"})["apis"]
     pairs = [(api["key"], row) for api in rows for row in api["versions"]]
@@ -29,7 +29,7 @@ def check_headers(official: OfficialClasses, messages: int, seed: int) -> Count:
 
 
 def compare_versions(api: Api, version: int, theirs: tuple[int, int], count: Count) -> None:
-    """The header versions of request and response."""
+    """Compare the header versions of request and response."""
     ours = (api.request_header_version(version), api.response_header_version(version))
     if ours != theirs:
         count.problems.append(f"{api.name} v{version}: headers {theirs}, ours {ours}")
@@ -58,7 +58,9 @@ def _drawn(
 
 
 def compare_header(expected: dict[str, Any], answer: dict[str, Any], count: Count) -> None:
-    """What the official parser says of one request; null and empty client ids are one to it."""
+    """Compare one request with its reading by the official parser, to which null and empty client
+    ids are the same.
+    """
     count.compared += 1
     count.layouts.add((expected["api_key"], expected["version"]))
     if answer.get("client_id", "") is None:

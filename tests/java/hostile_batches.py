@@ -113,7 +113,7 @@ def _other_magic(chance: random.Random, raw: bytearray, magic: int) -> None:
 
 
 def _batch(change: Callable[[random.Random, RecordBatch], RecordBatch]) -> Damage:
-    """A batch of two records whose header lies."""
+    """A batch of two records with a wrong header."""
 
     def damage(chance: random.Random, codec: str) -> bytes:
         records = [Record(b"v", b"k", (Header("h", b"x"),)), Record(b"w")]

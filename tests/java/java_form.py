@@ -1,7 +1,7 @@
 """A message as the official client's JSON converters write it.
 
-Names in camelCase; bytes in base64, UUIDs in base64 for URLs; a tagged field at its default and
-the fields that a version lacks are left out. Of record bytes only the size is told.
+Names in camelCase; bytes in base64, UUIDs in base64 for URLs; a tagged field at its default and the
+fields that a version lacks are left out. Of record bytes only the size is written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Names = Mapping[str, str]  # a field as we call it -> as that release does
 def java_form(
     root: type[Message], value: Struct, version: int, names: Names = MappingProxyType({})
 ) -> dict[str, Any]:
-    """The JSON value of a struct of the message ``root``."""
+    """Return the JSON value of a struct of the message ``root``."""
     own = layout_of(root, value.spec, version)
     found = {}
     for slot in (*own.plain, *own.tagged.values()):
@@ -47,7 +47,7 @@ def camel_case(name: str) -> str:
 
 
 def has_records(root: type[Message]) -> bool:
-    """Whether some field holds record bytes."""
+    """True if a field holds record bytes."""
     structs = [root.message_spec.root, *root.message_spec.structs.values()]
     return any(field.kind == "records" for struct in structs for field in struct.fields)
 

@@ -27,12 +27,12 @@ _MOVED = ("common.record.internal.", "common.utils.internals.")  # in 4.x, from 
 
 
 class OfficialClassesError(Exception):
-    """The Java process ended or fell silent; the text is the end of what it said."""
+    """The Java process ended or did not answer; the text is the end of its output."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """A release whose broker and client are judged with; ``streams``: the nearest on Maven."""
+    """A release of the broker and the client that judge ours; ``streams``: the nearest on Maven."""
 
     name: str
     streams: str
@@ -138,7 +138,7 @@ class OfficialClasses:
                 self._java.stdin.write(line + "\n")
                 self._java.stdin.flush()
             asked.put(None)
-        except BaseException as error:  # shown to whoever reads the answers
+        except BaseException as error:  # raised where the answers are read
             asked.put(error)
 
     def _last_words(self) -> str:

@@ -43,7 +43,7 @@ def _read_back(
 
 
 def compare_built(kind: str, batch: Batch, answer: dict[str, Any], count: Count) -> None:
-    """The same bytes; of compressed batches the same before compression."""
+    """Compare the bytes; of compressed batches those before compression."""
     count.compared += 1
     count.layouts.add(kind)
     if "error" in answer:
@@ -55,7 +55,9 @@ def compare_built(kind: str, batch: Batch, answer: dict[str, Any], count: Count)
 
 
 def unlike(theirs: bytes, ours: bytes) -> str:
-    """What differs: any byte; where compressors had a say, what was compressed and the headers."""
+    """Return the difference: any byte; of compressed batches the bytes before compression, and the
+    headers.
+    """
     if theirs == ours:
         return ""
     try:
@@ -74,13 +76,13 @@ def _unpacked(packed: list[tuple[int, bytes]]) -> list[str]:
 
 
 def _head(data: bytes) -> list[dict[str, Any]]:
-    """All but what depends on how well the compressor did."""
+    """Return the header, except for the fields that depend on the compressor."""
     read, _ = our_batches.read(data)
     return [{**batch, "size_bytes": 0, "checksum": 0} for batch in read]
 
 
 def compare_read(kind: str, raw: bytes, answer: dict[str, Any], count: Count) -> None:
-    """Both read the same values out of the bytes."""
+    """Compare the values that both read out of the bytes."""
     count.compared += 1
     if "error" in answer:
         count.problems.append(f"{kind}: the official reader says {answer['error']}")

@@ -28,9 +28,9 @@ MAGIC_AT = 16
 
 
 def check_compacted(official: OfficialClasses, each: int, seed: int) -> Count:
-    """What is left of a batch, some records, none, or with a horizon for its tombstones.
+    """Compare the rest of a batch that keeps some records, none, or tombstones up to a horizon.
 
-    Theirs can be read; of magic 2, ours is the same.
+    Ours can read theirs; of magic 2, ours is the same.
     """
     count = Count()
     chance = random.Random(seed)
@@ -56,7 +56,7 @@ def check_compacted(official: OfficialClasses, each: int, seed: int) -> Count:
 
 
 def our_rest(raw: bytes, choice: dict[str, Any]) -> bytes:
-    """What the reference broker leaves of the batch."""
+    """Return the rest of the batch that the reference broker keeps."""
     (batch,) = decode_batches(raw)
     offsets = [batch.base_offset + (record.offset_delta or 0) for record in batch.records]
     kept = [position for position, offset in enumerate(offsets) if offset in choice["keep"]]
@@ -97,19 +97,19 @@ def _conversion(raw: bytes, magic: int, first: int) -> dict[str, Any]:
 
 
 def by_run(raw: bytes, to_magic: int, first_offset: int) -> bytes:
-    """Ours, of any magic."""
+    """Return our conversion of a batch of any magic."""
     return down_convert_run(raw, to_magic, first_offset, limit_bytes=our_batches.LIMIT_BYTES)
 
 
 def by_batch(raw: bytes, to_magic: int, first_offset: int) -> bytes:
-    """Ours, of magic 2 alone."""
+    """Return our conversion of a batch of magic 2 alone."""
     return b"".join(down_convert(one, to_magic, first_offset) for one in decode_batches(raw))
 
 
 def compare_converted(
     kind: str, ours: bytes | CodecError, answer: dict[str, Any], count: Count
 ) -> None:
-    """The same bytes; with compression the same before it; or refused by both."""
+    """Compare the bytes, with compression those before it; both may also refuse."""
     count.compared += 1
     count.layouts.add(kind)
     if isinstance(ours, CodecError) or "error" in answer:
@@ -144,7 +144,7 @@ def check_up_conversion(official: OfficialClasses, each: int, seed: int) -> Coun
 
 
 def _target(chance: random.Random, batch: Batch, raw: bytes) -> dict[str, Any]:
-    """The batch to append to: what the set does not tell."""
+    """Draw the batch to append to: the properties that the set does not contain."""
     by_broker = chance.random() < 0.3
     return {
         **batch,
@@ -159,7 +159,7 @@ def _target(chance: random.Random, batch: Batch, raw: bytes) -> dict[str, Any]:
 
 
 def compare_appended(kind: str, ours: bytes, answer: dict[str, Any], count: Count) -> None:
-    """The same batch, but for what depends on the compressor."""
+    """Compare the batches, except for the parts that depend on the compressor."""
     count.compared += 1
     count.layouts.add(kind)
     if "error" in answer:

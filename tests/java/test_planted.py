@@ -1,4 +1,4 @@
-"""What is planted is seen: a wrong definition, value or byte in every part of the check."""
+"""Each part of the check finds a planted error: a wrong definition, value or byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for what another process does."""
+"""Waits for another process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POLL_S = 0.02
 
 
 def await_right(look: Callable[[], T], is_right: Callable[[T], object], what: str) -> T:
-    """What ``look`` gives as soon as it is right; fails with ``what`` and the last that it gave."""
+    """Return the first right result of ``look``; fail with ``what`` and the last result."""
     deadline = time.monotonic() + HANGS_AFTER_S
     while not is_right(found := look()):
         if time.monotonic() > deadline:
@@ -23,5 +23,5 @@ def await_right(look: Callable[[], T], is_right: Callable[[T], object], what: st
 
 
 def await_that(holds: Callable[[], object], what: str) -> None:
-    """Ask again and again until it holds; where it never does the test fails with ``what``."""
+    """Ask again and again until it holds; if it never does, fail with ``what``."""
     await_right(holds, bool, what)

@@ -1,9 +1,10 @@
-"""Bad input, command by command: one sentence that says what, where and what to do, and an exit.
+"""Bad input, command by command: an exit, and one sentence with the problem, its place and the
+remedy.
 
-The rooms test their own refusals in detail: tests/targets/test_spec.py (target strings),
+The packages test their own refusals in detail: tests/targets/test_spec.py (target strings),
 test_external.py (addresses), test_java.py, test_kafka.py (a port taken meanwhile);
 tests/conformance/test_journal.py, test_parquet.py, test_profile.py; tests/reports/test_refusals.py.
-Here is what a user sees of them.
+These tests show the output that a user sees.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ INSTALL_JAVA = "pip install 'kafka-conformance[java]'"
 
 
 def _told(words: tuple[str, ...], exit_code: int) -> str:
-    """Standard output and error of a command, one line; it has said what it says in a sentence."""
+    """Return standard output and error of a command as one line; assert exit and one error."""
     ended = CliRunner().invoke(main, words)
     assert ended.exit_code == exit_code, ended.output
     assert "Traceback" not in ended.output
@@ -260,7 +261,7 @@ def test_garbage_after_a_good_beginning_is_the_brokers_failure(tmp_path: Path) -
 
 
 def test_a_broker_of_somebody_else_that_dies_in_the_middle(tmp_path: Path) -> None:
-    """It is said that it died and that the rest was not judged; nothing looks green."""
+    """The output reports the broker's death and the cases not judged; no result is green."""
     with ReferenceBroker(log_dir=tmp_path / "logs") as theirs:
         assert theirs.pid is not None
         pid, spec = theirs.pid, f"external:{theirs.addresses[0]}"
@@ -272,7 +273,9 @@ def test_a_broker_of_somebody_else_that_dies_in_the_middle(tmp_path: Path) -> No
 
 
 def test_a_target_that_dies_in_the_middle(tmp_path: Path) -> None:
-    """It is said that it died, and how; another stands in for it, and yet nothing looks green."""
+    """The output reports the target's death and its cause; a new one replaces it, but the run is
+    red.
+    """
 
     def broker(running: psutil.Process) -> int:
         (broker,) = [
@@ -290,7 +293,7 @@ def test_a_target_that_dies_in_the_middle(tmp_path: Path) -> None:
 def _killed_in_the_middle(
     out: Path, spec: str, broker: Callable[[psutil.Process], int]
 ) -> tuple[int, str]:
-    """Exit code and output of a run whose broker, by its pid, is killed after the first check."""
+    """Return exit code and output of a run; its broker is killed after the first check."""
     command = [sys.executable, "-m", "harness.cli", "run", "--requirement", "CONN-00*"]
     with subprocess.Popen(
         [*command, "--target", spec, "--out", str(out)], stdout=subprocess.PIPE, text=True

@@ -26,7 +26,7 @@ THING = Artifact("4.4.0", "org.example", "thing", "1.0", None, SHA256, len(CONTE
 
 
 def _refused(out: Path) -> str:
-    """What `run` says of a target that it does not begin with; nothing is left of it."""
+    """Return the message of `run` about a target that cannot start; no output remains."""
     words = ["run", "--target", "kafka:4.4.0", "--out", str(out)]
     ended = CliRunner().invoke(main, words)
     assert ended.exit_code == 2, ended.output

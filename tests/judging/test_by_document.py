@@ -1,4 +1,4 @@
-"""What asks no broker runs under by-document alone, and is not_applicable to every broker."""
+"""Tests that ask no broker run under by-document alone, and are not_applicable to every broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was done to a cluster, and what a workload saw of it, reaches the run's files."""
+"""Actions on a cluster, and the operations of a workload, reach the run's files."""
 
 from __future__ import annotations
 

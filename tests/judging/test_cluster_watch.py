@@ -1,4 +1,4 @@
-"""What the doors of a cluster are answered, and which requirement tells of what is wrong in it."""
+"""Answers of a cluster's brokers, and the requirement that each contradiction in them breaks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def metadata(
 
 
 def nameless(answer: MetadataResponse) -> MetadataResponse:
-    """As it was before topics had ids."""
+    """Return the answer without topic ids, as in versions before them."""
     answer.topics[0].topic_id = UUID(int=0)
     return answer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import main
+from harness.conformance.catalogue import load_catalogue
 
 
 def _invoke(*words: str) -> Result:
@@ -40,6 +42,12 @@ def test_run_says_what_it_found_as_json(
     assert run["target"] == "reference"
     assert run["requirements"] == {"APIV-001": "passed", "APIV-002": "passed"}
     assert (out / "results" / f"run={run['run']}" / "part-0.parquet").exists()
+
+
+def test_run_prints_the_verdicts_of_requirements_that_were_selected(tmp_path: Path) -> None:
+    ended = _invoke("run", "--requirement", "APIV-001", "--out", str(tmp_path))
+    statement = load_catalogue().requirement("APIV-001").statement
+    assert f"reference: APIV-001 passed: {statement}" in ended.output.splitlines()
 
 
 def test_no_escape_codes_where_nobody_looks(
@@ -91,6 +99,10 @@ def test_wrong_usage_is_told_and_exits_2(
 def test_requirements_show_and_coverage() -> None:
     shown = _invoke("requirements", "show", "PROD-011")
     assert "CORRUPT_MESSAGE" in shown.output
+    tests = r"^tests +suites/protocol/test_prod\w*\.py:\d+ test_\w+ \(Produce 0-2, 3\+\)$"
+    assert re.search(tests, shown.output, re.MULTILINE)
+    assert re.search(r"^defects +tests/defects/\w+\.py:\d+$", shown.output, re.MULTILINE)
+    assert "run --requirement PROD-011" in shown.output
     covered = json.loads(_invoke("requirements", "coverage", "--json").output)
     judged_ids = {name for area in covered["areas"] for name in area["judged"]}
     assert "CONN-003" in judged_ids

@@ -1,4 +1,4 @@
-"""The broker that is thrown away: one for all who ask, another when it has died."""
+"""The broker that is thrown away: all tests share one, and get another when it has died."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was done on the way to the broker reaches the run's fault journal, from each process."""
+"""Faults between client and broker reach the run's fault journal, from each process."""
 
 from __future__ import annotations
 

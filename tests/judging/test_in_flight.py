@@ -1,4 +1,4 @@
-"""One request at a time, and again until answered: read from what rules on a link told."""
+"""One request at a time, and again until answered: judged from the events of a link's rules."""
 
 from __future__ import annotations
 

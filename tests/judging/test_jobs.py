@@ -1,4 +1,4 @@
-"""How many test processes ``--jobs fit`` makes."""
+"""The number of test processes that ``--jobs fit`` starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are passed over by their text hold no test of what is asked for."""
+"""Files that are skipped because of their text contain none of the selected tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_file_is_passed_over_when_all_it_names_is_other(text: str, may: bool) 
 
 
 def _judged_in(path: Path) -> set[str]:
-    """What its functions are marked with."""
+    """The requirements in the marks of its functions."""
     module = importlib.import_module(
         ".".join(path.relative_to(SUITES.parent).with_suffix("").parts)
     )

@@ -1,4 +1,4 @@
-"""A broker of a test's own whose data outlives its process: ended, looked into, started again."""
+"""A test's own broker with data that outlives its process: ended, examined, started again."""
 
 from pathlib import Path
 

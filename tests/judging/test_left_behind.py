@@ -1,4 +1,4 @@
-"""What a run leaves behind: no process, no temporary folder; its data only where that is wanted."""
+"""After a run no process and no temporary folder is left; its data only where that is wanted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Place:
         return {**os.environ, "TMPDIR": str(self.temporary), MARK: str(self.folder)}
 
     def processes(self) -> list[psutil.Process]:
-        """All that were started in this place, whoever their parent is now."""
+        """Return all processes that were started in this place, also orphans."""
         return [process for process in psutil.process_iter() if self._is_ours(process)]
 
     def _is_ours(self, process: psutil.Process) -> bool:
@@ -61,7 +61,7 @@ class Place:
         return sorted(path.name for path in self.temporary.iterdir())
 
     def data(self) -> list[Path]:
-        """The data folders that were kept."""
+        """Return the data folders that were kept."""
         return sorted(self.out.glob("runs/*/data/*"))
 
 

@@ -1,4 +1,4 @@
-"""Which tests share a private broker: those with the same mark and, if it is tuned, settings."""
+"""Tests share a private broker if they have the same mark and, if it is tuned, settings."""
 
 from __future__ import annotations
 

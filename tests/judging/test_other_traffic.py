@@ -1,4 +1,4 @@
-"""What other clients do to a broker changes no verdict about it."""
+"""The traffic of other clients changes no verdict about a broker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AREAS = [
     *("APIV", "CONF", "COORD", "DELR", "FETCH", "GRP", "IDEM"),
     *("LISTO", "META", "OFFS", "PROD", "QUOTA", "TOPIC"),
 ]
-"""Those whose promises are about more than one connection or one log."""
+"""Areas with promises about more than one connection or one log."""
 
 Verdicts = dict[tuple[str, int], tuple[str, str]]
 """Verdict and reason, by case and check."""
@@ -35,7 +35,7 @@ Verdicts = dict[tuple[str, int], tuple[str, str]]
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not transactions])
 def test_each_kind_of_traffic_comes_to_its_end(kind: Round, broker_address: str) -> None:
-    """But for transactions, which the built-in broker does not serve."""
+    """All kinds except transactions, which the built-in broker does not serve."""
     host, port = broker_address.split(":")
     with closing(door((host, int(port)), "strangers")) as asked:
         kind(asked)
@@ -49,7 +49,7 @@ def _target(release: str, folder: Path) -> Target:
 
 
 def _verdicts(folder: Path, target: Target, release: str) -> Verdicts:
-    """Of the tests that share a broker with others."""
+    """The verdicts of the tests that share a broker with others."""
     folder.mkdir()
     access = folder / "access.toml"
     access.write_text(f'implementation = "Apache Kafka"\nrelease = "{release}"\n')

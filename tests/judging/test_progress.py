@@ -1,4 +1,4 @@
-"""What a run that goes on shows: how far it is, and what it waits for."""
+"""The progress of a run as it is shown: the cases done, and the cases or steps it waits for."""
 
 from __future__ import annotations
 

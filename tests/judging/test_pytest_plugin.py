@@ -223,7 +223,7 @@ def test_a_retry_buys_a_label_and_no_pass(suite: SmallSuite) -> None:
 
 
 def test_each_attempt_has_names_of_its_own(suite: SmallSuite) -> None:
-    """What an earlier one made may not be gone yet."""
+    """The topics of an earlier attempt may still exist."""
     ended = suite.write(
         """
         @judges("CONN-001")

@@ -1,4 +1,4 @@
-"""What tests sent and received reaches the run's counts, from each process."""
+"""Messages that tests sent and received reach the run's counts, from each process."""
 
 from __future__ import annotations
 

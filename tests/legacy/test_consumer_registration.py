@@ -28,12 +28,12 @@ SUBSCRIPTIONS: list[Subscription] = [
 
 
 class RegistrationMachine(RuleBasedStateMachine):
-    """Every change; what has an owner afterwards is worked out without range assignment."""
+    """Every change; the owners expected afterwards are computed without range assignment."""
 
     def __init__(self) -> None:
         super().__init__()
         self.registration = Registration()
-        self.stale: set[str] = set()  # groups that nothing has told of a topic they consume
+        self.stale: set[str] = set()  # groups not notified of a topic they consume
 
     def _change(self, expected: set[str], found: set[str], before: dict[Owned, str]) -> None:
         assert found == expected

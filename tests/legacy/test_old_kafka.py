@@ -1,4 +1,4 @@
-"""What real brokers and consumers of the ZooKeeper years wrote, read by ours and written again."""
+"""Data of real brokers and consumers of the ZooKeeper years, read by ours and written again."""
 
 from __future__ import annotations
 

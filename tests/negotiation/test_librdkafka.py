@@ -1,4 +1,4 @@
-"""The real librdkafka sends what its file says, and has the features that it says."""
+"""The real librdkafka sends the versions in its file, and has the features in it."""
 
 import logging
 import re
@@ -29,7 +29,7 @@ NAMES = {
     "ApiVersion": "ApiVersions",
     "IncrementalAlterConfigsRequest": "IncrementalAlterConfigs",
 }
-"""What the library calls otherwise in its log."""
+"""Names in the library's log that differ from the protocol's."""
 NOT_A_FLAG = {"ConsumerProtocol"}  # a setting of the consumer: group.protocol
 DONE = {
     "ApiVersions", "Metadata", "Produce", "Fetch", "ListOffsets", "FindCoordinator", "JoinGroup",
@@ -40,7 +40,7 @@ DONE = {
 
 
 class Log(logging.Handler):
-    """What the library says of itself: versions sent, features enabled."""
+    """The library's log: versions sent, features enabled."""
 
     def __init__(self) -> None:
         super().__init__()

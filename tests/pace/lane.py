@@ -28,7 +28,7 @@ _SCALE = pytest.StashKey[int]()
 
 
 class Lane:
-    """What became of the lane's cases, in the process that tells it."""
+    """The results of the lane's cases, in the process that prints them."""
 
     def __init__(self) -> None:
         self.too_slow: dict[str, pytest.TestReport] = {}
@@ -84,7 +84,7 @@ def _is_bound(mark: pytest.Mark | None) -> bool:
 
 @pytest.fixture
 def clock_scale(request: pytest.FixtureRequest) -> int:
-    """What every time of a test of the lane is multiplied by."""
+    """The factor of every time of a test of the lane."""
     scale: int = request.node.stash[_SCALE]
     return scale
 

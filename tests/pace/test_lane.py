@@ -1,4 +1,4 @@
-"""The clock lane as a run of pytest shows it: who is in it, and what becomes of a case."""
+"""The clock lane as a run of pytest shows it: its tests, and the results of its cases."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Ended:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What the last line tells: outcome to number."""
+        """The counts of the last line: outcome to number."""
         last = self.output.strip().splitlines()[-1]
         return {what: int(number) for number, what in re.findall(r"(\d+) ([a-z]+)", last)}
 
@@ -122,7 +122,7 @@ def test_a_node_id_names_a_case_of_the_lane(tmp_path: Path) -> None:
 def test_a_case_is_made_again_where_the_machine_starved(
     tmp_path: Path, failing: int, starved: int, code: int, outcome: str
 ) -> None:
-    """It fails so many times, and the machine starves in so many attempts."""
+    """The test fails ``failing`` times; the machine starves in the first ``starved`` attempts."""
     options = [f"--failing={failing}", f"--starved={starved}", "-m", "clock"]
     ended = run(tmp_path, str(tmp_path), *options)
     assert ended.code == code, ended.output

@@ -1,4 +1,4 @@
-"""What the watch of the machine's pace notes, and how it makes a silence longer."""
+"""The measurements of the machine's pace, and the silences that they extend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Clock:
 
 
 def woken(*after_ms: float, work_share: float = 0) -> Pace:
-    """A pace whose watch woke so long after the wake before; the process worked in that time."""
+    """Return a pace with these times between its wakes; the process worked a share of each."""
     clock, worked = Clock(), Clock()
     pace = Pace(clock, worked)
     for each_ms in after_ms:
@@ -81,7 +81,7 @@ def test_a_pause_of_the_process_is_felt() -> None:
 
 
 def left_with(monkeypatch: pytest.MonkeyPatch, for_ms: float, lost_share: float) -> float:
-    """How long a time of silence lasts where so much of each millisecond is lost."""
+    """Return the duration of a silence, in ms, if this share of each millisecond is lost."""
 
     class Losing(Pace):
         @property

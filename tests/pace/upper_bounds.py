@@ -22,7 +22,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Kind(Enum):
-    """What an expression is."""
+    """Kinds of expressions."""
 
     OTHER = 0
     NAMED_SPAN = 1  # by its name only
@@ -36,7 +36,7 @@ Names = Mapping[str, Kind]
 
 
 def upper_bounds(source: str) -> list[int]:
-    """The lines of such assertions outside of functions with the lane's mark."""
+    """Return the lines of such assertions outside of functions with the lane's mark."""
     module = ast.parse(source)
     returned = _returned(module)
     found: list[int] = []
@@ -48,7 +48,7 @@ def upper_bounds(source: str) -> list[int]:
 
 
 def _outermost(node: ast.AST) -> Iterator[Function]:
-    """Functions of a module and of its classes; what is nested is read with its function."""
+    """Yield functions of a module and of its classes; nested ones are read with their function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Function):
             yield child
@@ -62,7 +62,7 @@ def _is_marked(node: Function | ast.ClassDef) -> bool:
 
 
 def _returned(module: ast.Module) -> dict[str, Kind]:
-    """By name, functions of the module that give a time."""
+    """Return the functions of the module that return a time, by name."""
     kinds: dict[str, Kind] = {}
     for function in ast.walk(module):
         if isinstance(function, Function):
@@ -78,7 +78,7 @@ def _returned(module: ast.Module) -> dict[str, Kind]:
 
 
 def _assigned(function: Function, known: Names) -> dict[str, Kind]:
-    """The names that stand for times, in the order of the text."""
+    """Return the names that stand for times, in the order of the text."""
     names = dict(known)
     assignments = [
         node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.NamedExpr)
@@ -102,7 +102,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _kind(node: ast.expr, names: Names) -> Kind:
-    """What this expression is, by the names that are known."""
+    """Return the kind of this expression, by the known names."""
     match node:
         case ast.Call():
             return _kind_of_call(node, names)

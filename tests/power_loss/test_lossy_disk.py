@@ -1,4 +1,4 @@
-"""What a cut takes and what it leaves, and that nothing of a disk outlives its owner."""
+"""The writes that a cut takes and leaves; and nothing of a disk outlives its owner."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_what_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def loops_of(scratch: str) -> list[str]:
-    """Loop devices whose file is, or was, in this folder."""
+    """Return the loop devices with a file that is, or was, in this folder."""
     files = Path("/sys/block").glob("loop*/loop/backing_file")
     return [str(each) for each in files if scratch in each.read_text()]
 

@@ -20,8 +20,8 @@ from tests.power_model.rounds import Counts, play
     help="In which order names reach the disk: all in one, or those of each folder.",
 )
 def main(rounds: int, seed: int, names: str) -> None:
-    """Tell each disk on which a promise is broken, then how many there were. Exit 1: one was."""
-    logging.getLogger("harness").setLevel(logging.ERROR)  # recovery tells what it cuts
+    """Print each disk on which a promise is broken, then the totals. Exit 1 if there is one."""
+    logging.getLogger("harness").setLevel(logging.ERROR)  # recovery logs each truncation
     counts = Counts()
     for number in range(seed, seed + rounds):
         for told in play(number, counts, journal=names == "journal"):

@@ -23,7 +23,7 @@ ROOT = 0
 
 
 class Write(NamedTuple):
-    """To a file, at this byte."""
+    """A write to a file at this byte."""
 
     file: int
     at: int
@@ -31,20 +31,20 @@ class Write(NamedTuple):
 
 
 class Resize(NamedTuple):
-    """A file is as long as this now."""
+    """A change of a file's length to this size."""
 
     file: int
     size: int
 
 
 class FlushFile(NamedTuple):
-    """What is in a file is on the disk."""
+    """The contents of a file are flushed to the disk."""
 
     file: int
 
 
 class Link(NamedTuple):
-    """A folder has a new file, or folder, of this name."""
+    """A new file or folder in a folder, with this name."""
 
     folder: int
     name: str
@@ -53,7 +53,7 @@ class Link(NamedTuple):
 
 
 class Rename(NamedTuple):
-    """Within a folder, in place of what may be there."""
+    """A rename within a folder; it replaces an entry with the new name."""
 
     folder: int
     old: str
@@ -61,14 +61,14 @@ class Rename(NamedTuple):
 
 
 class Unlink(NamedTuple):
-    """A name is gone from a folder."""
+    """The removal of a name from a folder."""
 
     folder: int
     name: str
 
 
 class FlushNames(NamedTuple):
-    """The names in a folder are on the disk."""
+    """A flush of a folder: its names are on the disk."""
 
     folder: int
 
@@ -98,7 +98,7 @@ def _change(names: Names, call: Change) -> None:
 
 
 class Disk:
-    """Takes calls in their order; at any time it may be asked what a power loss leaves."""
+    """Takes calls in their order; at any time it can return the files after a power loss."""
 
     def __init__(self, *, journal: bool = True) -> None:
         self._journal = journal
@@ -108,7 +108,7 @@ class Disk:
         self._changes: list[Change] = []
 
     def take(self, call: Call) -> None:
-        """The next call."""
+        """Apply the next call."""
         match call:
             case Write() | Resize():
                 self._files[call.file].pending.append(call)
@@ -131,14 +131,14 @@ class Disk:
         return self._journal or change.folder == flush.folder
 
     def everything(self) -> dict[Path, bytes]:
-        """All files, as they are while there is power."""
+        """Return all files as they are without a power loss."""
         names = {folder: dict(found) for folder, found in self._names.items()}
         for change in self._changes:
             _change(names, change)
         return dict(self._tree(names, None, Random(0)))
 
     def left(self, random: Random) -> dict[Path, bytes]:
-        """All files after a power loss; a folder without files is not told of."""
+        """Return all files after a power loss; folders without files are left out."""
         names = {folder: dict(found) for folder, found in self._names.items()}
         for change in self._changes_left(random):
             _change(names, change)

@@ -1,7 +1,7 @@
-"""All that a process does to the files below a folder, as it happens.
+"""Recording of all changes that a process makes to the files below a folder.
 
-The storage writes by the functions of ``os`` alone (``pathlib`` by the same), so these are where it
-is watched. That nothing passes by is held by :meth:`Recording.expect_whole`.
+The storage writes with functions of ``os`` only (``pathlib`` uses the same), so these are patched.
+:meth:`Recording.expect_whole` checks that no change bypasses them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Forgets = Callable[[Path], bool]
 
 
 class Recording:
-    """``calls`` below ``root`` so far, which is an empty folder at first.
+    """Records file calls below ``root`` in ``calls``; ``root`` is an empty folder at first.
 
-    ``forgets``: files and folders whose flush is left out, as by a mistake in the storage.
+    ``forgets``: files and folders without a flush, as by a mistake in the storage.
     """
 
     def __init__(self, root: Path, forgets: Forgets = lambda _: False) -> None:
@@ -45,12 +45,12 @@ class Recording:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Whoever calls these meanwhile is watched, in any thread."""
+        """Record the calls of all threads inside the context."""
         with mock.patch.multiple(os, **{name: getattr(self, f"_{name}") for name in _WATCHED}):
             yield
 
     def expect_whole(self) -> None:
-        """What is there is what the calls make."""
+        """Assert that the recorded calls result in the files below ``root``."""
         disk = Disk()
         for call in self.calls:
             disk.take(call)
@@ -104,7 +104,7 @@ class Recording:
             self.calls.append(Resize(self._number(place), size))
 
     def _fsync(self, descriptor: int) -> None:
-        """It is only noted: the disk is a model."""
+        """Record the flush without doing it: the disk is a model."""
         place = self._opened.get(descriptor)
         if place is None:
             self._real["fsync"](descriptor)

@@ -1,4 +1,4 @@
-"""What is left on a disk, recovered by the storage, against what has to be there."""
+"""Check of a disk after a power loss: the recovered logs against the required contents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Broken(AssertionError):
 
 
 def write_out(files: Mapping[Path, bytes], folder: Path) -> None:
-    """A folder with these files and no others."""
+    """Make the folder contain these files and no others."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, data in files.items():
@@ -31,13 +31,13 @@ def write_out(files: Mapping[Path, bytes], folder: Path) -> None:
 
 
 def expect_recovered(folder: Path, histories: Mapping[str, History], calls: int) -> int:
-    """All logs in the folder, as a power loss behind so many calls left it; in how many is a gap.
+    """Check all logs as a power loss behind ``calls`` calls left them; return the number of gaps.
 
-    A gap: records are missing between segments, none of which was flushed; one ends earlier than
-    it did, with a whole batch, and the next one is there. Kafka's recovery (LogLoader.recoverLog)
-    goes on behind a segment of which nothing has to be cut, and so does ours.
+    A gap: records are missing between segments, none of which was flushed; one segment ends earlier
+    than it did, with a whole batch, and the next one is there. A log counts once. Kafka's recovery
+    (LogLoader.recoverLog) goes on behind a segment that needs no cut, and so does ours.
 
-    Raises Broken, and whatever the storage raises where it cannot recover.
+    Raises Broken, and any error of a storage that cannot recover.
     """
     logs, kept, gaps = LogDirectory(folder), dict[str, Found](), 0
     try:
@@ -59,7 +59,7 @@ def expect_recovered(folder: Path, histories: Mapping[str, History], calls: int)
 
 
 def records_of(partition: Partition) -> Found:
-    """All that a consumer is given; checksums are verified."""
+    """Return all records that a consumer receives; checksums are verified."""
     log = partition.log
     return [
         (batch.base_offset + (record.offset_delta or 0), record.key, record.value)
@@ -75,7 +75,7 @@ def _must(holds: bool, told: str) -> None:
 
 
 def _last(noted: list[tuple[int, int]], calls: int) -> int:
-    """The highest that was noted before the power was lost; 0: nothing."""
+    """Return the last value noted before the power loss; 0: none."""
     return max((at for number, at in noted if number <= calls), default=0)
 
 
@@ -107,7 +107,7 @@ def _has_gap(partition: Partition, history: History, calls: int) -> bool:
 
 
 def _expect_sent(found: Found, wanted: list[Sent], where: str) -> None:
-    """No garbage, and all in order."""
+    """Check that the log has no garbage and all records in order."""
     sent = {(one.offset, one.key, one.value) for one in wanted}
     for one in found:
         _must(one in sent, f"{where}, there is {one}, which was not sent")
@@ -115,7 +115,7 @@ def _expect_sent(found: Found, wanted: list[Sent], where: str) -> None:
 
 
 def _expect_more(partition: Partition, history: History) -> None:
-    """The producer may repeat its last batch, which is known, and go on."""
+    """Check that the producer can repeat its last batch, which is known, and go on."""
     log = partition.log
     if log.end_offset == 0 or log.end_offset > len(history.sent):
         return

@@ -34,7 +34,7 @@ class Counts:
 def play(
     seed: int, counts: Counts, *, journal: bool = True, forgets: Forgets = lambda _: False
 ) -> Iterator[str]:
-    """Tells each disk on which a promise is broken; the same seed does the same again."""
+    """Yield a text for each disk with a broken promise; the same seed gives the same disks."""
     random = Random(seed)
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as place:
         root, after = Path(place, "disk"), Path(place, "after")

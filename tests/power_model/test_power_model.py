@@ -51,7 +51,7 @@ MISTAKES: dict[str, tuple[Forgets, str]] = {
     "a checkpoint file": (lambda path: path.suffix == ".tmp", "its start was noted as"),
     "the names of checkpoint files": (lambda path: path.name == "disk", "its start was noted as"),
 }
-"""What is not flushed, and a promise that is broken by it."""
+"""Files that are not flushed, and the promise that is broken by it."""
 
 
 @pytest.mark.parametrize(("forgets", "told"), MISTAKES.values(), ids=MISTAKES)
@@ -62,7 +62,7 @@ def test_a_flush_that_is_missing_is_seen(forgets: Forgets, told: str) -> None:
 
 
 def _left(*calls: object) -> list[dict[Path, bytes]]:
-    """What many power losses leave behind these calls, each once."""
+    """Return the distinct files that many power losses leave behind these calls."""
     disk, found = Disk(), list[dict[Path, bytes]]()
     for call in calls:
         disk.take(call)  # type: ignore[arg-type]

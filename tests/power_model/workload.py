@@ -1,4 +1,4 @@
-"""What is done to logs in a folder, drawn by a seed, and what may be asked of them at each time."""
+"""A workload on logs in a folder, drawn by a seed, and the required contents at each time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PRODUCER, EPOCH = 9, 7
 
 
 class HeldFlusher:
-    """In place of the flusher's thread: what it has to do is done when it is told to."""
+    """Replacement of the flusher's thread: holds tasks until ``work`` or ``shutdown`` runs."""
 
     held: ClassVar[list[Callable[[], None]]] = []
 
@@ -65,18 +65,18 @@ class HeldFlusher:
 
     @classmethod
     def work(cls) -> None:
-        """All that is held."""
+        """Run all held tasks."""
         while cls.held:
             cls.held.pop(0)()
 
     def shutdown(self) -> None:
-        """As the thread's end, which waits for what it has to do."""
+        """Run all held tasks, as the thread does before its end."""
         self.work()
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A record that was appended, acknowledged when so many calls had been made."""
+    """A record that was appended, and acknowledged after this number of calls."""
 
     offset: int
     key: bytes | None
@@ -87,7 +87,7 @@ class Sent:
 
 @dataclass(slots=True)
 class History:
-    """Of a partition; what is noted holds from that number of calls on."""
+    """The history of a partition; each note holds from its number of calls on."""
 
     topic: str
     sent: list[Sent] = field(default_factory=list)
@@ -101,7 +101,7 @@ class History:
 
 
 def open_partition(logs: LogDirectory, topic: str, now: TimeMs) -> Partition:
-    """A replica that leads alone, its log in this folder."""
+    """Return a replica that leads alone, with its log in this folder."""
     host = ReplicaHost(OWN, storage=LogDirectories([logs]))
     registration = PartitionRegistration((OWN,), (OWN,), OWN, LeaderEpoch(0))
     producers = ProducerStates(ProducerExpiration(86_400_000, 600_000), RememberedProducers())
@@ -132,7 +132,7 @@ class Workload:
         ]
 
     def run(self, steps: int, *, ends_in_order: bool = False) -> None:
-        """So many steps and the end, watched; without ``ends_in_order`` it is that of a kill."""
+        """Run so many steps and record them; then end in order, or else as by a kill."""
         weights = [weight for weight, _ in self._steps]
         with ExitStack() as stack:
             stack.enter_context(mock.patch.object(log_directory, "ThreadPoolExecutor", HeldFlusher))
@@ -163,7 +163,7 @@ class Workload:
         return self.histories[topic], self._partitions[topic]
 
     def _note(self) -> None:
-        """What has to be there from now on."""
+        """Note the recovery point and start offset that each log must keep from now on."""
         for topic, partition in self._partitions.items():
             log, history = partition.log, self.histories[topic]
             assert isinstance(log, StoredLog)

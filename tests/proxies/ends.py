@@ -1,4 +1,4 @@
-"""Both ends of a relay as plain sockets, and what must be gone when it has stopped."""
+"""Both ends of a relay as plain sockets, and checks for leftovers after it has stopped."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def relayed(rule: FrameRule | None = None, receive_bytes: int = 0) -> Iterator[E
 
 
 def read(sock: socket.socket, count: int) -> bytes:
-    """Exactly so many bytes, fewer at the end of the stream."""
+    """Read exactly so many bytes, fewer at the end of the stream."""
     data = b""
     while len(data) < count:
         piece = sock.recv(count - len(data))
@@ -55,7 +55,7 @@ def read(sock: socket.socket, count: int) -> bytes:
 
 
 def read_to_end(sock: socket.socket) -> bytes:
-    """All bytes up to the end of the stream."""
+    """Read all bytes up to the end of the stream."""
     data = bytearray()
     while piece := sock.recv(65536):
         data += piece
@@ -63,7 +63,7 @@ def read_to_end(sock: socket.socket) -> bytes:
 
 
 def in_background(sock: socket.socket, pieces: list[bytes], *, end: bool) -> threading.Thread:
-    """Sends the pieces one by one, and half-closes."""
+    """Send the pieces one by one in a thread; half-close then if ``end``."""
 
     def send() -> None:
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""A loop that is driven by hand: its time stands still until it is told to go on, no socket."""
+"""A loop without sockets that a test drives by hand: its time advances only on request."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from contextvars import Context
 from typing import Any
 
-MOST_CALLS = 200_000  # of one script: who needs more goes round in circles
+MOST_CALLS = 200_000  # of one script: one that needs more runs in a circle
 
 
 class HandLoop:
-    """What the proxies ask of a loop, and no more.
+    """The functions of a loop that the proxies use, and no more.
 
-    ``run`` does what is to be done now, ``advance`` lets time pass. What a callback raises comes
-    out of them. ``dial`` says what becomes of who wants to connect.
+    ``run`` runs what is ready, ``advance`` lets time pass. Both raise the exceptions of callbacks.
+    ``dial`` is called for each connection that the proxies open.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class HandLoop:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """The running loop of this thread."""
+        """Make this the running loop of the thread."""
         asyncio._set_running_loop(self._self)
         try:
             yield
@@ -43,7 +43,7 @@ class HandLoop:
 
     @property
     def timers(self) -> list[asyncio.TimerHandle]:
-        """Those that are still to come."""
+        """The timers that are still to come."""
         return [timer for timer in self._timers if not timer.cancelled()]
 
     @property
@@ -53,7 +53,7 @@ class HandLoop:
         return self._timers[0].when() if self._timers else None
 
     def run(self) -> bool:
-        """All that is ready, and what that makes ready; whether there was anything."""
+        """Run all ready callbacks, and those that they add. True if there were any."""
         any_ran = bool(self._ready)
         while self._ready:
             handle = self._ready.popleft()
@@ -67,7 +67,7 @@ class HandLoop:
         return any_ran
 
     def turn(self, until_s: float) -> bool:
-        """The time of the next timer, if it comes by then; whether it did."""
+        """Go to the time of the next timer if it comes by then. True if it did."""
         next_s = self.next_timer_s
         if next_s is None or next_s > until_s:
             self.now_s = max(self.now_s, until_s)

@@ -13,9 +13,9 @@ READ_BYTES = 32  # what one read brings at most
 
 
 class MemoryTransport(asyncio.Transport):
-    """The proxy's end. What the peer does is said by the methods of the last part.
+    """The proxy's end. The methods of the last part act for the peer.
 
-    ``window``: how many bytes the peer still takes; what is written beyond waits here.
+    ``window``: bytes that the peer still accepts; bytes beyond wait here.
     """
 
     def __init__(self, loop: HandLoop) -> None:
@@ -93,7 +93,7 @@ class MemoryTransport(asyncio.Transport):
         self._force(None)
 
     def close_socket(self) -> None:
-        """What ``close`` of an accepted socket is that was never used."""
+        """``close`` of an accepted socket that was never used."""
 
     # -- what the peer does ------------------------------------------------------------------------
 
@@ -110,12 +110,12 @@ class MemoryTransport(asyncio.Transport):
         self._peer_reset = True
 
     def peer_takes(self, count: int) -> None:
-        """So many bytes more are read by the peer."""
+        """Let the peer read so many more bytes."""
         self.window += count
         self._flush()
 
     def read_once(self) -> bool:
-        """What one turn of a selector would bring; whether it brought anything."""
+        """Deliver the events of one turn of a selector. True if there were any."""
         if self.protocol is None or self._is_paused or self._is_closing or self._read_end:
             if self._peer_reset and self._buffer and not self._is_lost:
                 self._force(ConnectionResetError())
@@ -138,7 +138,7 @@ class MemoryTransport(asyncio.Transport):
 
     @property
     def unread(self) -> bytes:
-        """What the peer sent and nobody has read."""
+        """The bytes from the peer that the proxy has not read."""
         return b"".join(filter(None, self._coming))
 
     # ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""``kafka-conformance proxy`` as a process, and what it says."""
+"""``kafka-conformance proxy`` as a process, and its output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-P", "-m", "harness.cli", "proxy"]
 
 
 class Program:
-    """One that runs; its standard output is read line by line as it comes."""
+    """A running program; its standard output is read line by line as it comes."""
 
     def __init__(self, *words: object) -> None:
         self.lines: list[str] = []
@@ -43,7 +43,7 @@ class Program:
         self._queue.put(None)
 
     def line(self, pattern: str) -> re.Match[str]:
-        """The first line with it, also of those that came before."""
+        """The first line that matches, even among those that came before."""
         for before in self.lines:
             if found := re.search(pattern, before):
                 return found
@@ -63,7 +63,7 @@ class Program:
         return line
 
     def proxy_of(self, upstream: tuple[str, int]) -> Address:
-        """Which address stands for it."""
+        """The address of the proxy for an upstream."""
         text = re.escape(str(Address(*upstream)))
         found = self.line(rf"(\S+):(\d+) stands for {text}(?: |$)")
         return Address(found[1], int(found[2]))
@@ -98,7 +98,7 @@ def program(*words: object) -> Iterator[Program]:
 
 
 def refused(*words: object) -> tuple[int, str]:
-    """Exit code and all that one says which does not start."""
+    """The exit code and the output of a program that does not start."""
     done = subprocess.run(
         [*COMMAND, *map(str, words)],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Stands between a proxy and a broker and remembers every byte, without any code of ours."""
+"""A recorder of every byte between a proxy and a broker, without any code of this project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Address = tuple[str, int]
 
 
 class Recorder(socketserver.ThreadingTCPServer):
-    """``seen``: address of who connected -> what it sent, and what it was sent."""
+    """``seen``: address of the client -> the bytes that it sent, and those that it received."""
 
     daemon_threads = False
 
@@ -50,7 +50,7 @@ def _pass_on(source: socket.socket, destination: socket.socket, kept: bytearray)
 
 @contextlib.contextmanager
 def recorder(upstream: Address) -> Iterator[Recorder]:
-    """At the end it waits for its connections to end."""
+    """Run a recorder; at the end wait for its connections to end."""
     with Recorder(upstream) as server:
         thread = threading.Thread(target=server.serve_forever, args=[0.02])
         thread.start()

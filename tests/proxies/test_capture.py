@@ -1,4 +1,4 @@
-"""What passes a proxy is written as a capture that our reader and tshark understand."""
+"""The traffic of a proxy is written as a capture that our reader and tshark can read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Bytes = tuple[bytes, bytes]
 class Conversation:
     """``broker_saw``: port of the proxy's socket -> requests and responses, with their lengths.
 
-    Of connections in which something was said: a client may connect and go without a word.
+    Only connections with traffic: a client may connect and go without a request.
     """
 
     capture: Path
@@ -80,7 +80,7 @@ def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conversat
 
 
 def by_client_port(events: list[Captured]) -> dict[int, Bytes]:
-    """What the events say was sent in each connection, put together again."""
+    """The bytes that each connection sent, by the events."""
     found: dict[int, list[bytes]] = {}
     for event in events:
         both = found.setdefault(event.connection.client.port, [b"", b""])
@@ -165,7 +165,7 @@ def listener() -> Iterator[socket.socket]:
 
 
 def exchange(listener: socket.socket, proxy: Proxy) -> tuple[socket.socket, socket.socket]:
-    """Connects through a proxy: (the client's end, the broker's)."""
+    """Connect through a proxy: (the client's end, the broker's)."""
     client = socket.create_connection(proxy.listen, 10)
     broker, _ = listener.accept()
     broker.settimeout(HANGS_AFTER_S)
@@ -175,7 +175,7 @@ def exchange(listener: socket.socket, proxy: Proxy) -> tuple[socket.socket, sock
 def test_a_fault_is_the_difference_between_the_sides(
     tmp_path: Path, listener: socket.socket
 ) -> None:
-    """A response that is dropped is there on the broker's side only."""
+    """A dropped response is in the capture of the broker's side only."""
     file = tmp_path / "fault.pcap"
     rules = RuleSet(responses("Metadata").first().drop(), now_ms=lambda: 0.0)
     with Capture(file) as capture, RunningProxies() as net:

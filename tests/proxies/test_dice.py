@@ -1,4 +1,4 @@
-"""Chance that is a hash: even, repeatable, and of each rule its own."""
+"""Random choices by a hash: even, repeatable, and independent for each rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def draws(count: int = MANY, rule: str = "r") -> Iterator[float]:
 
 
 def test_known_draws_stay_what_they_are() -> None:
-    """A seed written down somewhere must mean the same faults for ever."""
+    """A seed that is written down must mean the same faults for ever."""
     assert draw(0, "client->broker", 0, UP, 0, "r") == 0.43666557471393985
     assert draw(7, "1->2", 3, DOWN, 41, "late", 2) == 0.19403200044840774
 

@@ -1,4 +1,4 @@
-"""What docs/proxy.md says of names in the code is true."""
+"""Names in docs/proxy.md are those of the code."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def rules() -> tuple[Rule, ...]:
 
 
 def read_to_the_last(client: socket.socket) -> list[bytes]:
-    """Answers up to that to the last request."""
+    """Read the answers up to that to the last request."""
     answers: list[bytes] = []
     while not answers or int.from_bytes(answers[-1][:4]) != FRAMES:
         length = int.from_bytes(read(client, 4))
@@ -73,7 +73,7 @@ def read_to_the_last(client: socket.socket) -> list[bytes]:
 
 
 class Outcome:
-    """What a run left: its journal, and what each connection read."""
+    """The journal of a run, and the answers that each connection read."""
 
     def __init__(self, broker: tuple[str, int], seed: int) -> None:
         self.events: list[Event] = []
@@ -96,7 +96,7 @@ class Outcome:
 
     @property
     def journal(self) -> list[str]:
-        """Without times; streams go side by side, so the order of their events is not told."""
+        """The events without times, sorted: the order between parallel streams is undefined."""
         lines = [event.to_json() for event in self.events]
         return sorted(json.dumps({**line, "at_ms": 0}, sort_keys=True) for line in lines)
 

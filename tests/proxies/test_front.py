@@ -1,4 +1,4 @@
-"""The proxies before a cluster as they come and go."""
+"""Proxies before a cluster, added and removed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLIENT = "client"
 
 
 def run(work: Callable[[Front], Awaitable[None]], *upstreams: Upstream, **settings: str) -> None:
-    """``work`` with these proxies on a loop of its own."""
+    """Run ``work`` with these proxies on a new loop."""
 
     async def main() -> None:
         front = Front(upstreams, advertise=settings.get("advertise", ""))
@@ -61,7 +61,7 @@ def test_another_node_gets_a_proxy_of_its_own() -> None:
 
 
 def test_a_node_whose_id_is_told_is_called_by_it() -> None:
-    """The first of its listeners; what is called so already keeps its name."""
+    """Only the first of its listeners; a proxy that already has the name keeps it."""
 
     async def work(front: Front) -> None:
         for port, node_id in ((10, 2), (11, 2), (12, 1)):
@@ -110,7 +110,7 @@ def test_a_proxy_that_moved_is_told_where_it_is_now() -> None:
 
 
 def test_a_proxy_that_is_down_is_still_told() -> None:
-    """To be refused is the fault; nobody walks around it."""
+    """The refusal is the fault; clients must not get another address."""
 
     async def work(front: Front) -> None:
         await front.proxies["1"].disable()

@@ -26,7 +26,7 @@ HELD_BYTES = 1 << 20  # asyncio's high-water mark is 64 KiB, and one read brings
 
 
 def held_bytes(ends: Ends) -> int:
-    """What the relay itself holds for this link: unsent bytes and unfinished frames."""
+    """The bytes that the relay holds for this link: unsent bytes and unfinished frames."""
     (connection,) = ends.running.relay.connections
     return connection.held_bytes
 
@@ -56,7 +56,7 @@ def test_a_reader_that_does_not_read_stops_the_writer(reader: str) -> None:
 
 
 def _until_it_stands_still(ends: Ends, sent: list[int]) -> int:
-    """Waits until the writer has not moved for a while; the most that the relay held."""
+    """Wait until the writer has not moved for a while; return the most that the relay held."""
     most, moved_at, last = 0, time.monotonic(), -1
     while time.monotonic() - moved_at < 0.5:
         if sent[0] != last:
@@ -89,7 +89,7 @@ def test_the_largest_frame_is_the_limit() -> None:
 
 
 def open_sockets() -> int:
-    """The sockets of this process, once what is garbage is gone."""
+    """The sockets of this process, after a garbage collection."""
     gc.collect()
     return len(psutil.Process().net_connections(kind="tcp"))
 

@@ -1,4 +1,4 @@
-"""The matrix of links: doors to one and to many, cuts that overlap."""
+"""The matrix of links: groups of links to one and to many nodes, cuts that overlap."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class FakeProxy:
-    """Knows in which directions it is cut, as a proxy does."""
+    """A proxy that knows its cut directions."""
 
     def __init__(self) -> None:
         self.dark: set[Direction] = set()
@@ -41,7 +41,7 @@ class FakeProxy:
 
 
 class Matrix:
-    """Three brokers, a controller and clients, and how often the loop was called."""
+    """Three brokers, a controller and clients, and the count of calls to the loop."""
 
     def __init__(self) -> None:
         pairs = [(source, to) for source in BROKERS for to in [*BROKERS, "controller"]]
@@ -54,7 +54,7 @@ class Matrix:
         return work()
 
     def dark(self) -> dict[str, set[Direction]]:
-        """What the proxies themselves say."""
+        """The cut directions, as the proxies report them."""
         return {str(link): link.proxy.dark for link in self.links.values() if link.proxy.dark}
 
 

@@ -1,4 +1,4 @@
-"""A receiver that is gone while much is on its way to it: quiet, and the sender is told."""
+"""A receiver that is gone while bytes are on their way: no warnings, and the sender notices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FRAMES = 50
 
 
 def test_what_goes_on_at_one_moment_to_nobody(caplog: pytest.LogCaptureFixture) -> None:
-    """Else asyncio warns of each write behind the first that failed."""
+    """Otherwise asyncio warns of each write after the first failed one."""
     rules = RuleSet(requests().named("held").hold(at_most_ms=1e6), now_ms=lambda: 0.0)
     message = frame(encode_request(ApiVersionsRequest(), 2, 1))
     with (
@@ -41,7 +41,7 @@ def test_what_goes_on_at_one_moment_to_nobody(caplog: pytest.LogCaptureFixture) 
 
 
 def end_and_release(broker: socket.socket, rules: RuleSet) -> None:
-    """On the loop, so that the proxy cannot have seen the end before it lets everything go on."""
+    """End the broker on the loop, before the proxy can see the end, and release all frames."""
     broker.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     broker.close()
     rules.disarm()

@@ -1,4 +1,4 @@
-"""Who does not hear whom, by the name of the partition."""
+"""Broken directions between nodes, by the name of the partition."""
 
 from itertools import permutations
 
@@ -29,7 +29,7 @@ def unheard(partition: Partition) -> set[str]:
 
 
 def pairs(*words: str) -> set[str]:
-    """``1-2``: neither hears the other."""
+    """``1-2``: neither receives from the other."""
     both = (word.split("-") for word in words)
     return {text for one, other in both for text in (f"{one}>{other}", f"{other}>{one}")}
 
@@ -116,7 +116,7 @@ def test_what_cannot_be(make: object, says: str) -> None:
 
 @pytest.mark.parametrize(("count", "answered"), [(3, 0), (4, 8), (5, 10)])
 def test_links_of_a_ring_that_still_have_answers(count: int, answered: int) -> None:
-    """Of three nodes each pair hears one way only."""
+    """Of three nodes each pair is connected one way only."""
     links = set(permutations(map(str, range(count)), 2))
     cut = {(half.source, half.destination) for half in ring(range(count)).half_links}
     assert len(links - cut) == answered

@@ -1,4 +1,4 @@
-"""``kafka-conformance proxy`` from the outside: what stands before somebody's own cluster."""
+"""``kafka-conformance proxy`` from the outside: proxies before an external cluster."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def ask(base: str, method: str, path: str, body: object = None) -> httpx.Respons
 
 
 def await_close(connection: socket.socket) -> None:
-    """Until the peer has closed, by FIN or RST. Raises TimeoutError."""
+    """Wait until the peer has closed, by FIN or RST. Raises TimeoutError."""
     connection.settimeout(LIMIT_S)
     try:
         while connection.recv(65_536):
@@ -80,7 +80,7 @@ def is_refused(address: Address) -> bool:
 
 
 def test_clients_meet_the_proxies_alone() -> None:
-    """The broker tells of an address that nobody named; a proxy stands before that one, too."""
+    """The broker advertises an address that no option names; a proxy stands before it, too."""
     (port,) = free_ports(1)
     with recorder(("127.0.0.1", port)) as told:
         advertised = Address(*told.address)
@@ -154,7 +154,7 @@ def test_a_flood_of_small_frames_does_not_delay_its_stop(tmp_path: Path) -> None
 
 
 def in_background(address: Address, data: bytes) -> Thread:
-    """Sends it again and again until the connection ends."""
+    """Send it again and again until the connection ends."""
 
     def send() -> None:
         with socket.create_connection(address, LIMIT_S) as connection:
@@ -265,7 +265,7 @@ def test_on_a_terminal_there_is_a_table(broker: Address, tmp_path: Path) -> None
 
 
 class Screen:
-    """A terminal with the program on it; all that it shows is read, or the program would wait."""
+    """A terminal with the program on it; all its output is read, or the program would wait."""
 
     def __init__(self, terminal: int, process: subprocess.Popen[bytes]) -> None:
         self.process, self._terminal = process, terminal
@@ -275,7 +275,7 @@ class Screen:
         self._reader.start()
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError):  # so ends a terminal that nobody writes to any more
+        with contextlib.suppress(OSError):  # this error is the end of a terminal without writers
             while piece := os.read(self._terminal, 65_536):
                 self._pieces.put(piece.decode("utf-8", "replace"))
 
@@ -328,7 +328,7 @@ def _summary(running: Program) -> str:
 
 
 def test_nobody_has_to_read_what_it_prints(broker: Address) -> None:
-    """More is printed than a pipe holds; traffic, API and stop go on."""
+    """The program prints more than a pipe holds; traffic, API and stop go on."""
     listen, control = (Address("127.0.0.1", port) for port in free_ports(2))
     rules = "".join(f'[[rule]]\nid = "{n:0>50}"\non = "request"\ndrop = true\nnth = 9999\n'
                     for n in range(100))  # fmt: skip

@@ -20,7 +20,7 @@ BAD_LENGTH = struct.pack(">i", -5)
 
 
 def exchange(ends: Ends, request: bytes, arrives: bytes, answer: bytes, returns: bytes) -> None:
-    """One request and its answer, as they are sent and as they are to arrive."""
+    """Send one request and its answer, and check the frames that arrive."""
     ends.client.sendall(frame(request))
     assert read(ends.broker, len(frame(arrives))) == frame(arrives)
     ends.broker.sendall(frame(answer))
@@ -28,7 +28,7 @@ def exchange(ends: Ends, request: bytes, arrives: bytes, answer: bytes, returns:
 
 
 class Swapping(FrameRule):
-    """Changes what passes."""
+    """Changes each frame."""
 
     def on_request(self, seen: SeenRequest) -> bytes | None:
         return seen.payload + b"-up"
@@ -43,7 +43,7 @@ def test_requests_and_answers_can_be_changed() -> None:
 
 
 class Dropping(FrameRule):
-    """Keeps Metadata requests from the broker and answers Fetch twice, or not at all."""
+    """Drops Metadata requests, and sends each answer so many times."""
 
     def __init__(self, copies: int = 2) -> None:
         self.copies = copies
@@ -72,7 +72,7 @@ def test_requests_can_be_dropped_and_answers_multiplied(copies: int) -> None:
 
 
 class Noting(FrameRule):
-    """Remembers what it was asked."""
+    """Records all calls."""
 
     def __init__(self) -> None:
         self.seen: list[SeenRequest] = []
@@ -94,7 +94,7 @@ class Noting(FrameRule):
 
 
 def test_answers_are_matched_to_requests_that_get_one() -> None:
-    """Produce with acks=0 gets none, so that the next answer is the next request's."""
+    """Produce with acks=0 gets no answer, so the next answer is that to the next request."""
     rule = Noting()
     silent = encode_request(ProduceRequest(acks=0), 3, 9)
     with relayed(rule) as ends:

@@ -22,16 +22,18 @@ LEAST_OF_A_KIND = 4
 
 
 class Damage(NamedTuple):
-    """``says``: what was done; ``offset``: of the first record that it strikes, where that is a
-    record."""
+    """``says``: the damage in words; ``offset``: of the first damaged record, None without one."""
 
     says: str
     offset: int | None = None
 
 
 Damaging = Callable[[LogCopy, random.Random, int], Damage]
-"""Damages the copy; what it chooses comes from the dice and from its turn, the number of cases of
-this kind before it, by which places are gone through one after the other."""
+"""Damages the copy.
+
+Random choices come from the generator. The turn, the number of earlier cases of this kind, selects
+one place after the other.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,9 @@ class Kind:
     """A kind of damage.
 
     Attributes:
-        share: how many of it for one of a kind with 1.
-        fits: whether a log has what is to be damaged.
-        alone: what it does is not about this one partition, or keeps a broker from starting.
+        share: the number of its cases for each case of a kind with share 1.
+        fits: True if a log has the part to be damaged.
+        alone: True if it affects more than this partition, or keeps a broker from starting.
     """
 
     name: str
@@ -134,7 +136,10 @@ def _far_apart(count: int) -> list[int]:
 
 
 def rounds(cases: Sequence[Case], most: int) -> list[list[Case]]:
-    """Which are started together: those that have the same marker, and are not for themselves."""
+    """Return the cases that are started together: those with the same marker, at most ``most``.
+
+    A case of a kind with ``alone`` is started alone.
+    """
     found = [[case] for case in cases if case.kind.alone]
     for clean in (False, True):
         group = [case for case in cases if case.clean is clean and not case.kind.alone]

@@ -1,4 +1,4 @@
-"""What two brokers made of the same case, and which differences have a reason."""
+"""Comparison of two brokers' outcomes of the same case, and the differences that have a reason."""
 
 from __future__ import annotations
 
@@ -24,10 +24,13 @@ class ExplainedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """``sides``: the two as they are named on the command line; ``kinds``, ``names``: what may
-    differ of which kinds of damage. Of those only damages in whose words ``says`` is found, where
-    it is not None, and only where no side but ``refuses`` does not start, and it does not; None:
-    nothing is said of that."""
+    """The reason of a difference.
+
+    ``sides``: the two sides as named on the command line; ``kinds``: kinds of damage; ``names``:
+    the values that may differ. ``says``: a pattern that must be found in the words of the damage,
+    None for all damages. ``refuses``: the one side that must refuse to start, None for no such
+    condition.
+    """
 
     sides: frozenset[str]
     kinds: frozenset[str]

@@ -1,4 +1,4 @@
-"""What a broker serves of many partitions of one topic: ends, records, producers, epochs, times."""
+"""Data that a broker serves of a topic's partitions: ends, records, producers, epochs, times."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from harness.codec.messages import (
 from tests.recovery.log_copy import batches_in
 
 Outcome = dict[str, Any]
-"""What was seen of one case, by name; plain values that JSON can hold."""
+"""The observations of one case, by name; plain values that JSON can hold."""
 TOGETHER = 50  # partitions in one request
 MOST_READS = 200  # of one partition: damage may lead a reader in a circle
 SERVED_MS = 60_000
@@ -44,7 +44,7 @@ _NOT_YET = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of one partition beside all its records."""
+    """Requested offsets, times and epochs of one partition, in addition to all its records."""
 
     offsets: Sequence[int]
     times_ms: Sequence[int]
@@ -188,7 +188,7 @@ class Observer:
             self._seen[partition][name] = read.told()
 
     def _from_the_middle(self) -> None:
-        """What comes first when somebody reads from here on."""
+        """Fetch once from each requested offset on."""
         rounds = max((len(each.offsets) for each in self._asked.values()), default=0)
         for place in range(rounds):
             wanted = {

@@ -165,6 +165,6 @@ class Side:
 
 
 def _reason(told: str) -> str:
-    """What a broker printed of why it does not start: its last line about an error."""
+    """Return the reason why a broker does not start: the last line of its output about an error."""
     lines = [line.strip() for line in told.splitlines() if _ERROR.search(line)]
     return lines[-1][:_SHOWN] if lines else told[:_SHOWN]

@@ -30,7 +30,7 @@ LOG_SETTINGS = {
     "log.index.interval.bytes": str(INDEX_INTERVAL_BYTES),
     "log.index.size.max.bytes": str(INDEX_BYTES),
 }
-"""Of who writes and of who recovers: indexes that are made anew depend on them."""
+"""Settings of the writing and the recovering broker: rebuilt indexes depend on them."""
 SETTINGS = LOG_SETTINGS | {
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",

@@ -1,4 +1,4 @@
-"""A short run, and how differences are told and explained."""
+"""A short run, and the report and explanation of differences."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Writer:
         self._count = 0
 
     def batches(self, codecs: tuple[str, ...], records: int = 4) -> None:
-        """One in each of these codecs, by nobody in particular."""
+        """Append one batch in each of these codecs, without a producer id."""
         for codec in codecs:
             batch = RecordBatch(self._records(records), base_timestamp=self._next_ms())
             self._produce(encode_batch(batch, codec))
@@ -77,7 +77,7 @@ class Writer:
             self._send(encode_message_set(messages, codec), 2 if magic else 0)
 
     def idempotent(self, batches: int = 2) -> None:
-        """By one producer, whose sequence goes on."""
+        """Append batches of one idempotent producer with continuing sequences."""
         if self._idempotent is None:
             self._idempotent = self._init(None)
         for _ in range(batches):

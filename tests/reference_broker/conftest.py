@@ -1,4 +1,4 @@
-"""One broker for tests that can share it: topic names are unique to each."""
+"""One broker for tests that can share it: each uses its own topic names."""
 
 from collections.abc import Iterator
 

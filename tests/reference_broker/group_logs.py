@@ -1,9 +1,9 @@
-"""Logs for groups in tests of what is not written."""
+"""Logs for groups in tests of state that is not written."""
 
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.group_log import GroupLog
 
 
 def nowhere() -> GroupLog:
-    """Without a topic."""
+    """A log of groups without a topic."""
     return GroupLog(lambda: None, Likeness())

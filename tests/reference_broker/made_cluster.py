@@ -20,7 +20,7 @@ CHANCE = random.Random(0)
 
 
 def cluster_with(**partition_counts: int) -> Cluster:
-    """Topics of these names."""
+    """A cluster with topics of these names."""
     host = ReplicaHost(OWN)
     host.brokers.put(registered(OWN))
     cluster = Cluster(ProducerExpiration(60_000, 1_000), host)
@@ -30,11 +30,11 @@ def cluster_with(**partition_counts: int) -> Cluster:
 
 
 def registered(broker_id: BrokerId) -> BrokerRegistration:
-    """A broker that is there."""
+    """A registered broker."""
     at = {CLIENT_LISTENER: Endpoint("localhost", 9092)}
     return BrokerRegistration(broker_id, 0, UUID(int=broker_id), at, is_fenced=False)
 
 
 def add(cluster: Cluster, name: str, partition_count: int = 1) -> Topic:
-    """One more topic."""
+    """Add one more topic."""
     return cluster.create(name, TopicConfig.of({}, {}), partition_count, (OWN,), CHANCE)

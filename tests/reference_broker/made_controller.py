@@ -36,7 +36,7 @@ _M = TypeVar("_M", bound=Message)
 
 
 def broker(number: int, **changes: Any) -> BrokerRegistration:
-    """A broker that is there and whose epoch is ten times its number."""
+    """A registered broker with an epoch that is ten times its number."""
     given: dict[str, Any] = {
         "broker_id": BrokerId(number),
         "epoch": 10 * number,
@@ -51,7 +51,7 @@ def broker(number: int, **changes: Any) -> BrokerRegistration:
 def registered(
     replicas: Sequence[int], isr: Sequence[int], leader: int | None = None, **changes: Any
 ) -> PartitionRegistration:
-    """A partition that the first in sync leads, if nothing else is said; epochs 5 and 7."""
+    """A partition that the first in sync leads by default; epochs 5 and 7."""
     first = isr[0] if isr else -1
     given: dict[str, Any] = {
         "leader_epoch": LeaderEpoch(5),
@@ -93,18 +93,18 @@ class MadeController:
 
     @property
     def topic(self) -> Topic:
-        """The only one."""
+        """The only topic."""
         topic = self.state.cluster.with_id(TOPIC_ID)
         assert topic is not None
         return topic
 
     @property
     def partition(self) -> PartitionRegistration:
-        """The only one, as it is now."""
+        """The only partition, as it is now."""
         return self.topic.partitions[0].registration
 
     def carry_out(self, records: Sequence[Message]) -> None:
-        """Do what was decided."""
+        """Apply the records of a decision."""
         self.state.change_metadata(records, NOW)
 
 
@@ -115,7 +115,7 @@ def only(kind: type[_M], records: Iterable[Message]) -> _M:
 
 
 def registration_of(number: int, **changes: Any) -> messages.BrokerRegistrationRequest:
-    """What a new incarnation sends."""
+    """The registration request of a new incarnation."""
     request = messages.BrokerRegistrationRequest
     given: dict[str, Any] = {
         "broker_id": number,

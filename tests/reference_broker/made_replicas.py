@@ -31,7 +31,7 @@ TOPIC_ID = UUID(int=7)
 def decided(
     leader: int, epoch: int = 0, isr: Sequence[int] = (1, 2, 3), partition_epoch: int = 0
 ) -> PartitionRegistration:
-    """What the controller has decided of a partition with replicas on 1, 2 and 3."""
+    """The controller's registration of a partition with replicas on 1, 2 and 3."""
     return PartitionRegistration(
         ids_of((1, 2, 3)), ids_of(isr), BrokerId(leader), LeaderEpoch(epoch), partition_epoch
     )
@@ -46,7 +46,7 @@ def replica(
     like: Likeness = LIKE_NONE,
     **configs: str,
 ) -> Partition:
-    """On one broker; all others are active if nothing else is said."""
+    """A replica on one broker; all others are active by default."""
     rules = ReplicationRules(LAG_MS, holds_below_minimum)
     host = ReplicaHost(BrokerId(own), rules=rules, broker_epoch=10 * own)
     for each in brokers or [broker(1), broker(2), broker(3)]:
@@ -58,19 +58,19 @@ def replica(
 
 
 def write(partition: Partition, *values: str, now: TimeMs = NOW, **fields: int) -> Offset:
-    """One batch; where the log ends then."""
+    """Append one batch and return the end of the log."""
     records = [Record(value.encode(), None) for value in values]
     batch = encode_batch(RecordBatch(records=records, base_timestamp=now, **fields), "none")
     return partition.append(batch, now).end_offset
 
 
 def batches(partition: Partition) -> list[StoredBatch]:
-    """All that is in the log."""
+    """All batches in the log."""
     return list(partition.log.between(partition.log.start_offset, partition.log.end_offset))
 
 
 def copy(leader: Partition, follower: Partition, limit_bytes: int = 10_000) -> None:
-    """A fetch as it is without sockets: cut where the logs part, else append."""
+    """Do a Fetch without sockets: truncate the follower where the logs diverge, else append."""
     at, latest = follower.log.end_offset, follower.epochs.latest
     if latest is not None:
         end = leader.end_of_epoch(latest)

@@ -1,4 +1,4 @@
-"""A broker with its logs in several folders, whose replicas are brought from one to another."""
+"""A broker with its logs in several folders, among which replicas move."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ TOPIC = UUID(int=7)
 
 
 class Moving:
-    """``at`` a place; what is there is found again, whatever end the last one had.
+    """A broker in a folder; logs there are found again, whatever end the last one had.
 
-    ``believed_in`` is the directory in which the cluster believes what is made next.
+    ``believed_in``: the directory in which the cluster believes the next new log.
     """
 
     def __init__(self, place: Path, like: str = "") -> None:
@@ -39,7 +39,7 @@ class Moving:
         self.state.cluster.host.storage = self.files.logs
 
     def replica(self, name: str = "t", **configs: str) -> Partition:
-        """Leads alone."""
+        """A new replica that leads alone."""
         given = {key.replace("_", "."): value for key, value in configs.items()}
         cluster = self.state.cluster
         topic = cluster.add_topic(name, TOPIC, self.state.topic_config(given))
@@ -55,7 +55,7 @@ class Moving:
         return wish(self.state, name, index, str(self.place / folder), NOW)
 
     def bring(self, steps: int = 1_000) -> list[Effect]:
-        """So many pieces, or as many as there are."""
+        """Copy so many pieces, or as many as there are."""
         left = iter(range(steps - 1, -1, -1))
         found: list[Effect] = []
         for effects in moving_round(self.state.cluster, _now, lambda _: next(left) > 0):
@@ -63,7 +63,7 @@ class Moving:
         return found
 
     def folders(self) -> dict[str, list[str]]:
-        """What is in each, without what makes names differ."""
+        """The log folders in each directory, without the parts that make names unique."""
         return {
             name: sorted(
                 f"{each.name.partition('.')[0]}{each.name[-7:] if '.' in each.name else ''}"
@@ -75,7 +75,7 @@ class Moving:
         }
 
     def places(self) -> dict[str, bool]:
-        """In which folders a log of the partition is told, and whether it is that to come."""
+        """The directories with a log of a partition, and for each if it is the future one."""
         return {
             Path(one.path).name: log.is_future
             for one in self.files.logs.directories()
@@ -85,7 +85,7 @@ class Moving:
 
 @contextmanager
 def moving(place: Path, *, clean: bool = False, like: str = "") -> Iterator[Moving]:
-    """Killed at the end, or ended in good order."""
+    """Kill the broker at the end, or stop it in good order."""
     broker = Moving(place, like)
     try:
         yield broker

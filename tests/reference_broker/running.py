@@ -18,7 +18,7 @@ Address = tuple[str, int]
 def running_broker(
     settings: dict[str, str] | None = None, port: int = 0, like: str = ""
 ) -> Iterator[Address]:
-    """Serve on a free port until the block ends; ending has to be prompt. Told: what it tells."""
+    """Serve on a free port until the block ends, and require a prompt end. Yields the address."""
     listening = threading.Event()
     address: list[Address] = []
     loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []

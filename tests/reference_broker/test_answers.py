@@ -22,7 +22,7 @@ def framed(*payloads: bytes) -> bytes:
 
 
 class Fed:
-    """A protocol with what it took; `transport` notes whether it was aborted."""
+    """A protocol and the payloads that it took; `transport` notes an abort."""
 
     def __init__(self) -> None:
         self.taken: list[bytes] = []
@@ -35,7 +35,7 @@ class Fed:
         self.is_gone = True
 
     def feed(self, data: bytes, most_bytes: int) -> None:
-        """As a socket does: what fits into the buffer, at most so much at once."""
+        """Feed bytes as a socket does: as many as the buffer holds, at most so many at once."""
         while data:
             room = self.protocol.get_buffer(-1)
             count = min(len(room), len(data), most_bytes)

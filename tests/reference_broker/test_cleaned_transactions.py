@@ -65,7 +65,7 @@ def _of(
 
 
 def segments(folder: Path, *of: tuple[int, list[bytes]]) -> None:
-    """A log with these, after an end that was not clean: what is beside them is made anew."""
+    """Write a log with these segments and an unclean end: a start makes the other files anew."""
     with opened(folder) as logs:
         partition_in(logs, configs=CONFIGS)
     for base, batches in of:
@@ -73,7 +73,7 @@ def segments(folder: Path, *of: tuple[int, list[bytes]]) -> None:
 
 
 def left(partition: Partition) -> list[tuple[int, int]]:
-    """Where each batch begins, and how many records are in it."""
+    """The base offset and the number of records of each batch."""
     log = partition.log
     batches = log.between(log.start_offset, log.end_offset)
     return [(one.base_offset, BatchHeader.read(one.data).record_count) for one in batches]
@@ -85,7 +85,7 @@ def aborted(partition: Partition) -> list[tuple[int, int]]:
 
 
 def one_pass(partition: Partition, now: int) -> None:
-    """Over all of it, as if nothing of it was compacted yet."""
+    """Compact all of the log, as if nothing of it was compacted yet."""
     partition.first_dirty = Offset(0)
     part = cleanable(partition, TimeMs(now))
     assert part is not None

@@ -1,4 +1,4 @@
-"""Who may send how much, and for how long who sent more has to wait."""
+"""Client quotas: the rate that is allowed, and the throttle time after a higher one."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_what_was_taken_back_does_not_count() -> None:
 
 
 def quotas_of(**limits: float) -> ClientQuotas:
-    """``u_c``: of user ANONYMOUS with client id c; ``_`` stands for everybody else."""
+    """``u_c``: of user ANONYMOUS with client id c; ``_`` is for every other client."""
     quotas = ClientQuotas()
     for name, limit in limits.items():
         user, _, client = name.partition("_")

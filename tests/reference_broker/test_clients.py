@@ -1,4 +1,4 @@
-"""Unmodified clients of other people, with assigned partitions."""
+"""Unmodified third-party clients, with assigned partitions."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""The machine's clock jumps, back and forward: logs lose nothing by it that it does not date."""
+"""The machine's clock jumps, back and forward: logs lose no record that is not old by it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JUMPS = {"back": -HOUR_MS, "far back": -YEAR_MS, "forward": HOUR_MS}
 
 
 class JumpingClock:
-    """Of a broker that dates each record; ``times`` are those of its records, by their offsets."""
+    """The clock of a broker that dates records; ``times``: of its records, by their offsets."""
 
     def __init__(self, logs: LogDirectory, configs: dict[str, str]) -> None:
         self.log: Partition = partition_in(logs, configs=configs)
@@ -32,7 +32,7 @@ class JumpingClock:
         self.now = TimeMs(self.now + by_ms)
 
     def append(self, count: int = 4) -> None:
-        """A record a second."""
+        """Append one record per second."""
         for _ in range(count):
             self.jump(1_000)
             batch = RecordBatch([Record(b"v" * 100)], base_timestamp=self.now)
@@ -42,7 +42,7 @@ class JumpingClock:
 
 
 def found_by_times(log: Partition, times: list[int]) -> list[int]:
-    """Where each of these times leads."""
+    """The offset that ListOffsets finds for each of these times."""
     return [record_at(log, time).offset for time in times]
 
 
@@ -54,7 +54,7 @@ def first_reaching(times: list[int]) -> list[int]:
 @pytest.mark.parametrize("jump", JUMPS.values(), ids=JUMPS)
 @pytest.mark.parametrize("clean", [False, True])
 def test_nothing_is_lost_or_in_another_order(tmp_path: Path, jump: int, clean: bool) -> None:
-    """Offsets rise, times lead to the first record that reaches them; so too after a start."""
+    """Offsets rise, and a time leads to the first record that reaches it, even after a start."""
     with opened(tmp_path, clean=clean) as logs:
         clock = JumpingClock(logs, BY_BROKER)
         clock.append()
@@ -73,7 +73,7 @@ def test_nothing_is_lost_or_in_another_order(tmp_path: Path, jump: int, clean: b
 
 
 def test_a_clock_that_goes_back_lets_nothing_go(tmp_path: Path) -> None:
-    """Segments of the future are young. When it is right again all goes at its own time."""
+    """Segments of the future are young. When the clock is right again each goes at its own time."""
     with opened(tmp_path) as logs:
         clock = JumpingClock(logs, BY_BROKER)
         clock.append()
@@ -86,7 +86,7 @@ def test_a_clock_that_goes_back_lets_nothing_go(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_goes_forward_and_back_takes_only_what_was_old_by_it(tmp_path: Path) -> None:
-    """The log goes on where it was; what is written then is kept for its time."""
+    """The log continues where it was; new records are kept for their time."""
     with opened(tmp_path) as logs:
         clock = JumpingClock(logs, BY_BROKER)
         clock.append()
@@ -101,7 +101,7 @@ def test_a_clock_that_goes_forward_and_back_takes_only_what_was_old_by_it(tmp_pa
 
 
 def test_what_is_due_by_time_is_flushed_though_the_clock_went_back(tmp_path: Path) -> None:
-    """By the new time."""
+    """The due time is that of the new clock."""
     with opened(tmp_path) as logs:
         clock = JumpingClock(logs, {"flush.ms": "1000"})
         clock.append()

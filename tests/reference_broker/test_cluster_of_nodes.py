@@ -1,4 +1,4 @@
-"""A controller and three brokers of ours in one process, over real sockets."""
+"""A controller and three built-in brokers in one process, over real sockets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 
 class Cluster:
-    """Brokers 1 to 3; `at` is where clients come to each."""
+    """Brokers 1 to 3; `at` has their addresses for clients."""
 
     def __init__(
         self, controller: ControllerNode, brokers: dict[int, BrokerNode], like: Likeness
@@ -54,7 +54,7 @@ class Cluster:
         self.at: dict[int, Endpoint] = {}
 
     async def ask(self, number: int, request: Any, version: int) -> Any:
-        """A client's request to a broker, at this version or a lower one that it still knows."""
+        """Send a client's request to a broker, at this or a lower version that it still knows."""
         at = self.at[number]
         _, highest = self.like.api_versions.get(api_of(type(request)).key, (0, version))
 
@@ -65,18 +65,18 @@ class Cluster:
         return await asyncio.to_thread(blocking)
 
     def partition(self, number: int, index: int) -> Partition | None:
-        """As a broker has it."""
+        """The partition as a broker has it."""
         node = self.brokers[number].node
         topic = None if node is None else node.state.cluster.named("t")
         return None if topic is None else topic.partition(index)
 
     def replicas(self, index: int) -> list[Partition]:
-        """Those of all brokers that have read of the partition."""
+        """The replicas of all brokers that have read of the partition."""
         found = (self.partition(number, index) for number in self.brokers)
         return [one for one in found if one is not None]
 
     def leader(self, index: int) -> int | None:
-        """Who believes that it leads, if it is one."""
+        """The broker that believes that it leads, if there is exactly one."""
         leads = [
             number
             for number in self.brokers
@@ -85,13 +85,13 @@ class Cluster:
         return leads[0] if len(leads) == 1 else None
 
     def batches(self, number: int, index: int) -> list[StoredBatch]:
-        """What a broker has in its log."""
+        """The batches in a broker's log."""
         partition = self.partition(number, index)
         assert partition is not None
         return list(partition.log.between(partition.log.start_offset, partition.log.end_offset))
 
     async def debug(self, number: int, index: int) -> int:
-        """The error of a fetch as those made it who looked into followers before KIP-392."""
+        """The error of a debug Fetch, with which clients read from followers before KIP-392."""
         wanted = FetchRequest.FetchPartition(partition=index, partition_max_bytes=1000)
         topic = FetchRequest.FetchTopic(topic="t", partitions=[wanted])
         request = FetchRequest(replica_id=-2, max_bytes=1000, topics=[topic])
@@ -107,7 +107,7 @@ class Cluster:
         return encode_batch(batch, "none")
 
     async def produce(self, index: int, value: str, at: int | None = None) -> tuple[int, int]:
-        """With acks=all, to the leader or that node: the error and the base offset."""
+        """Produce with acks=all, to the leader or that node; return error and base offset."""
         batch = self._records(value)
         data = ProduceRequest.PartitionProduceData(index=index, records=batch)
         topic = ProduceRequest.TopicProduceData(name="t", partition_data=[data])
@@ -120,7 +120,7 @@ class Cluster:
 
 
 async def until(condition: Callable[[], _T | None]) -> _T:
-    """What a condition becomes when it is neither None nor false any more."""
+    """Wait until a condition is neither None nor false, and return its value."""
     async with asyncio.timeout(IN_TIME_S):
         while not (found := condition()):
             await asyncio.sleep(0.01)  # between two looks
@@ -129,7 +129,7 @@ async def until(condition: Callable[[], _T | None]) -> _T:
 
 @asynccontextmanager
 async def running(like: str = "") -> AsyncIterator[Cluster]:
-    """Until the block ends; then no task and no listener is left."""
+    """Run a cluster until the block ends; then no task and no listener is left."""
     controller = ControllerNode(BrokerSettings.of({"node.id": "100", **TIMES}, like), CLUSTER_ID)
     at = await controller.start()
     brokers = {
@@ -155,7 +155,7 @@ async def running(like: str = "") -> AsyncIterator[Cluster]:
 
 
 async def is_closed(place: Endpoint) -> None:
-    """Nobody listens there."""
+    """Assert that no server listens there."""
     try:
         _, writer = await asyncio.open_connection(place.host, place.port)
     except ConnectionRefusedError:
@@ -165,7 +165,7 @@ async def is_closed(place: Endpoint) -> None:
 
 
 async def with_topic(cluster: Cluster) -> None:
-    """Three partitions with three replicas each, which all brokers know; all in sync."""
+    """Create three partitions with three replicas each; all brokers know them, all are in sync."""
     topic = CreateTopicsRequest.CreatableTopic(
         name="t", num_partitions=PARTITIONS, replication_factor=3
     )
@@ -176,7 +176,7 @@ async def with_topic(cluster: Cluster) -> None:
 
 
 def play(scenario: Callable[[Cluster], Awaitable[None]], like: str = "") -> None:
-    """In a cluster of its own, with the topic."""
+    """Run the scenario in a new cluster with the topic."""
 
     async def whole() -> None:
         async with running(like) as cluster:
@@ -187,7 +187,7 @@ def play(scenario: Callable[[Cluster], Awaitable[None]], like: str = "") -> None
 
 
 def alike(cluster: Cluster, index: int, *numbers: int) -> bool:
-    """Whether the logs are equal, and all is committed everywhere."""
+    """True if the logs are equal, and all records are committed on each broker."""
     logs = [cluster.batches(number, index) for number in numbers]
     ends = {
         (one.log.end_offset, one.high_watermark)
@@ -198,12 +198,12 @@ def alike(cluster: Cluster, index: int, *numbers: int) -> bool:
 
 
 def is_out_of_sync(cluster: Cluster, index: int, gone: int) -> bool:
-    """Whether all brokers have read that one is not in sync."""
+    """True if all brokers have read that one is not in sync."""
     return all(gone not in one.registration.isr for one in cluster.replicas(index))
 
 
 def leads(cluster: Cluster, number: int, index: int) -> bool:
-    """Whether a broker knows that it leads."""
+    """True if a broker knows that it leads."""
     partition = cluster.partition(number, index)
     return partition is not None and partition.leading is not None
 
@@ -288,7 +288,7 @@ def test_a_broker_that_shuts_down_hands_its_leaderships_over_before_it_ends() ->
 
 @pytest.mark.parametrize("like", releases())
 def test_nodes_of_clusters_like_a_release_replicate(like: str) -> None:
-    """Also one with a ZooKeeper, whose brokers knew nothing of what ours ask each other."""
+    """Also one with a ZooKeeper: its real brokers know none of the requests between ours."""
 
     async def scenario(cluster: Cluster) -> None:
         assert await cluster.produce(0, "in all logs") == (0, 0)

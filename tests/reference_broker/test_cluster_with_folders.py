@@ -1,4 +1,4 @@
-"""Nodes that keep their logs: a controller that was away, a whole cluster that is started again."""
+"""Nodes that keep their logs: a controller that was away, a restart of a whole cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def broker_in(folder: Path, number: int, controller: Endpoint, port: int = 0) ->
 
 @asynccontextmanager
 async def kept_in(folder: Path) -> AsyncIterator[Cluster]:
-    """Three brokers and a controller, whatever the folder holds of them."""
+    """Three brokers and a controller, with the state that the folder has of them."""
     controller = controller_in(folder)
     at = await controller.start()
     brokers = {number: broker_in(folder, number, at) for number in (1, 2, 3)}
@@ -46,7 +46,7 @@ async def kept_in(folder: Path) -> AsyncIterator[Cluster]:
 
 
 async def create(cluster: Cluster, name: str = "t") -> int:
-    """With three replicas; the error."""
+    """Create a topic with three replicas and return the error."""
     topic = CreateTopicsRequest.CreatableTopic(name=name, num_partitions=1, replication_factor=3)
     answer = await cluster.ask(1, CreateTopicsRequest(topics=[topic], timeout_ms=20_000), 7)
     error: int = answer.topics[0].error_code

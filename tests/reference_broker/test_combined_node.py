@@ -34,9 +34,9 @@ HEARTBEATS = ("--setting", "broker.heartbeat.interval.ms=300")
 def node(
     folder: Path, number: int, *words: str, session_ms: int = IN_TIME_MS
 ) -> Iterator[tuple[ChildProcess, int, int]]:
-    """A process; where clients come to, and its controller if it has one.
+    """A process; its address for clients, and its controller if it has one.
 
-    ``session_ms``: so long its controller waits for a broker that was killed.
+    ``session_ms``: session timeout of its controller for a killed broker.
     """
     log = folder / f"{number}.log"
     log.write_text("")
@@ -83,7 +83,7 @@ def create(port: int, replicas: list[int]) -> int:
 
 
 def produce(port: int, value: bytes) -> tuple[int, int]:
-    """With acks=all: the error and the offset."""
+    """Produce with acks=all and return the error and the offset."""
     part = ProduceRequest.PartitionProduceData(records=encode_batch(RecordBatch([Record(value)])))
     topic = ProduceRequest.TopicProduceData(name="t", partition_data=[part])
     answer = ask(port, ProduceRequest(acks=-1, timeout_ms=IN_TIME_MS, topic_data=[topic]), 9)

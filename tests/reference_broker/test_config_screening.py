@@ -1,4 +1,4 @@
-"""Configs of one broker in a cluster, asked for at each of its brokers."""
+"""Configs of one broker in a cluster, described and changed at each of its brokers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Change = tuple[int, str, str, str]
 
 
 async def changed(cluster: Cluster, at: int, *changes: Change) -> list[tuple[str, ErrorCode]]:
-    """By (type, resource, config, value): what IncrementalAlterConfigs answers there."""
+    """The answers of IncrementalAlterConfigs there, by (type, resource, config, value)."""
     entry = IncrementalAlterConfigsRequest.AlterConfigsResource
     config = IncrementalAlterConfigsRequest.AlterableConfig
     request = IncrementalAlterConfigsRequest(
@@ -35,7 +35,7 @@ async def changed(cluster: Cluster, at: int, *changes: Change) -> list[tuple[str
 
 
 async def replaced(cluster: Cluster, at: int, who: str, value: str) -> ErrorCode:
-    """The same by AlterConfigs, of one broker."""
+    """Change one broker's config by AlterConfigs."""
     config = AlterConfigsRequest.AlterableConfig(name=NAME, value=value)
     entry = AlterConfigsRequest.AlterConfigsResource(
         resource_type=BROKER, resource_name=who, configs=[config]
@@ -67,7 +67,7 @@ def metrics() -> Change:
 
 
 def test_a_broker_is_configured_at_itself(metrics: Change) -> None:
-    """What it refuses stands in its place in the answer; the rest of the request is carried out."""
+    """The answer has an error in place of a refused resource; the broker applies the others."""
 
     async def scenario() -> None:
         async with running() as cluster:

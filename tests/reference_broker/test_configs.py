@@ -1,4 +1,4 @@
-"""Rules of configs that the suite does not reach, as a 4.4.0 broker was seen to keep them."""
+"""Rules of configs that the suites do not reach, as observed on a 4.4.0 broker."""
 
 from collections.abc import Sequence
 
@@ -50,7 +50,7 @@ class Broker:
         )
 
     def change(self, *asked: tuple[int, str, Sequence[Change]]) -> list[ErrorCode]:
-        """The error of each resource."""
+        """Change configs and return the error of each resource."""
         key = IncrementalAlterConfigsRequest.AlterableConfig
         request = IncrementalAlterConfigsRequest(
             resources=[

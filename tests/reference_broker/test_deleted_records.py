@@ -1,4 +1,4 @@
-"""The beginning of a log goes: what is left of it, and what the API says."""
+"""Deletion of the beginning of a log: the rest of the log, and the answers of the API."""
 
 import pytest
 

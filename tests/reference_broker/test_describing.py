@@ -1,4 +1,4 @@
-"""What the broker tells of itself, beside what the suites ask of every broker."""
+"""Descriptions by the built-in broker, beyond those that the suites test on every broker."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A process that may open few files: they are shared out, and no disk is blamed for it."""
+"""A process that may open few files: logs share them, and no disk fails because of it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def broker(folder: Path) -> Iterator[tuple[ChildProcess, tuple[str, int]]]:
 
 
 def produce_to_all(connection: Connection) -> set[int]:
-    """One record to each partition; the errors."""
+    """Produce one record to each partition and return the errors."""
     data = ProduceRequest.TopicProduceData(
         name="t",
         partition_data=[
@@ -86,7 +86,7 @@ def produce_to_all(connection: Connection) -> set[int]:
 
 
 def fetch_all(connection: Connection) -> dict[int, int]:
-    """How many partitions have so many bytes."""
+    """The number of partitions by the size of their records."""
     topic = FetchRequest.FetchTopic(
         topic="t",
         partitions=[
@@ -107,7 +107,7 @@ def fetch_all(connection: Connection) -> dict[int, int]:
 
 @contextmanager
 def crowd(address: tuple[str, int]) -> Iterator[int]:
-    """Many clients that stay; how many of them the broker does not serve."""
+    """Many clients that stay; yields how many of them the broker does not serve."""
     with ExitStack() as stack:
         clients = [stack.enter_context(Connection(address)) for _ in range(CLIENTS)]
         count = 0
@@ -207,7 +207,7 @@ def test_a_batch_is_read_though_its_file_was_closed_meanwhile(tmp_path: Path) ->
 def test_what_could_not_be_flushed_does_not_count_as_flushed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not either when what lies behind it is."""
+    """Even if data behind it is flushed."""
     logs = LogDirectory(tmp_path)
     of_all = LogDirectories([logs])
     partition = partition_in_one(logs, configs=SMALL)

@@ -1,4 +1,4 @@
-"""What a broker tells the controller of where its replicas are, and what it tells again."""
+"""A broker's reports to the controller about the directories of its replicas, and repeated ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Response = AssignReplicasToDirsResponse
 
 
 class Controller:
-    """Gives these answers, of the whole request and of each partition, then none but good ones."""
+    """Give these answers, for the whole request and for each partition, then only good ones."""
 
     def __init__(self, *answers: tuple[ErrorCode, ErrorCode] | PeerGone) -> None:
         self.asked: list[_Request] = []
@@ -46,7 +46,7 @@ class Controller:
         return _Response(directories=[_answered(one, answer[1]) for one in request.directories])
 
     def told(self) -> list[dict[UUID, list[int]]]:
-        """By request, which partitions are in which directory."""
+        """The partitions by directory, of each request."""
         return [
             {
                 directory.id: [
@@ -81,7 +81,7 @@ def assignments(broker: Moving, controller: Controller) -> DirectoryAssignments:
 
 
 async def at_work(made: DirectoryAssignments, is_done: Callable[[], bool]) -> None:
-    """Until that is so, and some rounds more, in which nothing may be told."""
+    """Run until the condition is true, and some rounds more, in which no report may follow."""
     task = asyncio.get_running_loop().create_task(made.run())
     await until(is_done)
     for _ in range(20):
@@ -92,7 +92,7 @@ async def at_work(made: DirectoryAssignments, is_done: Callable[[], bool]) -> No
 
 
 def looked_at(broker: Moving, controller: Controller, count: int) -> list[dict[UUID, list[int]]]:
-    """What is told of the only replica until so many requests have come."""
+    """The reports about the only replica until so many requests have come."""
 
     async def scenario() -> None:
         made = assignments(broker, controller)
@@ -105,7 +105,7 @@ def looked_at(broker: Moving, controller: Controller, count: int) -> list[dict[U
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_what_the_cluster_believes_elsewhere_is_told_once(tmp_path: Path, fails: bool) -> None:
-    """Also of a folder that has failed meanwhile, or nobody would learn of the replica."""
+    """Even about a folder that has failed meanwhile: else the controller would not learn of it."""
     with moving(tmp_path) as broker:
         broker.files.logs.prefer(("t", 0), str(tmp_path / "second"))
         broker.replica()
@@ -135,7 +135,7 @@ def test_what_is_not_accepted_is_told_again(
 
 
 def test_what_is_as_the_cluster_believes_is_not_told(tmp_path: Path) -> None:
-    """Not even when another place was to be told before."""
+    """Not even if a report about another directory was due before."""
 
     async def scenario() -> None:
         with moving(tmp_path) as broker:

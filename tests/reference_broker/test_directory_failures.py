@@ -1,4 +1,4 @@
-"""A broker ends when it cannot tell the controller in time that a directory has failed."""
+"""A broker ends if it cannot report a failed directory to the controller in time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUT_MS = 50
 
 
 class Controller:
-    """Answers every heartbeat alike, or none."""
+    """Answer every heartbeat alike, or none."""
 
     def __init__(self, error: ErrorCode | None) -> None:
         self._error = error
@@ -35,7 +35,7 @@ class Controller:
 
 
 async def _one_fails(logs: LogDirectories, folder: Path, controller: Controller) -> None:
-    """And one heartbeat tells of it; until its time is over."""
+    """Fail a folder, report it in one heartbeat, and wait until the time is over."""
     member = Membership(BrokerId(1), "c", Endpoint("c", 1), {}, [])
     failures = DirectoryFailures(logs, TIMEOUT_MS)
     member.failed, member.told, logs.on_failed = logs.failed_ids, failures.told, failures.noticed

@@ -1,4 +1,4 @@
-"""Values that no client should send, and what Kafka makes of them."""
+"""Values that no client should send, and Kafka's answers to them."""
 
 import pytest
 
@@ -108,7 +108,7 @@ def test_less_than_no_bytes_are_not_foreseen_where_there_are_some(address: Addre
 def fetch(
     topic: str, isolation_level: int = 0, current_leader_epoch: int = -1, max_bytes: int = 1000
 ) -> FetchRequest:
-    """Of partition 0, at once, outside of a session."""
+    """A Fetch of partition 0, without a wait, outside of a session."""
     part = FetchRequest.FetchPartition(
         partition=0, current_leader_epoch=current_leader_epoch, partition_max_bytes=max_bytes
     )

@@ -1,4 +1,4 @@
-"""Groups and their offsets where a request says too little or too much, as Kafka 4.4.0 has it."""
+"""Requests about groups and offsets with missing or excess fields, as Kafka 4.4.0 answers them."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Requests that say too little or too much, as Kafka 3.9.2 and 2.8.2 answer them."""
+"""Requests with missing or excess fields, as Kafka 3.9.2 and 2.8.2 answer them."""
 
 from __future__ import annotations
 

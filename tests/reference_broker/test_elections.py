@@ -1,4 +1,4 @@
-"""Elections that somebody asks for, and those that the controller holds for itself."""
+"""Elections on request, and those that the controller holds by itself."""
 
 from typing import Any
 

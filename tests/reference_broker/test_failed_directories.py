@@ -23,12 +23,12 @@ UNCLEAN: dict[str, Any] = {"unclean_leader_election_enable": "true"}
 
 
 def directory(number: int, place: int = 1) -> UUID:
-    """A broker's first or second."""
+    """The id of a broker's first or second directory."""
     return UUID(int=1_000 * place + number)
 
 
 def in_place(replicas: list[int], isr: list[int], place: int = 1, **more: Any) -> Any:
-    """A partition whose replicas are all in the first, or the second, directories."""
+    """A partition with all replicas in the first, or the second, directories."""
     where = tuple(directory(each, place) for each in replicas)
     return registered(replicas, isr, directories=where, **more)
 
@@ -89,7 +89,7 @@ def test_a_failed_directory_is_told_again_and_changes_nothing() -> None:
     fail(made, 1, 1)
     before, end = made.partition, made.role.log.end_offset
     fail(made, 1, 1)
-    beat(made, 1, offline_log_dirs=[directory(2), UUID(int=9)])  # not its own, nobody's
+    beat(made, 1, offline_log_dirs=[directory(2), UUID(int=9)])  # not its own, and an unknown one
     assert (made.partition, made.role.log.end_offset) == (before, end)
 
 
@@ -174,7 +174,7 @@ def assign(
 
 
 def error_of(answer: Any) -> int:
-    """Of the only partition, which is told with its directory and topic."""
+    """The error of the only partition in the answer."""
     assert answer.error_code == ErrorCode.NONE
     (told,) = answer.directories
     (topic,) = told.topics

@@ -1,4 +1,4 @@
-"""Whoever asks for what cannot be read: its folder is offline then, the other is served."""
+"""Requests for unreadable data: the folder goes offline, and the other one is served."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SEGMENTS = {"internal.segment.bytes": "200", "min.cleanable.dirty.ratio": "0"}
 
 @asynccontextmanager
 async def two_folders(folder: Path) -> AsyncIterator[Cluster]:
-    """A broker whose topic t has a partition in each of them, with records in several segments."""
+    """A broker with a partition of topic t in each folder, with records in several segments."""
     controller = ControllerNode(BrokerSettings.of({"node.id": "100", **TIMES}), CLUSTER_ID)
     at = await controller.start()
     settings = BrokerSettings.of({"node.id": "1", "log.dirs": "one,two", **TIMES})
@@ -162,7 +162,7 @@ def test_who_reads_is_told_and_the_other_folder_is_served(
 
 
 def only(partition: Partition) -> ClusterState:
-    """It knows no other."""
+    """A cluster state with this partition alone."""
     return cast("ClusterState", SimpleNamespace(partitions=lambda: [partition]))
 
 

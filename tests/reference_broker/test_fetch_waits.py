@@ -1,4 +1,4 @@
-"""What ends the wait of a fetch, and what does not."""
+"""Events that end the wait of a Fetch, and others that do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of files that go to sockets: whole, in part, and when the file is not what it was."""
+"""Pieces of files that go to sockets: whole, in part, and from a file that has changed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_file_that_was_cut_is_noticed(
 
 
 class AnswersWith:
-    """A node that has one answer to everything."""
+    """A node that returns one answer to every request."""
 
     def __init__(self, part: LentBytes) -> None:
         self._part = part
@@ -87,7 +87,7 @@ class AnswersWith:
 
 
 def asked(part: LentBytes, times: int, *, slowly: bool = False) -> bytes:
-    """All that comes to a client that asks so often at once, until the connection ends."""
+    """The bytes that a client receives for so many requests at once, until the connection ends."""
 
     async def run() -> bytes:
         memory, untaken = RequestMemory(1 << 20), UntakenAnswers(1 << 30)

@@ -20,7 +20,7 @@ from tests.reference_broker.made_replicas import NOW, batches, copy, decided, re
 
 
 def led(*values: str, epoch: int = 0) -> Partition:
-    """Broker 1 leads alone, and has a batch for each value."""
+    """A partition that broker 1 leads alone, with a batch for each value."""
     partition = replica(1, decided(1, epoch, isr=(1,)))
     for value in values:
         write(partition, *value)
@@ -28,7 +28,7 @@ def led(*values: str, epoch: int = 0) -> Partition:
 
 
 def of(leader: Partition, follower: int = 2) -> Partition:
-    """A follower that has nothing."""
+    """An empty follower of it."""
     registration = leader.registration
     return replica(follower, decided(registration.leader, registration.leader_epoch, isr=(1,)))
 
@@ -38,7 +38,7 @@ def whole(leader: Partition) -> bytes:
 
 
 def with_messages(own: int, leader: int) -> Partition:
-    """Of a topic whose log has messages of magic 1, not batches."""
+    """A replica of a topic with messages of magic 1 in its log, not batches."""
     like = Likeness.of("2.8.2")
     registration = decided(leader, 0, isr=(1,))
     return replica(own, registration, like=like, message_format_version="0.10.2")
@@ -142,7 +142,7 @@ def follows(partition: Partition, epoch: int) -> Partition:
 
 
 def until_alike(leader: Partition, follower: Partition) -> int:
-    """So many fetches until the logs are the same."""
+    """The number of fetches until the logs are equal."""
     for count in range(1, 10):
         copy(leader, follower)
         if batches(leader) == batches(follower):
@@ -158,7 +158,7 @@ def test_a_former_leader_cuts_off_what_the_next_one_never_had() -> None:
 
 
 def test_records_of_the_same_offset_in_two_epochs_are_not_mixed() -> None:
-    """The case of KIP-101: by its high watermark the follower would keep what is not there."""
+    """The case of KIP-101: by its high watermark the follower keeps records the leader lacks."""
     follower = follows(in_epochs(1, (0, "ab"), (1, "cd")), 2)
     leader = in_epochs(2, (0, "ab"), (2, "xyz"))
     assert until_alike(leader, follower) == 2

@@ -37,14 +37,14 @@ OFFSET_GONE, GROUP_GONE = ("OffsetCommitKey", -1), ("GroupMetadataKey", -1)
 
 @pytest.fixture
 def connection() -> Iterator[Connection]:
-    """To a broker with a topic, whose groups are kept in one partition and looked after often."""
+    """A connection to a broker with one partition for groups and frequent checks of retention."""
     with _connected({"offsets.retention.check.interval.ms": "50"}) as made:
         yield made
 
 
 @pytest.fixture
 def unhurried() -> Iterator[Connection]:
-    """The same, but no group without offsets is forgotten during a test."""
+    """The same, but no group without offsets expires during a test."""
     with _connected({}) as made:
         yield made
 
@@ -101,7 +101,7 @@ def fetch_from(offset: int, max_wait_ms: int = 0) -> FetchRequest:
 
 
 def written(connection: Connection) -> list[tuple[str, int]]:
-    """Name of the key and version of the value of each record, -1 for a tombstone."""
+    """The name of the key and the version of the value of each record, -1 for a tombstone."""
     (part,) = connection.ask(fetch_from(0), BY_NAME).responses[0].partitions
     found = []
     for batch in decode_batches(part.records or b""):

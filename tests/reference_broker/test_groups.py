@@ -1,4 +1,4 @@
-"""Classic groups where time or a rare order of events decides."""
+"""Classic groups in cases that depend on time or on a rare order of events."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def assigned(groups: Groups, leader: str, generation: int, now: int) -> None:
 
 
 def ring_until(groups: Groups, until: int) -> None:
-    """As the shell does: at each time at which something is due."""
+    """Ring the alarms as the shell does: at each time at which one is due."""
     while (at := groups.next_alarm_at) is not None and at <= until:
         assert groups.ring(at) == [GroupMoved(GroupId(NAME))]
 
@@ -106,7 +106,7 @@ def test_the_first_delay_grows_with_newcomers_up_to_the_rebalance_timeout() -> N
 def test_as_many_votes_for_each_protocol_are_no_reason_to_rebalance_when_a_member_comes_back(
     first: tuple[str, str],
 ) -> None:
-    """ClassicGroup.selectProtocol: a map by protocol name, however the members are ordered."""
+    """ClassicGroup.selectProtocol: a map by protocol name, for any order of the members."""
     groups = groups_with()
     ask(groups, 0, fresh_id="a", instance_id="i", protocols=first)
     ring_until(groups, 0)

@@ -1,4 +1,4 @@
-"""A segment's indexes, longer than what is read of them at once."""
+"""A segment's indexes, longer than one read of them."""
 
 from __future__ import annotations
 

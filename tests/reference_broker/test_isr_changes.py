@@ -1,4 +1,4 @@
-"""What a leader may propose, and what becomes of it (alterPartition)."""
+"""A leader's proposals of an ISR, and the controller's decisions (alterPartition)."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Clients that come in the moment in which the broker stops."""
+"""Clients that connect in the moment in which the broker stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where leader epochs begin and end (class LeaderEpochFileCache; KIP-101, KIP-279)."""
+"""First and end offsets of leader epochs (class LeaderEpochFileCache; KIP-101, KIP-279)."""
 
 import pytest
 

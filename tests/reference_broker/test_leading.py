@@ -1,4 +1,4 @@
-"""A leader and its followers: what is committed, who is in sync."""
+"""A leader and its followers: the high watermark and the ISR."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def leading(partition: Partition) -> Leading:
 def fetch(
     partition: Partition, follower: int, offset: int, after_ms: int = 0, epoch: int | None = None
 ) -> list[type]:
-    """What follows from a follower's fetch."""
+    """The kinds of effects of a follower's Fetch."""
     broker_epoch = 10 * follower if epoch is None else epoch
     effects = partition.fetched_by(
         BrokerId(follower), Offset(offset), Offset(0), broker_epoch, TimeMs(NOW + after_ms)
@@ -35,7 +35,7 @@ def ids(*numbers: int) -> frozenset[BrokerId]:
 
 
 def led(isr: tuple[int, ...] = (1, 2, 3), **configs: Any) -> Partition:
-    """Broker 1 leads in epoch 0, and has two records in two batches."""
+    """A partition that broker 1 leads in epoch 0, with two records in two batches."""
     partition = replica(1, decided(1, isr=isr), **configs)
     write(partition, "a")
     write(partition, "b")
@@ -117,7 +117,7 @@ def test_the_minimum_is_never_more_than_there_are_replicas() -> None:
     assert older.min_isr == 9
 
 
-# -- who joins -------------------------------------------------------------------------------------
+# -- joining the ISR ------------------------------------------------------------------------------
 
 
 def test_who_has_all_that_is_committed_is_proposed_once() -> None:
@@ -167,7 +167,7 @@ def test_the_incarnations_that_are_proposed_are_those_that_have_fetched() -> Non
     assert epochs == {1: 10, 2: ANY_EPOCH, 3: 30}
 
 
-# -- who leaves ------------------------------------------------------------------------------------
+# -- leaving the ISR ------------------------------------------------------------------------------
 
 
 def test_who_is_behind_for_too_long_is_proposed_to_leave() -> None:
@@ -243,7 +243,7 @@ def test_who_does_not_lead_any_more_knows_no_followers() -> None:
     assert partition.leader_problem(1) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-# -- who may fetch ---------------------------------------------------------------------------------
+# -- permission to fetch --------------------------------------------------------------------------
 
 
 def test_who_is_no_replica_may_not_fetch() -> None:

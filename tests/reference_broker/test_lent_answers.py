@@ -1,4 +1,4 @@
-"""A broker with its logs in files answers large fetches with what is in these, byte by byte."""
+"""A broker with its logs in files answers large fetches with the bytes of the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Like a release: what is advertised is that release's, and no more is served."""
+"""Emulated releases: the broker advertises that release's versions, and serves no more."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_release_that_nobody_asked_is_refused() -> None:
 
 @pytest.mark.parametrize("release", releases())
 def test_the_highest_versions_are_those_that_the_release_spoke_first(release: str) -> None:
-    """Against the dates of the codec, which come from the definitions in the jars."""
+    """The dates of the codec, from the definitions in the jars, are the reference."""
     like = Likeness.of(release)
     for key, (_, highest) in like.api_versions.items():
         newer = first_releases(key).get(highest + 1)

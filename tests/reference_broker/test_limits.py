@@ -1,4 +1,4 @@
-"""What many connections together may cost the broker, over real sockets."""
+"""Limits on the memory that many connections together may use, over real sockets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_readers_that_do_not_read_are_dropped_when_too_much_waits_for_them(
 
 
 def read_on(reader: socket.socket) -> int:
-    """How much comes of an answer whose length was read."""
+    """Read the rest of an answer after its length, and return the count of bytes."""
     reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, MIB)
     size = 0
     try:
@@ -61,7 +61,7 @@ def read_on(reader: socket.socket) -> int:
 
 
 def test_a_request_that_waits_needs_its_memory() -> None:
-    """It is there with all that it asks for, until it is answered."""
+    """A request takes memory for all its content until it is answered."""
     large = 2 * MIB
     limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}
     with running_broker(limits) as address:

@@ -1,4 +1,4 @@
-"""What compaction keeps of a log, and that nobody who reads it is led astray."""
+"""Records that compaction keeps, and reads of a compacted log."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ FOREVER = 1 << 40
 
 
 def compacting(**configs: str) -> Partition:
-    """Every batch has a segment of its own when it is a second later than the one before."""
+    """A replica in which each batch a second later than the last one has its own segment."""
     return partition(
         cleanup_policy="compact", segment_ms="900", min_cleanable_dirty_ratio="0", **configs
     )
@@ -61,7 +61,7 @@ def fill(target: Partition, *batches: Sequence[Row], compression: str = "none") 
 
 
 def clean(target: Partition, now: TimeMs = LONG, most_keys: int = FOREVER) -> bool:
-    """Whether there was anything that is worth it."""
+    """Compact the log if it is worth it. Return True if it was."""
     log = cleanable(target, now)
     if log is None:
         return False

@@ -123,7 +123,7 @@ def test_without_the_first_the_node_cannot_live(tmp_path: Path) -> None:
 
 
 def test_one_that_fails_at_the_start_is_left_out(tmp_path: Path) -> None:
-    """What may be in it is not made anew elsewhere; what is new is."""
+    """A log that may be in it is not created elsewhere; a new log is."""
     files = in_two(tmp_path)
     for partition in (partition_in(files.logs, name) for name in "ab"):
         write(partition)
@@ -145,7 +145,7 @@ def test_one_that_fails_at_the_start_is_left_out(tmp_path: Path) -> None:
 
 
 def spoil_owner(folder: Path) -> None:
-    """Whose it is cannot be read."""
+    """Make the owner of a folder unreadable."""
     (folder / "meta.properties").unlink()
     (folder / "meta.properties").mkdir()
 
@@ -153,7 +153,7 @@ def spoil_owner(folder: Path) -> None:
 def test_one_whose_owner_cannot_be_read_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given by a relative path, told by the absolute one; nobody holds it then."""
+    """The folder is given by a relative path, reported by the absolute one, and not locked then."""
     in_two(tmp_path).close()
     spoil_owner(tmp_path / "second")
     monkeypatch.chdir(tmp_path)
@@ -187,7 +187,7 @@ def test_settings_name_folders_within_the_data_folder(tmp_path: Path) -> None:
 
 
 def opened_in(files: NodeFiles, name: str, believed_in: UUID) -> tuple[bool, UUID | None]:
-    """Whether the log of a partition can be used, and the directory that it is in."""
+    """True if the log of a partition can be used, and the directory that it is in."""
     named = LogName(name, TOPIC, 0)
     opened = files.logs.open(named, TopicConfig.of({}, {}), opened_producers(), NOW, believed_in)
     return not opened.log.is_offline, files.logs.directory_of(named)

@@ -29,14 +29,14 @@ COMING = "t-0-future"
 
 
 def keyed(partition: Partition, count: int) -> None:
-    """Every one in a segment of its own."""
+    """Write records, each into a new segment."""
     for number in range(count):
         partition.append(encode_rows([(NOW + 1_000 * number, b"k", b"%d" % number)]), NOW)
 
 
 @contextmanager
 def without_its_future(replica: Partition) -> Iterator[None]:
-    """The folder of the log to come is away meanwhile."""
+    """Hide the folder of the future log meanwhile."""
     future, replica.future = replica.future, None
     yield
     replica.future = future
@@ -107,7 +107,7 @@ def test_epochs_producers_and_the_start_come_along(tmp_path: Path) -> None:
 
 
 def test_there_and_back_again(tmp_path: Path) -> None:
-    """What was noted of the first stay in a folder says nothing of the second."""
+    """The notes about the first stay in a folder do not apply to the second."""
     with moving(tmp_path, clean=True) as broker:
         replica = broker.replica()
         write(replica, 5)
@@ -208,7 +208,7 @@ def test_what_is_cut_off_is_cut_off_the_log_to_come(tmp_path: Path) -> None:
 
 
 def test_what_was_cut_off_meanwhile_is_found_by_the_epochs(tmp_path: Path) -> None:
-    """The folder of the log to come was away when the present one was cut."""
+    """The folder of the future log was away when the present one was cut."""
     with moving(tmp_path) as broker:
         replica = broker.replica()
         write(replica, 4, BIG)
@@ -291,7 +291,7 @@ def test_the_folder_that_a_replica_comes_from_fails(tmp_path: Path) -> None:
 
 
 def test_a_crash_between_the_two_names_is_told(tmp_path: Path) -> None:
-    """As Kafka does: which of the two is whole, it cannot know."""
+    """As in Kafka: it cannot know which of the two is whole."""
     with moving(tmp_path) as broker:
         write(broker.replica())
     (tmp_path / "second" / "t-0").mkdir()

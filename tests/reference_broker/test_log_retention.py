@@ -1,4 +1,4 @@
-"""Which segments go: by size, by age, because the log starts behind them."""
+"""Deletion of segments: by size, by age, and below the log start."""
 
 import pytest
 

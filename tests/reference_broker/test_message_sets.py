@@ -1,6 +1,6 @@
-"""Message sets of old producers: what is stored of them, and what is refused.
+"""Message sets of old producers: stored and refused ones.
 
-What is expected here was seen on Apache Kafka 3.9.2.
+The expected values were observed on Apache Kafka 3.9.2.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""A snapshot of the metadata log says what the whole log says, and no more than it has to."""
+"""A snapshot of the metadata log has the state of the whole log, with no needless record."""
 
 from pathlib import Path
 from uuid import UUID
@@ -156,7 +156,7 @@ def test_a_snapshot_is_taken_every_so_many_bytes(tmp_path: Path) -> None:
 
 
 def test_the_newest_snapshot_is_read_before_the_log(tmp_path: Path) -> None:
-    """Also where the log ends below it: it goes on behind the snapshot then."""
+    """Even if the log ends below it: the log continues behind the snapshot then."""
     snapshot = SnapshotId(Offset(50), LeaderEpoch(4))
     MetadataSnapshots(tmp_path).write(snapshot, snapshot_batches(TOPIC, LeaderEpoch(4), NOW))
     made, keeping = kept(tmp_path, 1_000)

@@ -1,4 +1,4 @@
-"""The controller's log: what is written is read back, and does at another node what it says."""
+"""The controller's log: written records are read back, and give another node the same state."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -144,7 +144,7 @@ def test_an_epoch_begins_with_the_word_of_its_leader() -> None:
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_transaction_counts_when_it_has_ended(ends: bool) -> None:
-    """KIP-868: its records may be in several batches, and in the end none of them counts."""
+    """KIP-868: its records may be in several batches; after an abort none of them counts."""
     quota = quota_records(frozenset({("user", "u")}), {"producer_byte_rate": 5.0})
     end = messages.EndTransactionRecord() if ends else messages.AbortTransactionRecord(reason="r")
     reading, noop = MetadataReading(), messages.NoOpRecord()

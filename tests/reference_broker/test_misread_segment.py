@@ -1,4 +1,4 @@
-"""Segments of whose batches one says the wrong thing: they are read as Kafka 4.4.0 reads them."""
+"""Segments with one wrong batch: our broker reads them as Kafka 4.4.0 does."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def segment(files: OpenFiles, tmp_path: Path) -> StoredSegment:
 
 
 def turn(segment: StoredSegment, at: int, byte: int) -> None:
-    """Of the first batch."""
+    """Set a byte of the first batch."""
     with segment.path(LOG).open("r+b") as log:
         log.seek(at)
         log.write(bytes([byte]))
@@ -56,14 +56,14 @@ def byte_of(segment: StoredSegment, at: int) -> int:
 def test_what_reaches_into_the_next_batch_is_not_read(
     segment: StoredSegment, added_bytes: int, are_read: int
 ) -> None:
-    """Where an index leads to the next one (`UnifiedLog`, rebuildProducerState)."""
+    """An index leads to the next batch (`UnifiedLog`, rebuildProducerState)."""
     turn(segment, LENGTH_ENDS_AT, byte_of(segment, LENGTH_ENDS_AT) + added_bytes)
     assert len(list(segment.bytes_of_batches(0, stop=1))) == are_read
 
 
 @pytest.mark.parametrize("magic", [0x80, 0xFF])
 def test_no_time_is_found_behind_a_magic_below_0(segment: StoredSegment, magic: int) -> None:
-    """Its head has no length (`LegacyRecord`, headerSize)."""
+    """The head of such a batch has no length (`LegacyRecord`, headerSize)."""
     assert [batch.base_offset for batch in segment.batches_reaching(BEGIN_MS + 1)] == [1]
     turn(segment, MAGIC_AT, magic)
     with pytest.raises(UnforeseenBytes, match=rf"byte 0: there is no magic {magic - 256}$"):

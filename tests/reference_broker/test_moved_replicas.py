@@ -32,7 +32,7 @@ SESSION_MS = 3_000
 
 
 def move(port: int, *wishes: tuple[str, str, int]) -> dict[tuple[str, int], int]:
-    """To a path, of a topic, a partition; the errors."""
+    """Request moves to a path, of a topic, a partition; return the errors."""
     request = AlterReplicaLogDirsRequest
     entries = [
         request.AlterReplicaLogDir(
@@ -49,7 +49,7 @@ def move(port: int, *wishes: tuple[str, str, int]) -> dict[tuple[str, int], int]
 
 
 def places(port: int) -> dict[str, tuple[bool, bool]]:
-    """By the folder's name: whether the replica there is one to come, and whether it lacks some."""
+    """By the folder's name: (is_future_key, True if the replica there lags)."""
     answer = ask(port, DescribeLogDirsRequest(topics=None), 4)
     return {
         Path(each.log_dir).name: (one.is_future_key, one.offset_lag > 0)

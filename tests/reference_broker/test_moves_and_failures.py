@@ -1,4 +1,4 @@
-"""What fails while a replica moves, or after its log went, fails what it belongs to and no more."""
+"""Failures while a replica moves, or after its log is gone: they fail only their own folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""librdkafka as it talks to brokers of long ago: message sets in, message sets out."""
+"""librdkafka as it talks to old brokers: message sets in, message sets out."""
 
 import time
 from collections.abc import Iterator

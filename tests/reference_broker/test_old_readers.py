@@ -1,6 +1,6 @@
-"""What old consumers get: converted batches up to a limit, and begins of segments.
+"""Answers to old consumers: converted batches up to a limit, and base offsets of segments.
 
-What is expected here was seen on Apache Kafka 3.9.2.
+The expected values were observed on Apache Kafka 3.9.2.
 """
 
 import struct
@@ -54,7 +54,7 @@ def _batch(compression: str = "none", size: int = 20) -> bytes:
 
 
 def _reading(*batches: bytes, cut_bytes: int = 0) -> PartitionReading:
-    """Of a partition with these batches, from its start; `cut_bytes` of one more were read."""
+    """A reading of a partition with these batches from its start, and `cut_bytes` of one more."""
     target = partition()
     for batch in batches:
         target.append(batch, NOW)
@@ -79,7 +79,7 @@ def test_batches_become_messages_from_the_offset_on(magic: int) -> None:
 
 
 def test_an_answer_is_as_long_as_what_was_read() -> None:
-    """What lacks is the beginning of a message that is longer than the answer."""
+    """The missing bytes are the beginning of a message that is longer than the answer."""
     reading = _reading(_batch(), cut_bytes=40)
     found = as_message_sets(reading, 1, 2, ANY)
     assert len(found.records) == len(reading.records)
@@ -91,7 +91,7 @@ def test_an_answer_is_as_long_as_what_was_read() -> None:
 
 
 def test_the_first_batch_comes_whole_though_it_grew() -> None:
-    """Without keys and headers a message is larger than its record: the rest is cut."""
+    """A message is larger than its record without keys and headers: the rest is cut."""
     reading = _reading(_batch(size=1), _batch(size=1))
     found = as_message_sets(reading, 1, 0, ANY)
     assert len(found.records) == len(reading.records)
@@ -108,7 +108,7 @@ def test_zstd_has_no_old_form() -> None:
 
 
 def test_zstd_behind_others_is_left_for_the_next_fetch() -> None:
-    """All of its chunk is: of these only the first batch stands before the chunk."""
+    """All of its chunk is left: only the first batch of these is before the chunk."""
     reading = _reading(_batch("gzip"), _batch(), _batch("zstd"))
     found = as_message_sets(reading, 0, 0, ANY)
     assert (found.error, _offsets(found)) == (ErrorCode.NONE, [0, 1, 2])
@@ -117,7 +117,7 @@ def test_zstd_behind_others_is_left_for_the_next_fetch() -> None:
 
 
 def test_damage_is_not_hidden_by_an_old_form() -> None:
-    """Kafka 2.8.2 gives messages with checksums of what is there now."""
+    """Kafka 2.8.2 returns messages with new checksums of the stored bytes."""
     damaged = bytearray(_batch())
     damaged[-1] ^= 0x10
     last = replace(_reading(_batch(), _batch()), records=_batch() + bytes(damaged))
@@ -192,7 +192,7 @@ def test_one_answer_tells_of_one_segment_and_waits_for_no_other() -> None:
 
 
 def _segmented() -> Partition:
-    """Three segments of one batch each, written a second after another."""
+    """A partition with three segments of one batch each, written a second after another."""
     target = partition(segment_bytes="1048576")
     for second in range(3):
         target.append(_batch(size=300_000), TimeMs(NOW + 1000 * second))

@@ -1,5 +1,4 @@
-"""A segment whose offsets are too far apart is split when it is found; storage/test_overflow.py has
-Kafka do the same."""
+"""A segment of too large offsets is split at the start; storage/test_overflow.py compares Kafka."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ def test_it_becomes_several(tmp_path: Path, clean: bool) -> None:
 
 
 def test_behind_a_clean_end_the_last_one_is_left_and_goes_on_in_another(tmp_path: Path) -> None:
-    """As it is by Kafka; who looks at it later splits it."""
+    """Kafka leaves it as well; the next recovery splits it."""
     folder_with(tmp_path, clean=True)
     (tmp_path / "t-0" / f"{NEXT:020d}.log").unlink()
     (tmp_path / "t-0" / f"{0:020d}.index").touch()
@@ -87,7 +86,7 @@ def test_a_torn_one_is_refused(tmp_path: Path) -> None:
 def test_a_crash_in_the_middle_is_no_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renamed: int
 ) -> None:
-    """After so many files have got their next names."""
+    """The crash comes after so many files have got their next names."""
     written = folder_with(tmp_path)
     left, real = renamed, Path.rename
 
@@ -110,7 +109,7 @@ def test_a_crash_in_the_middle_is_no_loss(
 def test_compaction_splits_one_that_nobody_looked_into(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As behind a clean end, whose indexes are believed."""
+    """The indexes are trusted, as after a clean end."""
     written = folder_with(tmp_path, clean=True)
     for base in (0, NEXT):
         (tmp_path / "t-0" / f"{base:020d}.index").touch()

@@ -29,7 +29,7 @@ NOW = TimeMs(1_700_000_000_000)
 
 
 class Counting:
-    """Random bits that are not random."""
+    """Random bits that are always the same."""
 
     def getrandbits(self, k: int, /) -> int:
         return 0x1234567890ABCDEF1234567890ABCDEF % (1 << k)
@@ -122,7 +122,7 @@ def test_bad_headers_are_refused(fields: dict[str, Any], error: ErrorCode) -> No
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
 def test_undecodable_payloads_are_refused(codec: int) -> None:
-    """With the error for everything unforeseen, as Kafka 4.4.0 answers for each codec."""
+    """The error is that of unforeseen failures, as Kafka 4.4.0 answers for each codec."""
     batch = bytearray(sent())
     struct.pack_into(">h", batch, 21, codec)
     struct.pack_into(">I", batch, 17, google_crc32c.value(bytes(batch[21:])))
@@ -130,7 +130,7 @@ def test_undecodable_payloads_are_refused(codec: int) -> None:
 
 
 def test_zstd_of_nothing_holds_too_few_records() -> None:
-    """A stream of no bytes is not broken, as Kafka's reader sees it."""
+    """A stream of no bytes is not broken for Kafka's reader."""
     batch = bytearray(sent()[:61])
     struct.pack_into(">i", batch, 8, 61 - 12)
     struct.pack_into(">h", batch, 21, 4)

@@ -1,4 +1,4 @@
-"""What a change of a partition writes (class PartitionChangeBuilder)."""
+"""Records that a change of a partition writes (class PartitionChangeBuilder)."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Idempotent producers that a broker like an older release does not know."""
+"""Idempotent producers that a broker of an older emulated release does not know."""
 
 from harness.codec.error_code import ErrorCode
 from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs

@@ -37,7 +37,7 @@ def context(made: MadeController) -> RequestContext:
 
 
 def move(made: MadeController, *replicas: int, **fields: Any) -> int:
-    """The error; without replicas it is cancelled."""
+    """Request a reassignment and return the error; no replicas cancel it."""
     request = messages.AlterPartitionReassignmentsRequest
     wanted = [*replicas] or None
     given = {"partition_index": 0, "replicas": wanted, **fields}

@@ -1,4 +1,4 @@
-"""Recovery passes over batches of producers, and knows afterwards what all of them tell."""
+"""Recovery skips over batches of producers, and has the state afterwards that all of them give."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ RUN, INDEX_BYTES = 9, 1 << 16
 
 
 def drawn(seed: int) -> list[bytes]:
-    """Runs of a few producers, with transactions and their ends between them."""
+    """Draw runs of a few producers, with transactions and their ends between them."""
     draws, batches, begun = random.Random(seed), list[bytes](), set[int]()
     while len(batches) < 60:
         producer_id, epoch = draws.randrange(3), draws.randrange(2)
         attributes = draws.choice([0, 0, 0, TRANSACTIONAL, TRANSACTIONAL | CONTROL])
         if attributes & CONTROL:
             begun.discard(producer_id)
-        elif attributes or producer_id in begun:  # whoever began one goes on in it
+        elif attributes or producer_id in begun:  # an open transaction goes on
             begun.add(producer_id)
             attributes = TRANSACTIONAL
         for _ in range(1 if attributes & CONTROL else draws.randrange(1, RUN)):

@@ -1,4 +1,4 @@
-"""Damages that a run of ten thousand found to be recovered otherwise than by Kafka 4.4.0."""
+"""Damages that a run of ten thousand found to be recovered differently from Kafka 4.4.0."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_what_is_behind_a_stable_end_above_the_read_is_not_looked_for(tmp_path: 
 
 
 def with_open_transaction(folder: Path, spoil: Spoil) -> None:
-    """In a log that ended in good order, of whose middle an index entry leads to the end; the
+    """A log that ended in good order, with an index entry from its middle to the end; the
     transaction begins with the batch 1, and that is spoilt."""
     around = batch(0), batch(1, 1, TRANSACTIONAL, 9), batch(2)
     log = put(folder, *around, batch(3))
@@ -118,7 +118,7 @@ def be_zeros(data: bytearray) -> None:
 
 
 def test_all_is_stable_where_the_batch_of_the_transaction_is_not_found(tmp_path: Path) -> None:
-    """LocalLog (read): it is as if the reader were at the end."""
+    """LocalLog (read): as if the reader were at the end."""
     with_open_transaction(tmp_path, reach_too_far)
     with opened(tmp_path) as logs:
         partition = partition_in(logs)
@@ -135,7 +135,7 @@ def test_the_batch_of_the_transaction_has_to_be_looked_for_at_the_start(tmp_path
 def test_a_first_batch_that_claims_to_reach_beyond_what_is_stable_is_served_so_far(
     tmp_path: Path,
 ) -> None:
-    """Class LogSegment (read): that is no batch too large for what the reader allows."""
+    """Class LogSegment (read): that is no batch too large for the reader's limit."""
     first, begun, last = batch(0), batch(1, 1, TRANSACTIONAL, 9), batch(2)
     log = put(tmp_path, first, begun, last)
     with opened(tmp_path, clean=True) as logs:
@@ -152,7 +152,7 @@ def test_a_first_batch_that_claims_to_reach_beyond_what_is_stable_is_served_so_f
 
 
 def read_decided(folder: Path, offset: int) -> PartitionReading:
-    """What a reader of decided transactions gets of the log."""
+    """The reading of the log with read_committed."""
     cluster = Cluster(ProducerExpiration(60_000, 1_000))
     served = cluster.create("t", TopicConfig.of({}, {}), 1, (), Counting()).partition(0)
     assert served is not None
@@ -169,7 +169,7 @@ def read_decided(folder: Path, offset: int) -> PartitionReading:
 def test_what_is_stable_ends_where_the_batch_of_the_transaction_was_looked_for(
     tmp_path: Path,
 ) -> None:
-    """Not where that batch's own offset leads to (UnifiedLog, fetchLastStableOffsetMetadata)."""
+    """The batch's own offset does not count (UnifiedLog, fetchLastStableOffsetMetadata)."""
     begun, other, last = batch(1, 1, TRANSACTIONAL, 9), batch(3), batch(5)
     log = put(tmp_path, begun, other, last)
     with opened(tmp_path, clean=True) as logs:
@@ -248,11 +248,11 @@ def test_what_does_not_tell_of_its_producer_is_refused_where_a_log_is_read(data:
     recall_producer(producers, OPEN)
     with pytest.raises(UntoldProducer, match="batch 1"):
         recall_producer(producers, data)
-    remember_producer(producers, data)  # of what is appended nobody asks that
+    remember_producer(producers, data)  # an append does not check that
 
 
 def test_who_was_in_another_epoch_for_a_while_is_known_by_what_was_before() -> None:
-    """What is read of a segment is one update (ProducerStateEntry, update)."""
+    """The batches of one segment make one update (ProducerStateEntry, update)."""
     producers = opened_producers()
     other_epoch = bytearray(batch(2, 1, TRANSACTIONAL, 9))
     other_epoch[EPOCH_AT + 1] = 1
@@ -298,7 +298,7 @@ def found_at(partition: Partition, time: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("spoil", [zero_the_last_record, claim_records(99)])
 def test_a_record_is_found_by_its_time_before_the_damage_is(tmp_path: Path, spoil: Spoil) -> None:
-    """Class DefaultRecordBatch (streamingIterator) reads no farther than it is asked to."""
+    """Class DefaultRecordBatch (streamingIterator) reads no farther than it has to."""
     spoilt_log(tmp_path, spoil)
     with opened(tmp_path) as logs:
         partition = partition_in(logs)
@@ -330,7 +330,7 @@ def change_the_magic(data: bytearray) -> None:
 def test_what_was_compressed_is_read_up_to_the_damage(
     tmp_path: Path, codec: str, spoil: Spoil, readable: int
 ) -> None:
-    """That the checksum is wrong shows at the last record."""
+    """The wrong checksum shows at the last record."""
     spoilt_log(tmp_path, spoil, codec)
     with opened(tmp_path) as logs:
         partition = partition_in(logs)
@@ -351,7 +351,7 @@ def test_the_largest_time_is_that_of_a_record(tmp_path: Path) -> None:
 
 
 def test_an_index_that_leads_below_0_finds_no_time(tmp_path: Path) -> None:
-    """Class FileChannelRecordBatch cannot be read there; who asks for an offset begins at 0."""
+    """Class FileChannelRecordBatch cannot be read there; a lookup of an offset begins at 0."""
     log = spoilt_log(tmp_path, lambda _: None)
     (log / f"{0:020d}.index").write_bytes(INDEX_ENTRY.pack(-7, -5))
     with opened(tmp_path) as logs:
@@ -377,8 +377,8 @@ def test_what_is_left_half_done_has_an_offset_for_a_name(tmp_path: Path, name: s
 def test_an_empty_segment_within_another_hides_who_wrote_behind_it(
     tmp_path: Path, clean: bool, known: list[int]
 ) -> None:
-    """It has no index, so it is recovered at once, and notes who is known there; the next ones go
-    on from that. Where all are recovered, that is noted of the whole segment before (LogLoader)."""
+    """It has no index, so it is recovered at once, and notes the known producers; the next segments
+    continue from that. If all are recovered, the whole segment before has that note (LogLoader)."""
     log = put(tmp_path, batch(0), batch(1, 1, 0, 9))
     put(tmp_path, batch(2, 1, 0, 8), base=2)
     with opened(tmp_path, clean=clean) as logs:
@@ -389,7 +389,7 @@ def test_an_empty_segment_within_another_hides_who_wrote_behind_it(
 
 
 def test_a_magic_below_0_is_that_of_an_old_message(tmp_path: Path) -> None:
-    """It is below 2, so what is in it would tell its base, if it could be read."""
+    """It is below 2, so its content would give its base, if it could be read."""
 
     def turn_negative(data: bytearray) -> None:
         data[MAGIC_AT : MAGIC_AT + 2] = 0x82, 4  # a codec that it would have

@@ -1,4 +1,4 @@
-"""Brokers register, live, and go: what the controller writes and says."""
+"""Brokers register, live, and go: the controller's records and answers."""
 
 from typing import Any
 from uuid import UUID
@@ -51,7 +51,7 @@ def beat(made: MadeController, number: int, now: TimeMs = NOW, **changes: Any) -
 
 
 def with_brokers(*numbers: int, keeps_eligible: bool = True) -> MadeController:
-    """Registered, and unfenced by a heartbeat."""
+    """A controller with registered brokers, unfenced by a heartbeat."""
     made = MadeController([], keeps_eligible=keeps_eligible)
     for number in numbers:
         assert register(made, number).error_code == 0

@@ -1,4 +1,4 @@
-"""Requests out of bytes, however they were cut; and memory that is shared."""
+"""Requests out of bytes, however they were cut; and shared memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_illegal_length_is_refused_before_the_rest(length: int) -> None:
 
 
 def asking(memory: RequestMemory, size: int, given_to: list[int]) -> Callable[[], None]:
-    """Who asks again when called."""
+    """A function that asks for memory again when it is called."""
 
     def resume() -> None:
         if memory.take(size, resume):

@@ -1,4 +1,4 @@
-"""What clients may make as many of as they like has an end, and goes on when some of it is gone."""
+"""Limits on objects that clients may create, and their release when some are gone."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_a_client_that_does_not_read_is_not_read_either(address: Address) -> Non
 
 
 def test_requests_wait_for_memory() -> None:
-    """One has begun and takes all there is; another is read on only when that one is gone."""
+    """One request takes all the memory; the broker reads another only when the first is gone."""
     large = 2_000_000
     limits = {"socket.request.max.bytes": str(large), "queued.max.request.bytes": str(large)}
     start = struct.pack(">i", large)
@@ -239,7 +239,7 @@ def test_requests_wait_for_memory() -> None:
 
 
 def test_a_client_that_neither_sends_nor_reads_is_idle() -> None:
-    """Its place is free for another one some time, although answers for it are left."""
+    """Its place is free for another client some time, although answers for it are left."""
     request = frame(encode_request(ApiVersionsRequest(), 0, 5)) * 1000
     limits = {"connections.max.idle.ms": "500", "max.connections": "1"}
     with running_broker(limits) as address, socket.create_connection(address, 10) as peer:
@@ -251,7 +251,7 @@ def test_a_client_that_neither_sends_nor_reads_is_idle() -> None:
 
 
 def await_a_place(address: Address) -> None:
-    """Until a new connection is served."""
+    """Wait until a new connection is served."""
 
     def is_served() -> bool:
         try:

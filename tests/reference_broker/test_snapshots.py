@@ -1,4 +1,4 @@
-"""Who reads the metadata log from below its start gets a snapshot, piece by piece (KIP-630)."""
+"""A Fetch of the metadata log from below its start gets a snapshot, piece by piece (KIP-630)."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ ASKED = FetchSnapshotRequest.PartitionSnapshot
 
 @pytest.fixture
 def made(tmp_path: Path) -> MadeController:
-    """Ten records, the log starts behind five of them."""
+    """A controller with ten records and a log that starts behind five of them."""
     made = MadeController([])
     made.role.log.begin_epoch(LeaderEpoch(3), BrokerId(1), NOW)
     for number in range(9):

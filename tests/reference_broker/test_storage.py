@@ -1,4 +1,4 @@
-"""Logs in files: what was written is there again, a torn end is not."""
+"""Logs in files: a restart finds the written batches, and no torn end."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ SMALL = {"internal.segment.bytes": "400", "index.interval.bytes": "0"}
 
 
 def opened_producers() -> ProducerStates:
-    """Nobody is known."""
+    """Producer states without any producer."""
     return ProducerStates(ProducerExpiration(60_000, 1_000), RememberedProducers())
 
 
 def partition_in(
     logs: LogDirectory, leader_epoch: int = 0, configs: dict[str, str] | None = None
 ) -> Partition:
-    """A replica that leads alone, its log in this folder."""
+    """A replica that leads alone, with its log in this folder."""
     host = ReplicaHost(OWN, storage=LogDirectories([logs]))
     registration = PartitionRegistration((OWN,), (OWN,), OWN, LeaderEpoch(leader_epoch))
     producers = opened_producers()
@@ -51,7 +51,7 @@ def partition_in(
 
 @contextmanager
 def opened(folder: Path, *, clean: bool = False) -> Iterator[LogDirectory]:
-    """The folder; at the end the process is killed, or ends in good order."""
+    """Open a folder; at the end the process is killed, or ends in good order."""
     logs = LogDirectory(folder)
     try:
         yield logs
@@ -65,7 +65,7 @@ def write(partition: Partition, count: int = 1, value: bytes = b"v") -> None:
 
 
 def produce(partition: Partition, sequence: int) -> int:
-    """Of the producer 9; where the batch is."""
+    """Produce a batch of the producer 9 and return its offset."""
     batch = RecordBatch(
         records=[Record(b"v", None)],
         base_timestamp=NOW,
@@ -135,7 +135,7 @@ def test_behind_a_bad_batch_all_segments_go(tmp_path: Path) -> None:
 
 
 def test_a_clean_end_is_believed(tmp_path: Path) -> None:
-    """Nobody looks at the bytes: who changes them meanwhile is not noticed (LogLoader)."""
+    """The start does not read the bytes, so it does not notice a change of them (LogLoader)."""
     with opened(tmp_path, clean=True) as logs:
         write(partition_in(logs), 3)
     (log,) = (tmp_path / "t-0").glob("*.log")

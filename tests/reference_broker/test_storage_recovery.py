@@ -1,4 +1,4 @@
-"""Damaged logs are recovered as Kafka 4.4.0 does it; docs/recovery.md has the cases."""
+"""Damaged logs are recovered as by Kafka 4.4.0; docs/recovery.md has the cases."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _of(offset: int, records: Sequence[Record], attributes: int, producer_id: in
 
 
 def put(folder: Path, *batches: bytes, clean: bool = False, base: int = 0) -> Path:
-    """A log whose newest segment has these bytes and no index; its folder."""
+    """Write these bytes as a log's newest segment without an index, and return its folder."""
     with opened(folder, clean=clean) as logs:
         partition_in(logs)
     log = folder / "t-0"
@@ -147,7 +147,7 @@ def test_zeros_are_cut_off_but_not_behind_a_clean_end(tmp_path: Path) -> None:
 def test_behind_a_clean_end_an_index_is_believed(
     tmp_path: Path, entry: tuple[int, int], end: int
 ) -> None:
-    """Where it leads to no batch, the segment's base is the end."""
+    """If it leads to no batch, the segment's base is the end."""
     log = put(tmp_path, *map(batch, range(3)), clean=True)
     (log / f"{0:020d}.index").write_bytes(INDEX_ENTRY.pack(*entry))
     with opened(tmp_path) as logs:
@@ -225,7 +225,7 @@ def test_what_claims_to_be_an_old_message_is_not_looked_into(tmp_path: Path) -> 
 
 
 def test_a_log_named_by_another_offset_is_an_empty_segment_there(tmp_path: Path) -> None:
-    """It was just made, so it has the latest time, and no record is found in it."""
+    """The segment is new, so it has the latest time, and no record is found in it."""
     log = put(tmp_path, batch(0))
     (log / "-5.log").touch()
     for _ in range(2):
@@ -241,7 +241,7 @@ def test_a_log_named_by_another_offset_is_an_empty_segment_there(tmp_path: Path)
 def test_what_claims_to_be_an_old_compressed_message_has_to_be_one(
     tmp_path: Path, codec_bits: int
 ) -> None:
-    """Its attributes are the first byte of a batch's checksum: chance decides."""
+    """Its attributes are the first byte of a batch's checksum, which is random."""
     flipped = bytearray(batch(1))
     flipped[16:18] = 0, codec_bits
     put(tmp_path, batch(0), bytes(flipped), clean=True)

@@ -1,4 +1,4 @@
-"""A broker tells the controller where its replicas are, and a log to come waits for that."""
+"""A broker reports the directories of its replicas to the controller; a future log waits for it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ KEY = (TOPIC, PartitionIndex(0))
 
 
 def begun(broker: Moving) -> Partition:
-    """A replica with all in the second folder that it has in the first, where it stays."""
+    """A replica in the first folder with a complete copy in the second."""
     broker.state.cluster.host.tells_directories = True
     replica = broker.replica()
     write(replica, 3)
@@ -71,7 +71,7 @@ def test_a_log_to_come_waits_until_the_controller_knows(tmp_path: Path) -> None:
         write(replica)
         assert chosen(broker.bring()) == []
         assert broker.places() == {"first": False, "second": True}
-        directory_is_known(broker.state.cluster, KEY, third)  # not the one that was told
+        directory_is_known(broker.state.cluster, KEY, third)  # not the reported one
         broker.bring()
         assert broker.places() == {"first": False, "second": True}
         directory_is_known(broker.state.cluster, KEY, second)
@@ -138,7 +138,7 @@ def broker_in(
 
 @asynccontextmanager
 async def with_two_folders_each(folder: Path, times: Mapping[str, str]) -> AsyncIterator[Cluster]:
-    """Three brokers and a controller, with a topic whose partitions are where it believes them."""
+    """Three brokers and a controller, with a topic in its registered directories."""
     settings = BrokerSettings.of({"node.id": "100", **times})
     controller = ControllerNode(settings, CLUSTER_ID, folder / "node-100")
     at = await controller.start()
@@ -165,7 +165,7 @@ def at_controller(cluster: Cluster, index: int) -> Partition:
 
 
 def is_known(cluster: Cluster, number: int, index: int) -> bool:
-    """Whether the controller has a broker's replica where it is."""
+    """True if the controller knows the directory of a broker's replica."""
     believed = at_controller(cluster, index).registration.directory_of(BrokerId(number))
     return believed == directory_of(cluster, number, index)
 
@@ -192,13 +192,13 @@ def fail_second(cluster: Cluster, folder: Path, number: int) -> None:
 
 
 def in_sync(cluster: Cluster, number: int) -> set[int]:
-    """In which partitions a broker is."""
+    """The partitions in which a broker is in sync."""
     isrs = [at_controller(cluster, index).registration.isr for index in range(PARTITIONS)]
     return {index for index, isr in enumerate(isrs) if number in isr}
 
 
 def new_leader(cluster: Cluster, index: int) -> int | None:
-    """Whom the controller has registered, if it can serve the partition and leads it alone."""
+    """The registered leader, if it can serve the partition and is the only one that leads it."""
     leader = at_controller(cluster, index).registration.leader
     partition = cluster.partition(leader, index) if leader in cluster.brokers else None
     can_serve = partition is not None and not partition.log.is_offline
@@ -206,7 +206,7 @@ def new_leader(cluster: Cluster, index: int) -> int | None:
 
 
 def test_others_lead_what_was_in_a_failed_directory(tmp_path: Path) -> None:
-    """The heartbeat that tells of it does not wait."""
+    """The heartbeat that reports the failure is sent at once."""
 
     async def scenario() -> None:
         async with with_two_folders_each(tmp_path, SELDOM) as cluster:

@@ -1,4 +1,4 @@
-"""Creating, growing and deleting over a socket: what goes beyond one topic."""
+"""Creation, growth and deletion over a socket, for several topics."""
 
 from collections import Counter
 from uuid import UUID
@@ -47,7 +47,7 @@ def grown(address: Address, *topics: Growing, validate_only: bool = False) -> Co
 
 
 def deleted(address: Address, *states: State) -> list[tuple[str | None, bool, int]]:
-    """Name, whether there is an id, error."""
+    """Delete topics and return name, True if there is an id, and error of each."""
     with Connection(address) as connection:
         answer = connection.ask(DeleteTopicsRequest(topics=list(states)), 6)
     return [(one.name, one.topic_id != NO_ID, one.error_code) for one in answer.responses]

@@ -1,10 +1,10 @@
-"""Readers that do not read cost others nothing."""
+"""Clients that do not read cost other clients nothing."""
 
 from harness.reference_broker.untaken_answers import UntakenAnswers
 
 
 class Reader:
-    """Counts how often it was dropped."""
+    """Counts its drops."""
 
     def __init__(self) -> None:
         self.aborted = 0

@@ -1,4 +1,4 @@
-"""What a broker does for itself goes on, whatever happens in one round."""
+"""Upkeep of a broker continues, whatever happens in one round."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.hang_limit import HANGS_AFTER_S
 
 
 def run_rounds(begin: Callable[[int], Iterator[None]], wanted: int) -> list[int]:
-    """The numbers of the rounds that were begun, until as many as wanted were."""
+    """The numbers of the rounds that began, until there are as many as wanted."""
     begun: list[int] = []
 
     async def run() -> None:

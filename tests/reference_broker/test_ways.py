@@ -1,4 +1,4 @@
-"""Where a broker of a cluster opens its connections, when it is told another way."""
+"""Redirected connections of a broker in a cluster."""
 
 from __future__ import annotations
 

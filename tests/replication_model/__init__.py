@@ -1,5 +1,5 @@
-"""Replication as a state machine: a controller and brokers as plain state, without sockets and
-clocks, whose messages come late, in any order or never; invariants are looked at after each step.
+"""Replication as a state machine: a controller and brokers without sockets and clocks.
 
-``python -m tests.replication_model --steps 100000``.
+Their state is plain data, their messages arrive late, in any order or never; invariants are checked
+after each step. To run: ``python -m tests.replication_model --steps 100000``.
 """

@@ -18,9 +18,9 @@ EXIT_OK, EXIT_BROKEN = 0, 1
               help="How many, over all examples.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of the first example.")
 def main(steps: int, seed: int) -> None:
-    """Let a cluster do and suffer what may happen, and look at the invariants after each step.
+    """Run random steps and faults of a model cluster, and check the invariants after each step.
 
-    Exit 0: all hold; 1: one does not, with the least steps that show it; 2: usage.
+    Exit 0: all hold; 1: one does not, with the fewest steps that show it; 2: usage.
     """
     began = time.process_time()
     walked = walk(steps, seed)

@@ -38,7 +38,7 @@ _BEGIN = Offset(0)
 
 @dataclass(slots=True)
 class Disk:
-    """What outlives a process."""
+    """The state of a broker that outlives its process."""
 
     log: Log = field(default_factory=PartitionLog)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
@@ -64,13 +64,13 @@ class Broker:
 
     @property
     def leads(self) -> bool:
-        """Whether it believes that it leads."""
+        """True if it believes that it leads."""
         return self.partition is not None and self.partition.leading is not None
 
     def start(self, controller: Controller, now: TimeMs) -> bool:
-        """Register a new incarnation; whether it was let in.
+        """Register a new incarnation; True if the controller accepted it.
 
-        It acts when it has read all metadata up to its registration, not on what was before.
+        It acts once it has read all metadata up to its registration, not on older metadata.
         """
         self._incarnations += 1
         incarnation = UUID(int=self.id * 1_000_000 + self._incarnations)
@@ -112,7 +112,7 @@ class Broker:
         partition.high_watermark = min(disk.high_watermark, disk.log.end_offset)
 
     def crash(self, lost_batches: int) -> None:
-        """The process is gone; of the log the last batches may be missing then."""
+        """End the process without a shutdown; the log's last batches may be lost."""
         self._end(-1)
         batches = self.batches
         if lost_batches and batches:
@@ -122,7 +122,7 @@ class Broker:
             self.disk.lost_tail = True
 
     def end(self) -> None:
-        """The process ends in good order."""
+        """Shut the process down in order."""
         self._end(self.epoch)
 
     def _end(self, ended_as: int) -> None:
@@ -134,18 +134,18 @@ class Broker:
 
     @property
     def log(self) -> Log:
-        """Of the process, or what is on the disk."""
+        """The log of the process, or the log on the disk."""
         return self.disk.log if self.partition is None else self.partition.log
 
     @property
     def batches(self) -> list[StoredBatch]:
-        """All that is in the log."""
+        """All batches in the log."""
         return list(self.log.between(self.log.start_offset, self.log.end_offset))
 
     # -- what it does ----------------------------------------------------------------------------
 
     def read_metadata(self, controller: Controller, batches: int, now: TimeMs) -> bool:
-        """Do what the next batches of metadata say; whether there were any."""
+        """Apply the next batches of metadata; True if there were any."""
         assert self.state is not None
         news = controller.written[self.read : self.read + batches]
         for batch in news:
@@ -157,7 +157,7 @@ class Broker:
         return bool(news)
 
     def heartbeat(self, controller: Controller, now: TimeMs) -> Any:
-        """Tell the controller that it lives, and how far it has read."""
+        """Send the controller a heartbeat with the broker's metadata offset."""
         behind = controller.written[self.read - 1].end if self.read else 0
         request = BrokerHeartbeatRequest(
             broker_id=self.id,
@@ -168,7 +168,7 @@ class Broker:
         return controller.ask(request, now)
 
     def append(self, text: str, records: int, now: TimeMs) -> list[StoredBatch]:
-        """Append a client's batch; what is in the log of it then."""
+        """Append a client's batch and return it as it is in the log."""
         assert self.partition is not None
         rows = [Record(text.encode(), None, offset_delta=place) for place in range(records)]
         batch = encode_batch(RecordBatch(records=rows, base_timestamp=now), "none")
@@ -176,7 +176,7 @@ class Broker:
         return list(self.partition.log.between(appended.base_offset, appended.end_offset))
 
     def proposal(self) -> AlterPartitionRequest | None:
-        """Who shall be in sync, if its leader wants others than there are."""
+        """Return the leader's proposal of another ISR; None without one, or if it does not lead."""
         partition = self.partition
         if partition is None or partition.leading is None or partition.leading.proposed is None:
             return None

@@ -51,7 +51,7 @@ _HANDLERS: dict[type[Any], tuple[Any, int]] = {
 
 
 class Written(NamedTuple):
-    """One batch: the offset behind it, its records, and who was active before it or is now."""
+    """One batch: the offset behind it, its records, and the brokers active before it or now."""
 
     end: int
     records: Sequence[Message]
@@ -59,7 +59,7 @@ class Written(NamedTuple):
 
 
 class Controller:
-    """Decides, and keeps what it decided: `written`, which brokers read when they are told to."""
+    """Decides, and keeps its decisions in `written`, which brokers read on command."""
 
     def __init__(self, now: TimeMs, *, keeps_eligible: bool) -> None:
         self.state = controller_state(_SETTINGS, Endpoint("localhost", 1), CLUSTER_ID)
@@ -87,18 +87,18 @@ class Controller:
 
     @property
     def registered(self) -> PartitionRegistration:
-        """The partition as it is decided."""
+        """The partition's registration, as the controller has decided it."""
         topic = self.state.cluster.with_id(TOPIC_ID)
         assert topic is not None
         return topic.partitions[0].registration
 
     def create_topic(self, replicas: Sequence[int], configs: dict[str, str], now: TimeMs) -> None:
-        """The only one, with one partition."""
+        """Create the only topic, with one partition."""
         registration = PartitionRegistration.new(replicas, replicas)
         self.state.change_metadata(topic_records(TOPIC, TOPIC_ID, configs, [registration]), now)
 
     def ask(self, request: Message, now: TimeMs) -> Any:
-        """The answer to a request of any of its APIs."""
+        """Return the answer to a request of any of its APIs."""
         handle, version = _HANDLERS[type(request)]
         context = RequestContext(
             version, "model", 0, self.state, Advertised(()), lambda: now, _CHANCE, [],
@@ -109,7 +109,7 @@ class Controller:
         return answer.message
 
     def elect(self, now: TimeMs, *, unclean: bool) -> bool:
-        """Hold an election that somebody asks for; whether it had an outcome."""
+        """Hold a requested election; True if it succeeded."""
         request = messages.ElectLeadersRequest
         asked = request.TopicPartitions(topic=TOPIC, partitions=[0])
         kind = _UNCLEAN if unclean else _PREFERRED
@@ -118,7 +118,7 @@ class Controller:
         return bool(result.error_code == ErrorCode.NONE)
 
     def reassign(self, replicas: Sequence[int] | None, now: TimeMs) -> bool:
-        """Move the partition, or cancel that; whether it was accepted."""
+        """Reassign the partition, or cancel that; True if it was accepted."""
         request = messages.AlterPartitionReassignmentsRequest
         wanted = None if replicas is None else [*replicas]
         part = request.ReassignablePartition(partition_index=0, replicas=wanted)
@@ -127,7 +127,7 @@ class Controller:
         return bool(answer.responses[0].partitions[0].error_code == ErrorCode.NONE)
 
     def fence_stale(self, now: TimeMs) -> bool:
-        """Fence one broker that was silent for too long; whether there was one."""
+        """Fence one broker with an expired session; True if there was one."""
         stale = self._role.sessions.stale(now)
         if stale is None:
             return False
@@ -138,7 +138,7 @@ class Controller:
         return True
 
     def look_after_leaders(self, now: TimeMs) -> bool:
-        """What it does on its own from time to time."""
+        """Hold the controller's periodic elections; True if it wrote anything."""
         before = len(self.written)
         self.state.change_metadata(unclean_leaders(self.state), now)
         self.state.change_metadata(preferred_leaders(self.state), now)

@@ -1,4 +1,4 @@
-"""Plausible mistakes, planted into the machines: the model has to find each."""
+"""Plausible defects of the brokers and the controller: the model must find each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def watermark_one_too_high(patch: pytest.MonkeyPatch) -> None:
-    """The leader commits one record more than all in sync have."""
+    """The leader commits one record more than all of the ISR have."""
     right = Leading.high_watermark
 
     def wrong(self: Leading, end: Offset, *rest: Any) -> Offset | None:
@@ -31,7 +31,7 @@ def watermark_one_too_high(patch: pytest.MonkeyPatch) -> None:
 
 
 def shrink_counts_at_once(patch: pytest.MonkeyPatch) -> None:
-    """Who is only proposed to leave the ISR is not waited for any more."""
+    """The high watermark does not wait for replicas that are only proposed to leave the ISR."""
 
     def wrong(self: Leading) -> frozenset[BrokerId]:
         return self.isr if self.proposed is None else self.proposed
@@ -40,18 +40,18 @@ def shrink_counts_at_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def growth_counts_late(patch: pytest.MonkeyPatch) -> None:
-    """Who is proposed to join is waited for only when the answer is there."""
+    """The high watermark waits for replicas proposed to join only after the controller's answer."""
     patch.setattr(Leading, "maximal_isr", property(lambda self: self.isr))
 
 
 def fenced_joins(patch: pytest.MonkeyPatch) -> None:
-    """Neither the leader nor the controller minds whether a broker may be in sync."""
+    """Neither the leader nor the controller checks that a broker may join the ISR."""
     patch.setattr(isr_changes, "_is_eligible", lambda *_: True)
     patch.setattr(Leading, "may_join", lambda *_: True)
 
 
 def joins_below_epoch_start(patch: pytest.MonkeyPatch) -> None:
-    """A follower with all that was committed joins, also with less than the leader began with."""
+    """A follower with all committed records joins, even behind the start of the leader's epoch."""
 
     def wrong(self: Leading, broker_id: BrokerId, high_watermark: Offset, brokers: Any) -> Any:
         if self.proposed is not None or broker_id in self.isr:
@@ -62,7 +62,7 @@ def joins_below_epoch_start(patch: pytest.MonkeyPatch) -> None:
 
 
 def truncates_to_watermark(patch: pytest.MonkeyPatch) -> None:
-    """As before KIP-101: a follower cuts at its own high watermark, whatever the leader says."""
+    """As before KIP-101: a follower truncates to its own high watermark."""
 
     def wrong(partition: Partition, _epoch: int, _end: int) -> None:
         following.truncate(partition, partition.high_watermark)
@@ -86,7 +86,7 @@ def answered_early(patch: pytest.MonkeyPatch) -> None:
 
 
 def empty_epoch_stays(patch: pytest.MonkeyPatch) -> None:
-    """Nothing is cut where the log already ends, not even the epoch of who led without a record."""
+    """Truncation at the log's end keeps everything, even the epoch of a leader without a record."""
     right = following.truncate
 
     def wrong(partition: Partition, end: Offset) -> None:
@@ -97,7 +97,7 @@ def empty_epoch_stays(patch: pytest.MonkeyPatch) -> None:
 
 
 def news_end_a_proposal(patch: pytest.MonkeyPatch) -> None:
-    """Metadata that only says what an answer has said makes a leader forget what it proposed."""
+    """Metadata that repeats an earlier answer makes a leader forget its proposal."""
     right = Leading.registered
 
     def wrong(self: Leading, *given: Any, **named: Any) -> None:
@@ -108,7 +108,7 @@ def news_end_a_proposal(patch: pytest.MonkeyPatch) -> None:
 
 
 def batches_are_not_begun_anew(patch: pytest.MonkeyPatch) -> None:
-    """A follower whose log begins within a batch cannot take that."""
+    """A follower does not cut its log for a batch that begins before the log's end."""
     patch.setattr(following, "_make_room", lambda *_: None)
 
 

@@ -1,4 +1,4 @@
-"""In the end all faults are over: everything arrives, and all replicas become alike."""
+"""The end of an example: all faults stop, everything arrives, and all replicas become equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SIZE = 10_000
 
 
 def heal(world: World, invariants: Invariants) -> None:
-    """Go on until nothing is left to do. Raises Broken where the replicas do not become alike."""
+    """Run until nothing is left to do. Raises Broken if the replicas do not become equal."""
     world.on_its_way.clear()
     for broker in world.alive:
         if broker.wants_shut_down:
@@ -53,7 +53,7 @@ def _round(world: World, invariants: Invariants) -> None:
 
 
 def is_healed(world: World) -> bool:
-    """Whether all replicas are there, in sync and alike, and all is committed."""
+    """True if all replicas are present, in sync and equal, and all records are committed."""
     registered = world.controller.registered
     replicas = [world.broker(each) for each in registered.replicas]
     partitions = [one.partition for one in replicas]
@@ -73,7 +73,7 @@ def is_healed(world: World) -> bool:
 
 
 def told(world: World) -> str:
-    """Each broker in a few words."""
+    """Describe each broker in a few words."""
     return "; ".join(
         f"{one.id}: epoch {one.epoch}, up to {one.log.end_offset}, "
         f"watermark {None if one.partition is None else one.partition.high_watermark}"

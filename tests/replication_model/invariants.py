@@ -1,7 +1,8 @@
-"""What must be true after every step.
+"""Invariants that hold after every step.
 
-`committed` is what was below the high watermark of any leader. Once an unclean election was held,
-or a tail was lost, records may be lost: only what holds even then is looked at from there on.
+`committed` has the records that were below the high watermark of any leader. After an unclean
+election or the loss of a tail, records may be lost: from there on only the invariants that hold
+even then are checked.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Broken(AssertionError):
 
 
 def hold(is_true: bool, what: str) -> None:
-    """Raises Broken where it is not."""
+    """Raise Broken if it is not true."""
     if not is_true:
         raise Broken(what)
 
@@ -37,7 +38,7 @@ def _last_offset(batch: StoredBatch) -> Offset:
 
 
 class Invariants:
-    """Looks at a world after each step, and remembers what it has seen."""
+    """Checks a world after each step, and remembers its observations."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -51,7 +52,7 @@ class Invariants:
         self._read = len(world.controller.written)
 
     def check(self) -> None:
-        """All of them. Raises Broken."""
+        """Check all invariants. Raises Broken."""
         self._decisions()
         self.may_lose = self.may_lose or any(one.disk.lost_tail for one in self._world.brokers)
         for broker in sorted(self._world.brokers, key=lambda one: not one.leads):
@@ -92,7 +93,11 @@ class Invariants:
         self._decided_unclean(before, after)
 
     def _decided_unclean(self, before: PartitionRegistration, after: PartitionRegistration) -> None:
-        """A move that is cancelled without anybody in sync may name one that is not even there."""
+        """Note an unclean decision, after which records may be lost.
+
+        A cancelled reassignment without any replica in sync may name a leader that is not even
+        running.
+        """
         entitled = {NO_LEADER, before.leader, *before.isr, *before.elr}
         if after.leader not in entitled:
             self.may_lose = True
@@ -128,7 +133,11 @@ class Invariants:
         self._watermarks[key] = watermark
 
     def _agrees(self, broker: Broker, partition: Partition) -> None:
-        """Who was leader for less than a step is not seen to be one: what it told others counts."""
+        """Compare the records below the high watermark with the committed ones.
+
+        A broker that led for less than a step is not observed as leader: the high watermark that it
+        sent to others counts.
+        """
         watermark = partition.high_watermark
         end = self.committed[-1].last_offset + 1 if self.committed else 0
         if watermark > end:
@@ -138,12 +147,12 @@ class Invariants:
         hold(agrees, f"broker {broker.id} has other records below its high watermark")
 
     def _committed(self, begin: Offset, end: Offset = _NO_END) -> list[StoredBatch]:
-        """What lies between these offsets, the first batch whole."""
+        """Return the committed batches between these offsets, the first batch whole."""
         first = bisect_left(self.committed, begin, key=_last_offset)
         return self.committed[first : bisect_left(self.committed, end, key=_last_offset)]
 
     def _true_leader(self) -> None:
-        """The leader that the controller has named, whether it knows that already or not."""
+        """Check the leader named by the controller, even if that broker does not know it yet."""
         world, registered = self._world, self._decided
         if registered.leader == NO_LEADER:
             return

@@ -1,4 +1,4 @@
-"""What is on its way between nodes: delivered late, in any order, or never."""
+"""Messages on their way between nodes: delivered late, in any order, or never."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FetchAsked:
 
 @dataclass(frozen=True, slots=True)
 class FetchAnswered:
-    """What the leader has read for it, and where its log began and ended then."""
+    """The leader's reading for a fetch, with the start and end of its log at that time."""
 
     asked: FetchAsked
     reading: PartitionReading
@@ -62,7 +62,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The controller's answer to one."""
+    """The controller's answer to a proposal."""
 
     proposed: Proposed
     answer: AlterPartitionResponse
@@ -72,7 +72,7 @@ OnItsWay = FetchAsked | FetchAnswered | Proposed | Settled
 
 
 def fetch_of(follower: Broker, max_bytes: int) -> FetchAsked | None:
-    """What a broker that follows asks next, and whom."""
+    """Return a follower's next fetch; None if the broker leads or has no leader to fetch from."""
     partition = follower.partition
     if partition is None or not partition.is_here or partition.leading is not None:
         return None
@@ -83,7 +83,7 @@ def fetch_of(follower: Broker, max_bytes: int) -> FetchAsked | None:
 
 
 def read_for(asked: FetchAsked, leader: Broker, now: TimeMs) -> FetchAnswered | None:
-    """The leader's side of a fetch; None where there is no process, or no such partition yet."""
+    """Read for a fetch at the leader; None where there is no process, or no such partition yet."""
     if leader.state is None or leader.partition is None:
         return None
     at = asked.position
@@ -104,7 +104,7 @@ def read_for(asked: FetchAsked, leader: Broker, now: TimeMs) -> FetchAnswered | 
 
 
 def take_fetched(answered: FetchAnswered, now: TimeMs) -> None:
-    """The follower's side, as class ReplicaFetcher does it."""
+    """Handle a fetch's answer at the follower, as class ReplicaFetcher does."""
     asked, reading = answered.asked, answered.reading
     partition = _still_follows(asked)
     if partition is None:
@@ -134,7 +134,7 @@ def _still_follows(asked: FetchAsked) -> Partition | None:
 
 
 def proposed_by(leader: Broker) -> Proposed | None:
-    """What a leader would send now."""
+    """Return the proposal that a leader would send now; None if there is none."""
     request, partition = leader.proposal(), leader.partition
     if request is None or partition is None or partition.leading is None:
         return None
@@ -143,12 +143,12 @@ def proposed_by(leader: Broker) -> Proposed | None:
 
 
 def judge(proposed: Proposed, controller: Controller, now: TimeMs) -> Settled:
-    """The controller's side of a proposal."""
+    """Answer a proposal at the controller."""
     return Settled(proposed, controller.ask(proposed.request, now))
 
 
 def take_settled(settlement: Settled, now: TimeMs) -> bool:
-    """The leader's side, as class IsrProposals does it; whether it was still waited for."""
+    """Handle an answer at the leader, as class IsrProposals does; True if it was awaited."""
     proposed, answer = settlement.proposed, settlement.answer
     leader = proposed.leader
     partition: Any = leader.partition if leader.epoch == proposed.epoch else None

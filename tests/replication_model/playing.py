@@ -1,4 +1,4 @@
-"""Plays steps in a world, looks at the invariants after each, and tells the story of a failure."""
+"""Plays steps in a world, checks the invariants after each, and writes the story of a failure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Playing:
         self.ran = Counter[str]() if ran is None else ran
 
     def do(self, step: Step) -> bool:
-        """Whether it did anything. Raises Broken."""
+        """Play one step; True if it did anything. Raises Broken."""
         rule, _ = RULES[step.rule]
         if not rule(self.world, step.one, step.other):
             return False
@@ -42,12 +42,12 @@ class Playing:
         return True
 
     def end(self) -> None:
-        """Heal. Raises Broken where that is not possible."""
+        """Heal the world. Raises Broken if that is impossible."""
         heal(self.world, self.invariants)
 
 
 def play(plan: Plan, steps: Sequence[Step], ran: Counter[str] | None = None) -> None:
-    """A whole example. Raises Broken."""
+    """Play a whole example. Raises Broken."""
     playing = Playing(plan, ran)
     for step in steps:
         playing.do(step)
@@ -55,7 +55,7 @@ def play(plan: Plan, steps: Sequence[Step], ran: Counter[str] | None = None) -> 
 
 
 def story_of(plan: Plan, steps: Sequence[Step]) -> str:
-    """Step by step what came of it, up to what broke."""
+    """Return the result of each step, up to the one that broke an invariant."""
     playing, lines = Playing(plan), [str(plan)]
     try:
         for step in steps:

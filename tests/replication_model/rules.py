@@ -1,6 +1,6 @@
-"""What may happen: a table of rules, each a step that two drawn numbers make definite.
+"""The possible steps: a table of rules, each with two drawn numbers that make it definite.
 
-A rule returns whether it did anything: where it does not apply, nothing happens.
+A rule returns True if it did anything: where it does not apply, nothing happens.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _produce(world: World, leader: Broker, number: int) -> None:
 
 
 def produce(world: World, one: int, other: int) -> bool:
-    """A client writes with acks=1 to who believes that it leads."""
+    """A client writes with acks=1 to a broker that believes that it leads."""
     leader = _leader(world, one)
     if leader is not None:
         _produce(world, leader, other)
@@ -42,7 +42,7 @@ def produce(world: World, one: int, other: int) -> bool:
 
 
 def produce_all(world: World, one: int, other: int) -> bool:
-    """The same with acks=all; the answer waits."""
+    """A client writes with acks=all; the answer waits."""
     leader = _leader(world, one)
     partition = None if leader is None else leader.partition
     if leader is None or partition is None or partition.leading is None:
@@ -68,7 +68,7 @@ def delete_records(world: World, one: int, other: int) -> bool:
 
 
 def _next_fetch(world: World, one: int, size: int) -> FetchAsked | None:
-    """Of a follower that waits for no answer from that leader."""
+    """Return the next fetch of a follower that waits for no answer from that leader."""
     asked = [fetch_of(each, _SIZES[size % len(_SIZES)]) for each in world.alive]
     busy = {
         (fetch.follower.id, fetch.epoch, fetch.leader)
@@ -94,7 +94,7 @@ def fetch(world: World, one: int, other: int) -> bool:
 
 
 def send_fetch(world: World, one: int, other: int) -> bool:
-    """A follower's fetch is on its way."""
+    """A follower sends a fetch."""
     asked = _next_fetch(world, one, other)
     if asked is not None:
         world.on_its_way.append(asked)
@@ -102,7 +102,7 @@ def send_fetch(world: World, one: int, other: int) -> bool:
 
 
 def check_lag(world: World, one: int, _other: int) -> bool:
-    """A leader looks who is behind for too long."""
+    """A leader proposes an ISR without the followers that are behind for too long."""
     leader = _leader(world, one)
     if leader is None or leader.partition is None:
         return False
@@ -130,7 +130,7 @@ def propose(world: World, one: int, _other: int) -> bool:
 
 
 def send_proposal(world: World, one: int, _other: int) -> bool:
-    """A leader's proposal is on its way."""
+    """A leader sends a proposal."""
     proposed = _next_proposal(world, one)
     if proposed is not None:
         world.on_its_way.append(proposed)
@@ -138,7 +138,7 @@ def send_proposal(world: World, one: int, _other: int) -> bool:
 
 
 def deliver(world: World, one: int, _other: int) -> bool:
-    """Something arrives; its answer is on its way then."""
+    """A message arrives, and the receiver sends its answer."""
     message = pick(world.on_its_way, one)
     if message is None:
         return False
@@ -150,7 +150,7 @@ def deliver(world: World, one: int, _other: int) -> bool:
 
 
 def lose(world: World, one: int, _other: int) -> bool:
-    """Something never arrives."""
+    """A message is lost."""
     message = pick(world.on_its_way, one)
     if message is not None:
         world.on_its_way.remove(message)
@@ -158,14 +158,14 @@ def lose(world: World, one: int, _other: int) -> bool:
 
 
 def read_metadata(world: World, one: int, other: int) -> bool:
-    """A broker reads some of what is new."""
+    """A broker reads some new metadata."""
     behind = [each for each in world.alive if each.read < len(world.controller.written)]
     broker = pick(behind, one)
     return broker is not None and broker.read_metadata(world.controller, 1 + other % 3, world.now)
 
 
 def read_all_metadata(world: World, _one: int, _other: int) -> bool:
-    """All brokers read all that is new."""
+    """All brokers read all new metadata."""
     reads = [
         each.read_metadata(world.controller, len(world.controller.written), world.now)
         for each in world.alive
@@ -182,7 +182,7 @@ def heartbeat(world: World, one: int, _other: int) -> bool:
 
 
 def pass_time(world: World, one: int, other: int) -> bool:
-    """Some time passes; before, all that can send heartbeats, mostly."""
+    """Some time passes; mostly all brokers send heartbeats before, if they can."""
     if other % 4:
         world.beat()
     world.now = TimeMs(world.now + _MOMENTS_MS[one % len(_MOMENTS_MS)])
@@ -190,7 +190,7 @@ def pass_time(world: World, one: int, other: int) -> bool:
 
 
 def fence(world: World, _one: int, _other: int) -> bool:
-    """The controller looks whose session has ended."""
+    """The controller fences brokers with expired sessions."""
     return world.controller.fence_stale(world.now)
 
 
@@ -203,7 +203,7 @@ def silence(world: World, one: int, _other: int) -> bool:
 
 
 def crash(world: World, one: int, _other: int) -> bool:
-    """A process ends without a word; its disk has all."""
+    """A process is killed; its disk keeps everything."""
     broker = pick(world.alive, one)
     if broker is not None:
         broker.crash(0)
@@ -211,7 +211,7 @@ def crash(world: World, one: int, _other: int) -> bool:
 
 
 def lose_tail(world: World, one: int, other: int) -> bool:
-    """A machine ends without a word; what was not flushed is gone."""
+    """A machine loses power; unflushed data is lost."""
     broker = pick([each for each in world.alive if each.log.end_offset], one)
     if broker is not None and world.plan.loses_tails:
         broker.crash(1 + other % 3)
@@ -226,7 +226,7 @@ def start(world: World, one: int, _other: int) -> bool:
 
 
 def shut_down(world: World, one: int, _other: int) -> bool:
-    """A broker wants to go in good order."""
+    """A broker requests a controlled shutdown."""
     broker = pick([each for each in world.alive if not each.wants_shut_down], one)
     if broker is not None:
         broker.wants_shut_down = True
@@ -234,22 +234,22 @@ def shut_down(world: World, one: int, _other: int) -> bool:
 
 
 def elect_preferred(world: World, _one: int, _other: int) -> bool:
-    """Somebody asks for the preferred leader."""
+    """A client requests an election of the preferred leader."""
     return world.controller.elect(world.now, unclean=False)
 
 
 def elect_unclean(world: World, _one: int, _other: int) -> bool:
-    """Somebody asks for any leader."""
+    """A client requests an unclean election."""
     return world.plan.asks_unclean and world.controller.elect(world.now, unclean=True)
 
 
 def look_after_leaders(world: World, _one: int, _other: int) -> bool:
-    """The controller gives leaderships back, and elects where nobody leads."""
+    """The controller elects preferred leaders, and unclean ones for partitions without a leader."""
     return world.controller.look_after_leaders(world.now)
 
 
 def reassign(world: World, one: int, other: int) -> bool:
-    """The partition is to move to some of the brokers."""
+    """A client requests a reassignment of the partition to some of the brokers."""
     ids = [each.id for each in world.brokers]
     first = one % len(ids)
     count = 1 + other % len(ids)
@@ -257,7 +257,7 @@ def reassign(world: World, one: int, other: int) -> bool:
 
 
 def cancel(world: World, _one: int, _other: int) -> bool:
-    """It is not to move any more."""
+    """A client cancels the reassignment."""
     return world.controller.reassign(None, world.now)
 
 
@@ -288,4 +288,4 @@ RULES: dict[str, tuple[Rule, int]] = {
     "reassign": (reassign, 1),
     "cancel": (cancel, 1),
 }
-"""Each with how often it is drawn beside the others."""
+"""The rules by name, each with its weight."""

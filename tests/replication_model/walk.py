@@ -1,4 +1,4 @@
-"""Random walks: the rules of the table without the machine, some four times as fast."""
+"""Random walks: the rules without Hypothesis, about four times as fast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.replication_model.rules import RULES
 from tests.replication_model.world import Plan
 
 DRAWN = 150
-"""So many steps are drawn for an example; some half of them do something."""
+"""Number of steps that are drawn for an example; about half of them do something."""
 _NUMBERS = 60
 
 
@@ -42,7 +42,7 @@ def walk(steps: int, first_seed: int) -> Walked:
 
 
 def example(seed: int) -> tuple[Plan, list[Step]]:
-    """What this seed draws."""
+    """Return the plan and the steps that this seed draws."""
     chance = random.Random(seed)
     names, weights = [*RULES], [weight for _, weight in RULES.values()]
     brokers = chance.choice((3, 3, 4, 5))

@@ -1,4 +1,4 @@
-"""A controller, brokers, what is on its way between them, and a clock that is set by hand."""
+"""A controller, brokers, the messages on their way, and a clock that rules set."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ _One = TypeVar("_One")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an example begins with. `unclean`: as the topic's config; `asks_unclean`: as somebody
-    may ask the controller all the same."""
+    """The beginning of an example.
+
+    `unclean`: the topic's config; `asks_unclean`: clients may request unclean elections from the
+    controller even without it.
+    """
 
     brokers: int = 3
     replicas: int = 3
@@ -43,7 +46,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Waiting:
-    """A produce with acks=all that has no answer yet."""
+    """A Produce request with acks=all that has no answer yet."""
 
     partition: Partition
     required: Offset
@@ -51,7 +54,7 @@ class Waiting:
 
 
 class World:
-    """Who is there, and what clients were told: `acknowledged`."""
+    """The controller, the brokers, and the records acknowledged to clients: `acknowledged`."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.now = plan, _BEGIN
@@ -75,11 +78,11 @@ class World:
 
     @property
     def alive(self) -> list[Broker]:
-        """Those whose process is there."""
+        """The brokers with a running process."""
         return [one for one in self.brokers if one.state is not None]
 
     def broker(self, broker_id: BrokerId) -> Broker:
-        """By its id."""
+        """Return the broker with this id."""
         return self.brokers[broker_id - 1]
 
     def read_all(self, broker: Broker) -> None:
@@ -87,19 +90,19 @@ class World:
         broker.read_metadata(self.controller, len(self.controller.written), self.now)
 
     def beat(self) -> None:
-        """All that can, read nothing and send a heartbeat, twice: the first may unfence them."""
+        """Each broker with a process sends a heartbeat, if it is not silent."""
         for broker in self.alive:
             if not broker.silent:
                 self.heartbeat(broker)
 
     def heartbeat(self, broker: Broker) -> None:
-        """One heartbeat; who may go is gone."""
+        """Send one heartbeat; a broker that may shut down ends."""
         answer = broker.heartbeat(self.controller, self.now)
         if answer.error_code == ErrorCode.NONE and answer.should_shut_down:
             broker.end()
 
     def deliver(self, message: OnItsWay) -> OnItsWay | None:
-        """Let one message arrive; what is answered."""
+        """Deliver one message and return its answer."""
         match message:
             case FetchAsked():
                 return read_for(message, self.broker(message.leader), self.now)
@@ -112,13 +115,13 @@ class World:
         return None
 
     def deliver_with_answer(self, message: OnItsWay) -> None:
-        """Let it arrive, and its answer."""
+        """Deliver a message and its answer."""
         answer = self.deliver(message)
         if answer is not None:
             self.deliver(answer)
 
     def settle_produces(self) -> None:
-        """Answer what can be answered, as the handler of Produce does."""
+        """Answer the Produce requests that can be answered, as the handler of Produce does."""
         left = []
         for one in self.waiting:
             outcome = one.partition.replicated(one.required)
@@ -133,5 +136,5 @@ class World:
 
 
 def pick(candidates: list[_One], number: int) -> _One | None:
-    """One of them, by any number."""
+    """Return one of the elements, chosen by any number; None without elements."""
     return candidates[number % len(candidates)] if candidates else None

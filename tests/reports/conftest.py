@@ -36,7 +36,7 @@ class DrawnReport:
 
 @pytest.fixture(scope="session", autouse=True)
 def _java() -> None:
-    """Who calls a report finds its Java, be it the one from PyPI."""
+    """Let a report find its Java, also the one from PyPI."""
     os.environ["JAVA_HOME"] = str(spark_java_home().home)
 
 

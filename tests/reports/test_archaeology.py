@@ -80,7 +80,7 @@ def run(*words: str | Path) -> Result:
 
 @dataclass(frozen=True)
 class Dug:
-    """What the command left of `RESULTS`, with an older run of 4.4.0 that no longer counts."""
+    """The output of the command for `RESULTS`, with an older run of 4.4.0 that no longer counts."""
 
     results: Path
     out: Path

@@ -1,4 +1,4 @@
-"""What lies beside the results, and what is refused of it; none of it needs Spark."""
+"""Datasets beside the results, and their refusals; none of it needs Spark."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_unfit_fault_journal_is_refused(tmp_path: Path, datasets: list[Dataset])
 
 
 def test_both_ends_know_the_same_columns() -> None:
-    """What reports read is a copy, on purpose, of what is written."""
+    """The columns that reports read are a copy, on purpose, of the written ones."""
     for read, written in (
         (WIRE, wire_parquet.WIRE_SCHEMA),
         (FAULTS, fault_parquet.FAULTS_SCHEMA),

@@ -1,4 +1,4 @@
-"""What a report refuses, each with what, where and what to do; none of it needs Spark."""
+"""Refusals of reports, each with what, where and what to do; none of it needs Spark."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_loopback_only_where_the_master_is_near(tmp_path: Path, master: str, nea
 
 def test_master_that_does_not_answer_is_refused(tmp_path: Path) -> None:
     write_results(tmp_path / "R", [row()])
-    with socket.socket() as taken:  # bound and not listening: nobody answers there
+    with socket.socket() as taken:  # bound and not listening: no process answers there
         taken.bind(("127.0.0.1", 0))
         master = f"spark://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ReportError, match="no Spark master answers") as error:

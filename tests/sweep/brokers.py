@@ -18,19 +18,19 @@ LONG_MS = 10_000
 
 
 def advertised(address: Address) -> dict[int, VersionRange]:
-    """What the broker says that it serves."""
+    """Return the API keys and version ranges that the broker advertises."""
     found = ask_api_versions(TargetAddress(*address), LONG_MS)
     return {key: VersionRange(*pair) for key, pair in found.items()}
 
 
 def door(address: Address, name: str) -> BrokerUnderTest:
-    """A client of the broker; what it makes begins with ``name``."""
+    """Return a client of the broker; names that it creates begin with ``name``."""
     ranges = {key: (one.lowest, one.highest) for key, one in advertised(address).items()}
     return BrokerUnderTest([address], ranges, name_prefix=name)
 
 
 class AdvertisesMore(FrameRule):
-    """ApiVersions shows further APIs; ``asked`` are the keys of all that came by."""
+    """ApiVersions shows further APIs; ``asked`` are the API keys of all requests."""
 
     def __init__(self, *keys: int) -> None:
         self.keys = keys

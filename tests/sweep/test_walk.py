@@ -1,4 +1,4 @@
-"""What a sweep sends to whom, and how it names what comes back."""
+"""The requests of a sweep to each broker, and the names of their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each capability of a target promises, tried for real; what it lacks is refused by name."""
+"""Contract of each capability of a target, tried for real; a missing one is refused by name."""
 
 import secrets
 import socket
@@ -80,7 +80,7 @@ def accepts(address: Address) -> bool:
 
 
 def kept_beside(target: Target) -> Target | None:
-    """A broker whose data outlives its process; None where there can be none."""
+    """A broker with data that outlives its process; None if the target can start none."""
     try:
         return target.start_another(kept=True)
     except MissingCapability:
@@ -88,7 +88,7 @@ def kept_beside(target: Target) -> Target | None:
 
 
 class Asked:
-    """A target that is started and asked: what it is, and which of its nodes is to suffer."""
+    """A started target under test, and the node that a test may harm."""
 
     def __init__(self, target: Target) -> None:
         target.start()
@@ -97,7 +97,7 @@ class Asked:
         self.node = target.nodes[-1]
 
     def lacks(self, *capabilities: str) -> bool:
-        """Whether one of them is not declared; it has then been asked for and was refused."""
+        """True if one of them is not declared. Check then that the target refuses it."""
         missing = [name for name in capabilities if name not in self.target.capabilities]
         for name in missing:
             operations = REFUSED[name]
@@ -114,7 +114,7 @@ class Asked:
         return Connection(self.target.address_of(self.node), timeout_ms=ANSWER_MS)
 
     def ask(self, connection: Connection) -> None:
-        """Send what every broker answers; the answer is not read."""
+        """Send a request that every broker answers, and do not read the answer."""
         connection.send(MetadataRequest(topics=[]), self.info.api_versions[METADATA][0])
 
     def answers(self) -> bool:
@@ -143,7 +143,7 @@ class Asked:
         )
 
     def make_topic(self) -> str:
-        """A topic by auto-creation, which every release of Kafka knows."""
+        """Create a topic by auto-creation, which every release of Kafka knows."""
         name = f"kc-contract-{secrets.token_hex(4)}"
         door = self.door()
         try:
@@ -159,7 +159,7 @@ class Asked:
         return name
 
     def closes(self, connection: Connection) -> bool:
-        """Whether a connection that stood ends by itself."""
+        """True if an open connection is closed."""
         try:
             connection.expect_closed(ANSWER_MS)
         except BrokerMisbehaved:
@@ -170,11 +170,12 @@ class Asked:
 class CapabilityContract:
     """``name`` is a function of :mod:`tests.targets.kinds` that makes the target in a folder.
 
-    What a test needs and the target does not declare must be refused, by name and without effect.
+    A target must refuse, by name and without effect, an operation that needs an undeclared
+    capability.
     """
 
     name: ClassVar[str]
-    # What becomes of the brokers when the target is stopped: ours end, somebody else's run on.
+    # True if the brokers run on when the target is stopped: external ones do, ours end.
     accepts_when_stopped: ClassVar[bool] = False
 
     @classmethod
@@ -196,7 +197,7 @@ class CapabilityContract:
 
     @pytest.fixture
     def victim(self, tmp_path: Path) -> Iterator[Asked]:
-        """A target of this test alone."""
+        """A target for one test alone."""
         with self.made(tmp_path) as target:
             yield Asked(target)
 

@@ -1,4 +1,4 @@
-"""What every kind of target must keep: one class, run once per kind."""
+"""Contract of every kind of target: one class, run once per kind."""
 
 import json
 import signal
@@ -45,17 +45,16 @@ def family() -> list[psutil.Process]:
 
 
 class TargetContract(CapabilityContract, PowerContract):
-    """What a target that we start must keep. Whoever writes a new kind runs this over it:
+    """Contract of a target that we start. The author of a new kind runs this over it:
 
     1. a function in :mod:`tests.targets.kinds` that makes one in a folder, by name because it is
        made in another process too; everything that it needs to differ is in its capabilities;
     2. ``class TestMine(TargetContract): name = "mine"`` in ``test_contract.py``, with an autouse
-       fixture of scope class that calls ``kinds.not_run`` where what it needs is not installed.
+       fixture of scope class that calls ``kinds.not_run`` if a program that it needs is missing.
 
-    It lives and dies as told here, and does what it declares as told in
-    :mod:`tests.targets.capability_contract`: each capability is tried for real, and what is not
-    declared must be refused with MissingCapability. ``victims`` may be overridden by a target of
-    several processes.
+    The class tests start and end. The base class :mod:`tests.targets.capability_contract` tries
+    each declared capability for real; the target must refuse others with MissingCapability. A
+    target of several processes may override ``victims``.
     """
 
     @pytest.fixture
@@ -96,7 +95,7 @@ class TargetContract(CapabilityContract, PowerContract):
         assert TargetInfo.from_json(info.to_json()) == info
 
     def victims(self, target: Target) -> list[int]:
-        """The processes whose sudden end is the end of the target."""
+        """The processes that the test kills to end the target."""
         pid = getattr(target, "pid", None)
         assert pid is not None
         return [pid]
@@ -141,9 +140,9 @@ class TargetContract(CapabilityContract, PowerContract):
 
 
 class ExternalContract:
-    """What a broker of somebody else is held to: it runs on.
+    """Contract of a broker that another party runs: it runs on.
 
-    What its owner grants is tried with a CapabilityContract as second base.
+    A CapabilityContract as second base tries the capabilities that its owner grants.
     """
 
     name: ClassVar[str]

@@ -22,7 +22,7 @@ STARTS = 2
 
 
 def seconds(target: KafkaTarget) -> tuple[float, float]:
-    """How long its start took, and the round trip after it."""
+    """Seconds of its start, and of the round trip after it."""
     begun = time.perf_counter()
     with target:
         started = time.perf_counter()

@@ -55,7 +55,7 @@ def stand_in(log_dir: Path, settings: Mapping[str, str] | None = None) -> Target
 
 
 def write_command_file(folder: Path, **changes: object) -> Path:
-    """A file for the stand-in at a port of our choice; a change of None takes a key out."""
+    """Write a file for the stand-in at a port of our choice; a change of None removes a key."""
     values: dict[str, object] = {
         "command": ["{python}", "-m", "tests.targets.stand_in", "port={port}", "data={dir}"],
         "implementation": "stand-in",
@@ -81,7 +81,7 @@ def command_at_port(log_dir: Path) -> Target:
 
 
 def command_that_stores(log_dir: Path) -> Target:
-    """One that may be treated in every way in which a local process can be."""
+    """A target with all capabilities of a local process."""
     return command_target(
         log_dir,
         capabilities=sorted(CommandTarget.capabilities),
@@ -99,7 +99,7 @@ def command_that_tells(log_dir: Path) -> Target:
 
 @dataclass
 class OwnedExternal:
-    """An external target, and how its owner (here: we) ends its broker."""
+    """An external target, and a function that ends its broker as the owner would."""
 
     target: ExternalBroker
     shut_down: Callable[[], object]
@@ -116,14 +116,14 @@ def external_with_access_file(folder: Path) -> OwnedExternal:
 
 
 def not_run(reason: str) -> None:
-    """Say that a test cannot run here; in CI that is a failure."""
+    """Skip a test that cannot run here; in CI it fails."""
     if os.environ.get("CI"):
         pytest.fail(f"not run: {reason}")
     pytest.skip(f"not run: {reason}")
 
 
 def need_kafka(*releases: str) -> None:
-    """These releases, by default the one that most tests use, or a ZooKeeper ("zk-...")."""
+    """Fetch these releases, by default the one that most tests use, or a ZooKeeper ("zk-...")."""
     for release in releases or (KAFKA,):
         try:
             find_java()

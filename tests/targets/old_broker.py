@@ -1,8 +1,8 @@
-"""A broker from before ApiVersions, in a thread: answers the old versions of a few APIs.
+"""A broker from before ApiVersions, in a thread: it answers the old versions of a few APIs.
 
-What it does with all else is its ``habit``: ``close`` as Kafka 0.8 does with a key that it does not
-know, ``silence`` as 0.9, which neither answers nor closes. A version above those that it serves is
-answered in its highest layout, as 0.8 does, with ``careless``.
+``habit``: its reaction to all else. ``close`` as Kafka 0.8 does with a key that it does not
+know, ``silence`` as 0.9, which neither answers nor closes. With ``careless`` it answers a version
+above those that it serves in its highest layout, as 0.8 does.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ _ANSWERS: dict[int, Callable[[Message], Message]] = {
 
 @contextmanager
 def listening(broker: OldBroker) -> Iterator[Address]:
-    """Serves any number of connections, until the end."""
+    """Serve any number of connections, until the end."""
     held: list[socket.socket] = []
     threads: list[threading.Thread] = []
 

@@ -1,4 +1,4 @@
-"""Somebody who runs a broker and lets us do things to it by the commands of an access file."""
+"""Owner of an external broker, which we may control by the commands of an access file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ else:
 
 
 class Owner:
-    """Somebody who runs a broker, and the access file that they hand out."""
+    """Owner of an external broker, and the access file for it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, (self.port,) = folder, free_ports(1)
@@ -59,7 +59,7 @@ class Owner:
         starting.restart_node(1)
 
     def end(self) -> None:
-        """Their broker ends, whatever state it is in."""
+        """End the broker, whatever state it is in."""
         if psutil.pid_exists(self.pid):
             process = psutil.Process(self.pid)
             process.kill()
@@ -70,7 +70,7 @@ class Owner:
         return int((self.folder / "pid").read_text())
 
     def target(self, **commands: list[str] | None) -> ExternalBroker:
-        """With other commands in place of the owner's own; None takes one away."""
+        """A target with other commands in place of the owner's; None removes one."""
         given = {word: line for word, line in {**self.commands, **commands}.items() if line}
         values = {
             "release": "1",

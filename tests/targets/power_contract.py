@@ -1,4 +1,4 @@
-"""What a target promises whose disks can lose power."""
+"""Contract of a target with disks that can lose power."""
 
 from harness.lossy_broker import ONLY_NODE
 from harness.power_loss.lossy_disk import LossyDisk
@@ -7,7 +7,7 @@ from tests.targets.capability_contract import Asked, accepts
 
 
 class PowerContract:
-    """Beside a CapabilityContract."""
+    """Mixin of a CapabilityContract."""
 
     def test_the_disk_of_a_private_broker_loses_power(self, asked: Asked) -> None:
         if asked.lacks(OWN_BROKER, POWER_LOSS):

@@ -18,7 +18,7 @@ PATH = "/org/example/thing/1.0/thing-1.0.jar"
 
 @dataclass
 class Behaviour:
-    """How the server answers, and what it was asked."""
+    """Behaviour of the server, and a record of its requests."""
 
     content: bytes = CONTENT
     cut_after_bytes: int | None = None  # of each answer, while cuts are left
@@ -81,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def repository(behaviour: Behaviour) -> Iterator[str]:
-    """Serve, and give the base address."""
+    """Serve, and yield the base address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         server.behaviour = behaviour  # type: ignore[attr-defined]
@@ -96,7 +96,7 @@ def repository(behaviour: Behaviour) -> Iterator[str]:
 
 
 def download(base: str, folder: Path, path: str = PATH, sha256: str = SHA256) -> Download:
-    """The pinned file of the repository, to be put into ``folder``."""
+    """The pinned file of the repository, with ``folder`` as destination."""
     return Download(
         name="org.example:thing:1.0",
         url=base + path,

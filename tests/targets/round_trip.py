@@ -55,7 +55,7 @@ class Talk:
         self.produce_version, self.fetch_version = (0, 0) if old else (3, 4)
 
     def leader_of(self, topic: str, address: Address) -> Address | None:
-        """Who leads it now, by one of the brokers; None while there is none. Makes the topic."""
+        """The present leader, as one broker names it; None without one. Creates the topic."""
         wanted = [MetadataRequest.MetadataRequestTopic(name=topic)]
         with Connection(address) as connection:
             answer = connection.ask(MetadataRequest(topics=wanted), 0)
@@ -79,7 +79,7 @@ class Talk:
         return True if error is ErrorCode.NONE else None
 
     def _await_value(self, topic: str, value: bytes, ask: Address) -> None:
-        """It was appended, and nobody knows whether it is replicated: it is once it is read."""
+        """Wait until an appended record can be read: its replication was not confirmed."""
         what = f"{value!r}, whose write was not confirmed, is read from {topic}"
         eventually(lambda: value in (self.values(topic, ask) or ()) or None, what)
 
@@ -101,7 +101,7 @@ class Talk:
         return encode_batch(RecordBatch([Record(value)], base_timestamp=now_ms))
 
     def values(self, topic: str, ask: Address) -> list[bytes | None] | None:
-        """All that stands in the partition; None while nobody serves it."""
+        """All values in the partition; None while no broker serves it."""
         leader = self.leader_of(topic, ask)
         if leader is None:
             return None
@@ -116,7 +116,7 @@ class Talk:
         return [record.value for batch in read.batches for record in batch.records]
 
     def await_values(self, topic: str, values: list[bytes], ask: Address) -> None:
-        """Until the partition holds exactly these."""
+        """Wait until the partition holds exactly these."""
 
         def there() -> bool | None:
             return True if self.values(topic, ask) == values else None

@@ -32,7 +32,7 @@ GARBAGE = b"\x00\x00\x00\x10" + bytes(range(16))
 def topics_in(
     data: Path | None, asked: MetadataRequest
 ) -> list[MetadataResponse.MetadataResponseTopic]:
-    """Every topic that was made, those that are asked for now among them."""
+    """Every topic that was created, with those of this request."""
     if data is None:
         return []
     for topic in asked.topics or ():
@@ -95,7 +95,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 
 def as_ours_has_it(arguments: list[str]) -> dict[str, str]:
-    """Port and folder, where they are given as to ``kafka-conformance broker``."""
+    """Port and folder, if they are given as to ``kafka-conformance broker``."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", default=argparse.SUPPRESS)
     parser.add_argument("--data-dir", dest="data", default=argparse.SUPPRESS)

@@ -6,7 +6,7 @@ from harness.targets.ports import free_ports
 class TakenOnce:
     """``choose_ports`` of a target; ``chosen``: the ports of each attempt.
 
-    Whoever asks for ports again gets new ones: another test may have taken those as well.
+    Each call returns new ports: another test may have taken the first ones as well.
     """
 
     def __init__(self, taken: int, place: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""The file behind ``external:...,profile=FILE``: what it may hold, and what is said of others."""
+"""The file behind ``external:...,profile=FILE``: valid content, and errors for the rest."""
 
 from __future__ import annotations
 

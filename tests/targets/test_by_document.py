@@ -1,4 +1,4 @@
-"""The target that is no broker."""
+"""The target without a broker."""
 
 from __future__ import annotations
 

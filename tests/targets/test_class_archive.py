@@ -1,4 +1,4 @@
-"""Archives of loaded classes: which end of a JVM leaves one, and for whom."""
+"""Archives of loaded classes: the ends of a JVM that leave one, and the starts that use it."""
 
 import os
 import sys

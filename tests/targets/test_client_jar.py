@@ -1,4 +1,4 @@
-"""The client library alone of a release."""
+"""The client library of a release alone."""
 
 from pathlib import Path
 

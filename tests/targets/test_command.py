@@ -1,4 +1,4 @@
-"""Starting a broker of any kind by a file: what it is given, and what is said when it fails."""
+"""Start of a broker of any kind by a file: its arguments, and the errors of a failed start."""
 
 import socket
 from pathlib import Path

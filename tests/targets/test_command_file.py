@@ -1,4 +1,4 @@
-"""The file behind ``command:FILE``: what it may hold, and what is said of one that is wrong."""
+"""The file behind ``command:FILE``: valid content, and errors for the rest."""
 
 import re
 from pathlib import Path

@@ -82,6 +82,6 @@ class TestExternal(ExternalContract):
 
 
 class TestExternalWithAccessFile(ExternalContract, CapabilityContract):
-    """Its owner lets us stop, kill, pause and restart the node, and read its log and folder."""
+    """Its owner lets tests stop, kill, pause and restart the node, and read its log and folder."""
 
     name = "external_with_access_file"

@@ -24,7 +24,7 @@ download_all([download(sys.argv[1], Path(sys.argv[2]))])
 
 
 def fetch(behaviour: Behaviour, folder: Path, **options: float) -> list[tuple[int, int]]:
-    """Download the one file; what progress was told."""
+    """Download the one file and return the reported progress."""
     told: list[tuple[int, int]] = []
     with repository(behaviour) as base:
         download_all(

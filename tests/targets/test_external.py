@@ -1,4 +1,4 @@
-"""Somebody else's broker, and things that are none."""
+"""External brokers, and servers that are none."""
 
 import socket
 import threading
@@ -17,7 +17,7 @@ from tests.targets import kinds
 
 @contextmanager
 def listener(answer: bytes | None) -> Iterator[Address]:
-    """Accepts connections and sends ``answer`` once something came; None: never answers."""
+    """Accept connections and send ``answer`` once bytes came; None: never answer."""
     held: list[socket.socket] = []
 
     def serve() -> None:
@@ -28,7 +28,7 @@ def listener(answer: bytes | None) -> Iterator[Address]:
                 return
             held.append(connection)
             if answer is not None:
-                with suppress(OSError):  # who asked may be gone
+                with suppress(OSError):  # the client may be gone
                     connection.recv(4096)
                     connection.sendall(answer)
                     connection.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""What an access file grants for one node of somebody else's cluster."""
+"""Capabilities that an access file grants for one node of an external cluster."""
 
 from __future__ import annotations
 

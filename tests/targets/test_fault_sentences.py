@@ -1,4 +1,4 @@
-"""The common faults before a target: each is what its sentence says, and counts what it did."""
+"""The common faults before a target: each has the effect of its sentence, and counts it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def behind(target: Target) -> Iterator[ProxiedTarget]:
 
 
 def ask(behind: ProxiedTarget, timeout_ms: float = 10_000) -> int:
-    """The error code of one answer on a connection of its own."""
+    """The error code of one answer on a new connection."""
     with Connection(behind.addresses[0], timeout_ms=timeout_ms) as connection:
         return connection.ask(ApiVersionsRequest(), 2).error_code
 
@@ -242,7 +242,7 @@ def test_a_broker_that_appears_later_is_struck_too() -> None:
 
 
 def test_the_document_shows_what_there_is(behind: ProxiedTarget) -> None:
-    """Its example works, and its table has all sentences."""
+    """The example in the document works, and its table has all sentences."""
     section = DOCUMENT.read_text("utf-8").split("## Faults on the way to the broker\n")[1]
     example = section.split("```python\n")[1].split("```")[0]
     there: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Which broker of a cluster is asked, by what scripted ones tell of it."""
+"""Choice of a cluster's first broker, by the Metadata of scripted ones."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ OTHER, THIRD = Address("10.0.0.2", 9092), Address("10.0.0.3", 9092)
 def door_of(
     shown: dict[int, Address | None], served: dict[int, tuple[int, int]], controller: int = -1
 ) -> tuple[FirstDoor, Address]:
-    """What is found where these brokers are shown, and the address that was asked, which stands
-    for None."""
+    """The broker found, and the address of the scripted one.
+
+    ``shown``: the brokers in its Metadata; None stands for its own address.
+    """
 
     def script(peer: Peer) -> None:
         key = ApiVersionsResponse.ApiVersion(api_key=METADATA, min_version=0, max_version=9)

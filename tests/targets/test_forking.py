@@ -1,4 +1,4 @@
-"""Python commands that are forked instead of executed: nobody sees a difference but the clock."""
+"""Python commands that are forked instead of executed: only their time differs."""
 
 import os
 import signal

@@ -60,7 +60,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tool(folder: Path) -> Jvm:
-    """Notes each of its runs in ``folder/runs``, and waits while there is ``folder/hold``."""
+    """A tool that notes its runs in ``folder/runs``, and waits while ``folder/hold`` exists."""
 
     def words(_folder: Path, _flags: object, _main: str, *arguments: str) -> list[str]:
         return [sys.executable, "-I", "-S", "-c", TOOL, str(folder / "runs"), *arguments]

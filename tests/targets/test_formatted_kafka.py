@@ -58,7 +58,7 @@ def node(release: str, folder: Path, which: tuple[int, int], given: dict[str, st
 
 
 def format_by_tool(config: NodeConfig, cluster_id: str, jvm: Jvm) -> None:
-    """As an operator does it, with all properties of the node."""
+    """Format as an operator does it, with all properties of the node."""
     folder = config.log_dir.parent
     folder.mkdir(parents=True)
     properties = folder / "server.properties"
@@ -69,7 +69,7 @@ def format_by_tool(config: NodeConfig, cluster_id: str, jvm: Jvm) -> None:
 
 
 def written(folder: Path) -> dict[str, object]:
-    """What stands in all log directories below it, without the time of its making."""
+    """The content of all log directories below it, without the time of their creation."""
     return {
         str(path.relative_to(folder)): content(path)
         for path in folder.rglob("*")

@@ -1,4 +1,4 @@
-"""What is known of a target, and the factor for waits."""
+"""Description of a target, and the factor for waits."""
 
 from dataclasses import replace
 from pathlib import Path

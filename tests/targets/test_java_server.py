@@ -1,4 +1,4 @@
-"""A server's start that cannot succeed any more is ended, and by which error."""
+"""A start that can no longer succeed is ended, with the right error."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from tests.targets.round_trip import eventually
 
 
 class Talker(JavaServer):
-    """Prints a line and then sleeps; ``lines``: one for each start."""
+    """Print a line and then sleep; ``lines``: one for each start."""
 
     lines: list[str]
 
@@ -45,7 +45,7 @@ def check(talker: Talker) -> BaseException | None:
 
 
 def after(talker: Talker, line: str) -> BaseException | None:
-    """What is raised once the line is printed; None: nothing."""
+    """The error that is raised once the line is printed; None without one."""
     talker.lines = [line]
     talker.launch()
     eventually(lambda: line in talker.log_text() or None, "it has spoken")

@@ -1,4 +1,4 @@
-"""What is special to a real Kafka: ports, settings, ends, the class archive."""
+"""Properties that only a real Kafka has: ports, settings, ends, the class archive."""
 
 import os
 import socket
@@ -51,7 +51,7 @@ def test_settings_that_kafka_refuses(kafka_log_dir: Path) -> None:
 
 
 def ask_for_unknown_topic(target: KafkaTarget) -> tuple[int, set[str]]:
-    """Error for an unknown topic, then the topics that the broker lists."""
+    """The error for an unknown topic, then the topics that the broker lists."""
     with Connection(target.addresses[0]) as connection:
         topic = MetadataRequest.MetadataRequestTopic(name="never-made")
         first = connection.ask(MetadataRequest(topics=[topic]), 4)

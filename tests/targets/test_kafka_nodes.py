@@ -1,4 +1,4 @@
-"""A Kafka's nodes: samples of all eras, what can be done to one of them, clusters, ZooKeeper."""
+"""Nodes of Kafka: samples of all eras, control of one node, clusters, ZooKeeper."""
 
 import signal
 import socket
@@ -40,7 +40,7 @@ def test_a_round_trip_on_a_release_of_each_era(
 
 
 def control(target: Target) -> None:
-    """What one node can be told, on a started target whose last node may fail."""
+    """Apply all operations for one node to the last node of a started target."""
     talk, node, topic = Talk(target), target.nodes[-1], "kept"
     address = target.address_of(node)
     talk.write(topic, b"before", address)
@@ -106,7 +106,7 @@ def test_a_cluster(release: str, mode: str, tmp_path: Path) -> None:
 
 @pytest.mark.deep
 def test_several_controllers(tmp_path: Path) -> None:
-    """A majority that was ended comes back although the first of it finds no other."""
+    """A stopped majority comes back although the first node of it finds no other."""
     kinds.need_kafka("4.4.0")
     with KafkaTarget("4.4.0", nodes=2, controllers=3, log_dir=tmp_path) as target:
         assert (target.nodes, target.controller_nodes) == ([1, 2], (100, 101, 102))

@@ -1,4 +1,4 @@
-"""Pinning a release: what Maven is asked, what is made of its answer, what becomes of the file."""
+"""Pinning a release: the requests to Maven, the pins from its answers, the new file."""
 
 import hashlib
 import os
@@ -81,7 +81,7 @@ def test_a_jar_with_a_classifier(tmp_path: Path) -> None:
 
 @pytest.fixture
 def pins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file of pins to be changed, with a Maven that knows one jar."""
+    """A file of pins that may change, with a Maven that knows one jar."""
     maven = tmp_path / "bin" / "mvn"
     maven.parent.mkdir()
     maven.write_text(MAVEN)

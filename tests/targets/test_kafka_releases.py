@@ -1,4 +1,4 @@
-"""Which releases of Kafka there are, what differs between them, and how each is configured."""
+"""The releases of Kafka, their differences, and the configuration of each."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -138,7 +138,7 @@ def nodes(
 
 
 def properties(release: str, mode: str | None = None, brokers: int = 1) -> dict[str, str]:
-    """Of the first broker."""
+    """The properties of the first broker."""
     text = server_properties(nodes(release, mode, brokers).brokers[0])
     return dict(line.split("=", 1) for line in text.splitlines())
 

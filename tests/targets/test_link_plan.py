@@ -1,4 +1,4 @@
-"""Who listens where in a cluster behind proxies, in every era."""
+"""Listeners in a cluster behind proxies, in every era."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Links over real sockets, without a Kafka: what is sent to a broker of ours comes back."""
+"""Links over real sockets, without a Kafka: an echo server is the broker."""
 
 import contextlib
 import errno
@@ -31,12 +31,12 @@ from tests.judging.awaiting import await_that
 ANY = Address("127.0.0.1", 0)
 TIMEOUT_S = HANGS_AFTER_S
 HELLO = frame(b"hello...")
-"""A frame of nobody's, long enough to be a request or a response."""
+"""A frame of no API, long enough to be a request or a response."""
 
 
 @pytest.fixture
 def echo() -> Iterator[Address]:
-    """Sends back what it gets."""
+    """A server that sends back what it gets."""
     with socket.create_server(ANY) as server:
         thread = threading.Thread(target=serve, args=(server,))
         thread.start()

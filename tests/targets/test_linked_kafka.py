@@ -1,4 +1,4 @@
-"""Real clusters behind proxies: one link is cut, and what Kafka does about it is seen."""
+"""Real clusters behind proxies: one link is cut, and the reaction of Kafka is observed."""
 
 from functools import partial
 from ipaddress import ip_address
@@ -32,10 +32,10 @@ PATIENT = {
     "broker.session.timeout.ms": "10000",
     "replica.lag.time.max.ms": "4000",
 }
-"""Longer than the pauses of a busy machine, so that only what is cut is given up.
+"""Longer than the pauses of a busy machine, so that a session ends only behind a cut link.
 
 ZooKeeper's client gives its connection up after two thirds of the session's time, and then the
-leader moves from a broker that nobody cut. With 4 s that happened.
+leader moves from a broker with uncut links. With 4 s that happened.
 """
 NOT_COMMITTED = {
     ErrorCode.REQUEST_TIMED_OUT,
@@ -62,7 +62,7 @@ def test_a_cluster_whose_links_are_cut(release: str, mode: str, tmp_path: Path) 
 
 
 def nobody_walks_around_the_proxies(target: LinkedKafka, partition: WatchedPartition) -> None:
-    """What a broker has opened leads to proxies of its own, and followers do fetch there."""
+    """A broker opens connections only to its own proxies, and followers do fetch there."""
     leader = partition.await_agreement()
     for node in target.nodes:
         if node != leader:
@@ -78,7 +78,7 @@ def is_open(counters: Counters) -> bool | None:
 
 
 def opened_by(node: int) -> set[str]:
-    """The addresses to which the process of a broker has connections that it has opened."""
+    """The addresses to which the process of a broker has opened connections."""
     reached = set()
     for process in psutil.Process().children(recursive=True):
         if not any(f"/node-{node}/server.properties" in word for word in process.cmdline()):
@@ -113,7 +113,7 @@ def a_follower_that_cannot_fetch_leaves_the_isr(
 def a_leader_that_is_deposed_does_not_learn_of_it(
     target: LinkedKafka, partition: WatchedPartition
 ) -> None:
-    """Cut off from who coordinates it, and from nobody else: two brokers claim to lead."""
+    """A leader loses only its controller or ZooKeeper, so two brokers claim to lead."""
     old = partition.await_agreement()
     witness = next(node for node in target.nodes if node != old)
     coordination = "controller" if target.zookeeper is None else "zookeeper"
@@ -124,7 +124,7 @@ def a_leader_that_is_deposed_does_not_learn_of_it(
         return None if leader == old else leader
 
     new = eventually(another, "another broker leads")
-    # It is told last; until then it sends clients, and so our write, to the old leader.
+    # The new leader learns it last; until then it sends clients, and so our write, to the old one.
     eventually(lambda: partition.leader_by(new) == new or None, "the new leader says so itself")
     assert partition.leader_by(old) == old, "the old leader was told"
     talk = Talk(target)
@@ -141,7 +141,7 @@ def a_leader_that_is_deposed_does_not_learn_of_it(
 
 
 def to_the_deposed(talk: Talk, target: LinkedKafka, old: int) -> ErrorCode | None:
-    """What a client is told by it; None: nothing."""
+    """The old leader's answer to a client; None without one."""
     address = target.address_of(old)
     try:
         return talk.append(TOPIC, b"to the old leader", address, DEPOSED_TIMEOUT_MS)
@@ -150,7 +150,7 @@ def to_the_deposed(talk: Talk, target: LinkedKafka, old: int) -> ErrorCode | Non
 
 
 def test_a_capture_of_a_cluster_names_its_links(tmp_path: Path) -> None:
-    """Who replicates from whom is told twice, by the followers' frames and by the links."""
+    """The capture shows the replication twice: in the followers' frames and in the links."""
     kinds.need_kafka()
     file = tmp_path / "cluster.pcapng"
     with Capture(file, sides=Sides.CLIENT) as capture:
@@ -174,7 +174,7 @@ def test_a_capture_of_a_cluster_names_its_links(tmp_path: Path) -> None:
 
 
 def led_at(target: LinkedKafka) -> set[Address]:
-    """Who leads what :func:`round_trip` wrote to, by the word of all brokers."""
+    """The leaders of the topic of :func:`round_trip`, as all brokers name them."""
     talk = Talk(target)
     found = {talk.leader_of("round-trip", address) for address in target.addresses}
     return {address for address in found if address is not None}

@@ -1,4 +1,4 @@
-"""Our own cluster behind proxies: each link is walked, and what is cut does not arrive."""
+"""The built-in cluster behind proxies: each link carries traffic, and a cut one does not."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_cluster_without_links_says_so(tmp_path: Path) -> None:
 
 
 class _TakenOnce(LinkedReference):
-    """At the first attempt somebody else listens where a broker is to."""
+    """At the first attempt another server listens at the port of a broker."""
 
     taken: socket.socket | None = None
     begun: tuple[ChildProcess, ...] = ()

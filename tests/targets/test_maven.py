@@ -1,4 +1,4 @@
-"""Whose address is taken: setting, mirror, library; and where the local repository lies."""
+"""Source of Maven's address: setting, mirror, library; and the place of the local repository."""
 
 import sys
 from pathlib import Path

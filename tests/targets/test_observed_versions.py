@@ -1,4 +1,4 @@
-"""A broker that does not say what it serves is asked, and believed only what its bytes prove."""
+"""Versions of a broker without ApiVersions are probed, and only its bytes are a proof."""
 
 import pytest
 
@@ -40,13 +40,13 @@ def test_what_is_served_is_found(habit: str) -> None:
 
 
 def test_answers_in_an_older_layout_do_not_count() -> None:
-    """As of Kafka 0.8, which answers version 1 as it answers version 0."""
+    """As with Kafka 0.8, which answers version 1 as it answers version 0."""
     served = {0: 0, 1: 0, 3: 0, 10: 0}
     assert observed(OldBroker(served, careless=True)) == dict.fromkeys(served, (0, 0))
 
 
 def test_what_no_bytes_tell_is_told_by_another_api() -> None:
-    """Fetch 2 has the layouts of Fetch 1: counted together with Produce 2."""
+    """Fetch 2 has the layouts of Fetch 1: it counts together with Produce 2."""
     assert observed(OldBroker({0: 1, 1: 2}))[1] == (0, 1)
     assert observed(OldBroker({0: 2, 1: 2}))[1] == (0, 2)
 
@@ -104,7 +104,7 @@ def test_an_answer_of_another_request_or_with_a_rest_is_none() -> None:
     ],
 )
 def test_an_answer_without_content_proves_nothing(api: str, version: int, answer: Message) -> None:
-    """What was asked about has to come back: empty lists are alike in many versions."""
+    """The answer must contain the requested topic: empty lists are equal in many versions."""
     if api == "Metadata":
         assert not answers(question(api, version), of(answer, 0))
     else:

@@ -36,7 +36,7 @@ def go_source(folder: Path, text: str = GREETS) -> Source:
 
 
 def pip_source(folder: Path, content: str = "print('hello')\n") -> Source:
-    """Requirements with one package that lies beside them, a wheel with a script."""
+    """Requirements with one package in the same folder, a wheel with a script."""
     wheel = folder / "greeter-1.0-py3-none-any.whl"
     meta = "greeter-1.0.dist-info"
     with zipfile.ZipFile(wheel, "w") as file:
@@ -61,7 +61,7 @@ def need_go() -> None:
 
 
 def tools_only(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) -> None:
-    """A PATH on which nothing but these shell scripts is found."""
+    """A PATH with these shell scripts alone."""
     folder.mkdir()
     for name, script in scripts.items():
         (folder / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -176,7 +176,7 @@ def test_what_belongs_together(tmp_path: Path, changes: dict[str, object]) -> No
 
 @pytest.mark.usefixtures("cache")
 def test_a_broker_that_is_obtained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program of the command is what came of it; here a script that runs the stand-in."""
+    """The command's program is the obtained one; here a script that runs the stand-in."""
     starts = f"cd {ROOT}; exec {sys.executable} -m tests.targets.stand_in port=$1"
     script = tmp_path / "broker.sh"
     script.write_text(f"#!/bin/sh\n{starts}\n")

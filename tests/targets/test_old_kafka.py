@@ -1,4 +1,4 @@
-"""Real releases from before ApiVersions: what they serve is observed, topics come by ZooKeeper."""
+"""Real releases from before ApiVersions: observed versions, and topics by ZooKeeper."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def broker(running: KafkaTarget, info: TargetInfo) -> Iterator[BrokerUnderTest]:
 @pytest.mark.rotates(20)
 @pytest.mark.sample(3)
 def test_observed_is_what_the_release_is_known_to_serve(info: TargetInfo) -> None:
-    """Without what 0.8.2 had of the group protocol early, in another form."""
+    """Without the early form of the group protocol in 0.8.2."""
     numbers = release_numbers(info.release)
     known: dict[int, list[int]] = {}
     for key in {api_named(each.api).key for each in questions()}:

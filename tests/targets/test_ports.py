@@ -1,4 +1,4 @@
-"""Ports for what is started: free, and none that a connection of anybody's is opened from."""
+"""Ports for servers: free, and outside of the range for outgoing connections."""
 
 import socket
 from pathlib import Path

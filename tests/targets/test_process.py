@@ -108,7 +108,7 @@ def _grows(file: Path, beyond: int) -> bool:
 
 
 def test_no_thread_moves_in_a_pause(tmp_path: Path) -> None:
-    """What many threads write into a file stands still as soon as the pause has begun."""
+    """A file that many threads write to does not grow once the pause has begun."""
     log = tmp_path / "counted"
     code = (
         "import sys, threading\n"

@@ -1,4 +1,4 @@
-"""A target behind proxies: its clients meet no other address, and faults strike what they name."""
+"""A target behind proxies: its clients meet no other address, and faults strike named links."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProxiedTarge
 
 
 def told(address: Address) -> list[Address]:
-    """Every address that a broker tells of, by three APIs."""
+    """Every address in a broker's answers, by three APIs."""
     with Connection(address) as connection:
         brokers = connection.ask(MetadataRequest(), 12).brokers
         described = connection.ask(DescribeClusterRequest(), 0).brokers
@@ -76,7 +76,7 @@ def test_faults_of_a_link(reference: ProxiedTarget) -> None:
     ask_api_versions(address, 5_000)
 
 
-ANOTHER_NAME = "localhost"  # of the broker's host, as if another broker were told of
+ANOTHER_NAME = "localhost"  # the broker's host, as if it were another broker
 
 
 def test_an_address_that_appears_later_has_its_proxy_at_once() -> None:
@@ -146,7 +146,7 @@ def test_three_brokers_of_kafka(tmp_path: Path) -> None:
 
 
 def _a_broker_that_comes_back(cluster: ProxiedTarget) -> None:
-    """It has its old proxy again."""
+    """The broker has its old proxy again."""
     node, first = cluster.nodes[-1], cluster.addresses[0]
     cluster.target.kill_node(node)
     gone = cluster.address_of(node)

@@ -1,4 +1,4 @@
-"""Starting a broker by a command: what it announces, and what is said when it does not."""
+"""Start of a broker by a command: its announcement, and the errors without one."""
 
 from pathlib import Path
 

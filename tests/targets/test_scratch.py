@@ -1,4 +1,4 @@
-"""Data folders: gone with us and after every process that writes there, or kept."""
+"""Data folders: removed with their owner and after every process that writes there, or kept."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ def test_the_command_does_not_hold_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_when_its_owner_is_killed(tmp_path: Path, kept: bool) -> None:
-    """Two processes write into it all the time; it goes when both are gone, and for good."""
+    """Two processes write into it all the time; it is removed when both are gone, and for good."""
     code = f"""
 import signal, sys
 from pathlib import Path

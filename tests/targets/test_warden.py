@@ -1,4 +1,4 @@
-"""The warden by itself: every way in which its parent, its command or it itself may end."""
+"""The warden by itself: every way in which its parent, its command or the warden may end."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Partition 0 of a replicated topic: who leads it by whose word, and its ISR."""
+"""Partition 0 of a replicated topic: its leader as each broker names it, and its ISR."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class WatchedPartition:
     """``zookeeper``: a session with the one of the cluster; None without one.
 
     The ISR in Metadata lags behind by seconds before 3.9, and is never refreshed in 0.8
-    (KAFKA-1367): where there is a ZooKeeper, what stands there is taken.
+    (KAFKA-1367), so a cluster with a ZooKeeper is observed there.
     """
 
     def __init__(self, target: Target, topic: str, zookeeper: KazooClient | None) -> None:
         self._target, self._topic, self._zookeeper = target, topic, zookeeper
 
     def leader_by(self, node: int) -> int | None:
-        """Who leads it as this broker tells its clients; None: nobody, or it is not known yet."""
+        """The leader as this broker names it; None without one, or if it is not known yet."""
         leader = self._told(node).leader_id
         return leader if leader >= 0 else None
 
@@ -44,7 +44,7 @@ class WatchedPartition:
         return topic.partitions[0]
 
     def isr(self, by: int) -> set[int]:
-        """Its replicas in sync, by ZooKeeper or by the word of this broker."""
+        """Its replicas in sync, from ZooKeeper or from this broker."""
         if self._zookeeper is None:
             return set(self._told(by).isr_nodes)
         content, _ = self._zookeeper.get(STATE.format(self._topic))
@@ -54,7 +54,7 @@ class WatchedPartition:
         eventually(lambda: True if self.isr(by) == isr else None, f"the ISR is {isr}")
 
     def await_agreement(self) -> int:
-        """Until all brokers name the same leader and all replicas are in sync; that leader."""
+        """Wait until brokers name one leader and all replicas are in sync; return the leader."""
         every = self._target.nodes
 
         def agreed() -> int | None:
@@ -67,7 +67,7 @@ class WatchedPartition:
 
 @contextmanager
 def watched(target: Target, topic: str) -> Iterator[WatchedPartition]:
-    """Of a started cluster, whose topics are made when they are first asked for."""
+    """A partition of a started cluster, in which the first request for a topic creates it."""
     if target.zookeeper is None:
         yield WatchedPartition(target, topic, None)
         return

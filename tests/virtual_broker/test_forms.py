@@ -1,4 +1,4 @@
-"""What a virtual broker writes and sends, without a cluster."""
+"""Registrations and requests of a virtual broker, without a cluster."""
 
 from __future__ import annotations
 

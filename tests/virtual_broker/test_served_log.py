@@ -1,4 +1,4 @@
-"""What a virtual leader has and says, and its door: by hand as a follower."""
+"""The log of a virtual leader and its endpoint, asked by hand as a follower."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG_MS = 100 * HANGS_AFTER_S * 1000  # the test would be over before
 
 
 def log_of(*epochs: int) -> ServedLog:
-    """A record for each, of this epoch."""
+    """Return a log with one record for each epoch."""
     log = ServedLog()
     for epoch in epochs:
         log.append(epoch, b"x")

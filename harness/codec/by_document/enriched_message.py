@@ -1,18 +1,19 @@
-"""The enriched message: a proposal, by document only, which no release has.
+"""The enriched message: a proposed format that exists only in a document and in no release.
 
-"Kafka Enriched Message Metadata" would have given messages of magic 1 a time and tags; what 0.10
-released as magic 1 is another layout. As it is written there::
+The document "Kafka Enriched Message Metadata" proposes a time and tags for messages of magic 1;
+release 0.10 gave magic 1 another layout. The document's layout::
 
     MessageSize int32, Offset int64, Message
     Message: Crc int32, MagicByte int8 (1), Attributes int8, Timestamp int32, KafkaTagLength int32,
              tags, KeyLength int32, Key, ValueLength int32, Value
 
-The tag length is that of all tags, -1 for none. A tag is an id (int8) and a value whose type the
-id says: 0 is the broker's time (int64), 32 the number of messages inside a compressed one (int32).
-As values have no lengths of their own, nothing behind an unknown id can be told apart; it is kept.
-What the document leaves open is read as in 0.8: the checksum covers all behind it, a length of -1
-is null. The lowest four bits of the attributes are the kind of the message: 0 plain, 1 gzip,
-2 snappy; the numbers for control messages were never given.
+The tag length is the length of all tags, -1 for none. A tag is an id (int8) and a value; the id
+determines the value's type: 0 is the broker's time (int64), 32 the number of messages inside a
+compressed one (int32). Values have no lengths of their own, so the decoder cannot split the bytes
+after an unknown id; it keeps them as they are. For points that the document leaves open, the codec
+follows 0.8: the checksum covers all bytes after it, and a length of -1 is null. The lowest four
+bits of the attributes are the kind of the message: 0 plain, 1 gzip, 2 snappy; the document assigns
+no numbers to control messages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be wrong with bytes or values of a documented format."""
+"""The error for bytes or values that do not fit a documented format."""
 
 from __future__ import annotations
 

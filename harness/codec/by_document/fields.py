@@ -73,7 +73,7 @@ def number_bytes(kind: struct.Struct, value: int, name: str, path: str) -> bytes
 
 
 def string_bytes(value: str, name: str, path: str) -> bytes:
-    """Raises ByDocumentError for a string whose length does not fit."""
+    """Return the string with an int16 length. Raises ByDocumentError when it is too long."""
     raw = value.encode()
     if len(raw) > _LONGEST_STRING:
         raise ByDocumentError(f"{len(raw)} bytes of text, too many", name=name, path=path)

@@ -1,11 +1,11 @@
-"""Messages of Kafka 0.7, by document only: what stood in a log and in a fetch.
+"""Messages of Kafka 0.7 in a log and in a fetch response, written after the documents only.
 
 A log entry is the message's length and the message. A message is its magic byte, with magic 1 an
 attributes byte, the CRC-32 of the payload alone, and the payload; there is no key. The lowest two
-bits of the attributes are the codec, and a compressed message holds a set of messages, which may
-hold compressed ones again. A message has no number: its id is the byte position of its entry in
-the log, and the next one's is ``id + 4 + length``. Messages inside a compressed one share its id,
-so that whoever stops among them begins with it again.
+bits of the attributes are the codec. A compressed message holds a set of messages, which may
+themselves be compressed. A message has no number: its id is the byte position of its entry in the
+log, and the id of the next message is ``id + 4 + length``. Messages inside a compressed one share
+its id, so a consumer that stops among them reads the compressed message again.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ def message_set_bytes(messages: Iterable[Message], compression: str = "none") ->
 def read_message_set(
     data: bytes, initial_offset: int = 0, *, limit_bytes: int, is_deep: bool = True
 ) -> MessageSet:
-    """The messages in ``data``, whose first byte has ``initial_offset``.
+    """Return the messages in ``data``; its first byte has the offset ``initial_offset``.
 
-    ``is_deep``: compressed messages are opened, which may make ``limit_bytes`` at most, all
-    together. Raises ByDocumentError and CompressionError.
+    With ``is_deep`` compressed messages are opened; they may decompress to ``limit_bytes`` in
+    total. Raises ByDocumentError and CompressionError.
     """
     left_bytes = limit_bytes
     entries: list[LogEntry] = []
@@ -151,9 +151,10 @@ def _opened(message: Message, limit_bytes: int, depth: int) -> tuple[list[Messag
 
 
 def valid_bytes(data: bytes) -> int:
-    """How many bytes of a log file hold good entries, from its start: where recovery cuts it.
+    """Return the length in bytes of the good entries at the start of a log file.
 
-    An entry is good when it ends within the file and its checksum is right.
+    Recovery cuts the file there. An entry is good when it ends within the file and its checksum is
+    right.
     """
     reader = Reader("Log of 0.7", data)
     try:

@@ -74,7 +74,7 @@ class MultiProduceRequest(NamedTuple):
 
 
 class FetchResponse(NamedTuple):
-    """``messages``: the bytes of a message set, whose last message may be cut."""
+    """``messages``: the bytes of a message set; its last message may be cut."""
 
     error_code: int = 0
     messages: bytes = b""

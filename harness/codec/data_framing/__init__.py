@@ -1,4 +1,4 @@
-"""What stands around the schemas that are not RPCs: versions, record type ids, frames, files.
+"""Framing of the schemas that are not RPCs: versions, record type ids, frames, files.
 
 Also the formats that Kafka writes without a schema of its own.
 """

@@ -22,7 +22,7 @@ _INT32, _INT64 = range(-(1 << 31), 1 << 31), range(-(1 << 63), 1 << 63)
 
 
 class CheckpointedOffset(NamedTuple):
-    """What a log directory notes of one partition."""
+    """One line of an offset checkpoint of a log directory: a partition and its offset."""
 
     topic: str
     partition: int

@@ -1,9 +1,9 @@
-"""Records of a control batch: the key says the type, the value is a message.
+"""Records of a control batch: the key contains the type, the value is a message.
 
-Key: int16 version, int16 type. A transaction marker has its version before the fields; what the
-metadata quorum writes has it as the first field of the schema. Kafka's readers take newer and
-longer keys and values for the version that they know. Source: ``ControlRecordType``,
-``EndTransactionMarker``, ``ControlRecordUtils``.
+Key: int16 version, int16 type. A transaction marker has its version before the fields; control
+records of the metadata quorum have it as the first field of the schema. Kafka's readers accept
+newer and longer keys and values and read them at the version that they know. Source:
+``ControlRecordType``, ``EndTransactionMarker``, ``ControlRecordUtils``.
 """
 
 from __future__ import annotations

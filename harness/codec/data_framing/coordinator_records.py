@@ -1,9 +1,9 @@
-"""What coordinators keep in their topics: ``__consumer_offsets``, ``__transaction_state``,
-``__share_group_state``.
+"""Records of the coordinators' topics.
 
-A key is an int16 record type id and the fields, a value an int16 version and the fields; a null
-value is a tombstone. Up to 4.0 definitions called the id the key's version; the bytes are the
-same. Readers ignore ids that they do not know (KIP-915). Source: ``CoordinatorRecordSerde``.
+The topics are ``__consumer_offsets``, ``__transaction_state`` and ``__share_group_state``. A key is
+an int16 record type id and the fields, a value an int16 version and the fields; a null value is a
+tombstone. Up to 4.0 the definitions called the id the key's version; the bytes are the same.
+Readers ignore ids that they do not know (KIP-915). Source: ``CoordinatorRecordSerde``.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ META_VERSIONS = (0, 1)
 
 
 class PartitionMetadata(NamedTuple):
-    """Whose folder it is."""
+    """The content of ``partition.metadata``: the id of the topic that a log folder belongs to."""
 
     version: int
     topic_id: uuid.UUID

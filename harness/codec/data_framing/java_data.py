@@ -1,4 +1,4 @@
-"""What Java's ``DataOutputStream`` writes: numbers, modified UTF-8, UTF-16 characters."""
+"""The data format of Java's ``DataOutputStream``: numbers, modified UTF-8, UTF-16 characters."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ class MetadataLog:
         self._names = {*records.values(), *preview.values()}
 
     def read(self, data: bytes, release: str | None = None) -> MetadataRecord | UnknownRecord:
-        """The record that fills ``data``.
+        """Return the record that fills ``data``.
 
-        ``release``: who wrote it; only 2.8 may write frame version 0, and nothing else.
+        ``release``: the release that wrote the record; 2.8 requires frame version 0, all others 1.
         Raises DecodeError, and UnsupportedVersionError for a version that is not known.
         """
         in_preview = _is_preview(release)

@@ -24,7 +24,7 @@ DATA_VERSION = "data_version"
 
 
 class QuorumState(NamedTuple):
-    """What the file ``quorum-state`` of a voter holds, and its version."""
+    """The content of a voter's file ``quorum-state``, and its version."""
 
     version: int
     message: QuorumStateData

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def read_sticky_user_data(data: bytes) -> VersionPrefixed[StickyAssignorUserData]:
-    """What a member owned before, with the version that could be read: 1 is tried, then 0.
+    """Return a member's previous assignment, read at version 1 or, if that fails, at version 0.
 
-    Raises DecodeError, that of version 0, where Kafka's assignor forgets what the member owned.
-    Like there, bytes behind the fields are no error.
+    Raises the DecodeError of version 0; in that case Kafka's assignor ignores the previous
+    assignment. Trailing bytes are no error, as in Kafka.
     """
     cls = messages.StickyAssignorUserData
     try:

@@ -1,9 +1,9 @@
 """User data of Kafka Streams members in the consumer protocol, versions 1 to 11.
 
-The subscription's is the schema ``SubscriptionInfoData``, whose first field is its version; a
-newer one is read as far as its two versions (version probing). The assignment's was never a
-schema: Java's ``DataOutputStream`` writes it. Source: ``SubscriptionInfo``, ``AssignmentInfo``,
-``ConsumerProtocolUtils``.
+The subscription's user data follows the schema ``SubscriptionInfoData``; the first field is the
+version. Of a newer version only the two version numbers are read (version probing). The
+assignment's user data never had a schema: Java's ``DataOutputStream`` writes it. Source:
+``SubscriptionInfo``, ``AssignmentInfo``, ``ConsumerProtocolUtils``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Our message definitions against those inside any release of Kafka's client library.
+"""Comparison of our message definitions with those inside any release of Kafka's client library.
 
-``check.py`` is the door; ``reviewed_drift.toml`` lists every difference that there may be.
+``check.py`` is the entry point; ``reviewed_drift.toml`` lists every permitted difference.
 """

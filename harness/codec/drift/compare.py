@@ -46,7 +46,7 @@ def in_words(versions: Iterable[int]) -> str:
 
 
 def differences(ours: Definition, theirs: Definition) -> list[Difference]:
-    """What differs in the versions that both have; ``versions.py`` looks at the versions."""
+    """Return the differences in the versions that both have; ``versions.py`` compares versions."""
     return _Comparison(ours, theirs).differences()
 
 
@@ -156,7 +156,7 @@ class _Comparison:
             self.structs(version, place, mine.struct, yours.struct)
 
     def whole_fields(self) -> None:
-        """What a field has in every version, also where it is absent: it may still be given."""
+        """Compare each field in every version, also those without it: callers may still set it."""
         for place, pairs in self.pairs.items():
             for pair, version in product(pairs.values(), self.visited[place]):
                 self.whole_field(version, _join(place, pair.mine.name), pair)

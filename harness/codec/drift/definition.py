@@ -23,7 +23,7 @@ _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[\]}])")
 
 
 class Marks(NamedTuple):
-    """What a field is, besides its bytes."""
+    """Properties of a field that do not affect its bytes."""
 
     map_key: bool
     entity_type: str  # "none" where it has none
@@ -89,7 +89,7 @@ def _listeners(names: Any) -> tuple[str, ...] | None:
 
 
 def _string(found: re.Match[str]) -> str:
-    """What looks like a comment inside a string stays."""
+    """Return a matched string unchanged, with any comment or comma inside it; '' without one."""
     return found[1] or ""
 
 

@@ -1,4 +1,4 @@
-"""What makes a comparison impossible, as an exception whose text says what to do."""
+"""The error that makes a comparison impossible; its text states what to do."""
 
 
 class DriftError(Exception):

@@ -19,7 +19,7 @@ _VERSION = re.compile(r"^(?:version=|Implementation-Version: *)(\d+(?:\.\d+)+)",
 
 @dataclass(frozen=True)
 class Definitions:
-    """What a release has: by message name; ``unreadable`` by file name, with the reason."""
+    """The definitions of a release by message name; ``unreadable``: file name to reason."""
 
     release: str
     messages: dict[str, Definition]

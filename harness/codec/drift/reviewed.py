@@ -35,7 +35,7 @@ class Reviewed:
     reason: str
 
     def expected(self, both: frozenset[int]) -> Difference:
-        """What must be found when the release and we share the versions ``both``."""
+        """Return the difference to expect when the release and we share the versions ``both``."""
         scope = self.versions if self.key[2] in WHOLE_MESSAGE else both
         return Difference(*self.key, tuple(v for v in sorted(scope) if v in self.versions))
 
@@ -73,7 +73,7 @@ def _entries(table: dict[str, Any]) -> Iterator[Reviewed]:
 
 @dataclass(frozen=True)
 class Review:
-    """What is as reviewed, and what is not."""
+    """The differences that match the reviewed list, and those that do not."""
 
     as_reviewed: tuple[tuple[Difference, str], ...]  # with its reason
     unlisted: tuple[Difference, ...]

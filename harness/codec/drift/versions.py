@@ -1,4 +1,4 @@
-"""Whether a release has the versions of a message that it should have."""
+"""Comparison of a release's versions of a message with the versions that it should have."""
 
 from __future__ import annotations
 

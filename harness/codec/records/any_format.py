@@ -1,7 +1,7 @@
-"""One door for all formats: a run of bytes from a fetch response, a request or a segment.
+"""A reader for all formats: a run of bytes from a fetch response, a request or a segment.
 
-Message sets of magic 0 and 1 and batches of magic 2 may follow one another. The run may end
-inside a batch, and a damaged batch does not cost those behind it.
+Message sets of magic 0 and 1 and batches of magic 2 may follow one another. The run may end inside
+a batch, and batches behind a damaged one are still read.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class BatchProblem:
 
 @dataclass(slots=True)
 class RecordsReading:
-    """What was found, in order.
+    """The batches and problems that were found, in order.
 
-    ``partial_bytes``: of a batch at the end that is cut, which a fetch response may have.
-    ``unread_bytes``: what was not looked at because a length is impossible or the limit was
-    reached; the last of ``problems`` is the reason.
+    ``partial_bytes``: size of a cut batch at the end, which a fetch response may have.
+    ``unread_bytes``: size of the bytes that were not read because a length is impossible or the
+    limit was reached; the last of ``problems`` is the reason.
     """
 
     batches: list[LogBatch] = field(default_factory=list)
@@ -57,12 +57,12 @@ class RecordsReading:
 
 
 def read_records(data: bytes, *, limit_bytes: int, limit_records: int = NO_LIMIT) -> RecordsReading:
-    """Every batch in ``data``; what is wrong is in the result and raises nothing.
+    """Return every batch in ``data``; problems are part of the result and raise nothing.
 
-    ``limit_bytes``: how many bytes of records, decompressed, all batches may have together; a
-    batch that would exceed it ends the reading. So does one that holds more than what is left of
-    ``limit_records``, for callers who make much of each record. A message of a message set that is
-    not compressed is a batch of its own, as in Kafka's reader.
+    ``limit_bytes``: the most bytes of decompressed records that all batches may have together; a
+    batch that would exceed it ends the reading. So does a batch with more records than are left of
+    ``limit_records``, a limit for callers with costly work per record. A message of an uncompressed
+    message set is a batch of its own, as in Kafka's reader.
     """
     reading = RecordsReading()
     position, left_bytes, left_records = 0, limit_bytes, limit_records
@@ -87,7 +87,7 @@ def read_records(data: bytes, *, limit_bytes: int, limit_records: int = NO_LIMIT
 
 
 class _Damage(Exception):
-    """What could not be read; a size of 0 bytes ends the reading."""
+    """A problem at this place; a size of 0 bytes ends the reading."""
 
     def __init__(self, problem: BatchProblem) -> None:
         super().__init__()

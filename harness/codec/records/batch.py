@@ -125,7 +125,7 @@ def _with_codec(attributes: int, compression: str | None) -> int:
 
 
 def encode_batch_around(batch: RecordBatch, payload: bytes) -> bytes:
-    """A batch whose records are ``payload``, uncompressed bytes that need not be valid records."""
+    """Return a batch around ``payload``, uncompressed bytes that need not be valid records."""
     count = len(batch.records)
     deltas = [record.timestamp_delta for record in batch.records]
     body = compress(batch.attributes & CODEC_MASK, payload) if payload else payload
@@ -202,7 +202,10 @@ def read_records_of(
     base_timestamp: int = 0,
     bad_utf8: str = "strict",
 ) -> Columns:
-    """What the records hold, see :func:`read_columns`; as many as promised, else RecordsError."""
+    """Return the records' columns, see :func:`read_columns`.
+
+    Raises RecordsError for a bad record, and when the number differs from ``record_count``.
+    """
     try:
         columns = read_columns(
             payload, base_offset=base_offset, base_timestamp=base_timestamp, bad_utf8=bad_utf8

@@ -21,13 +21,13 @@ from harness.codec.records.uniform_run import (
 )
 from harness.codec.varint import decode_varint, decode_varlong
 
-# What the second byte of a two-byte varint adds to the first, whose high bit is still set.
+# Summand for the second byte of a two-byte varint; the high bit of the first is still set.
 _SECOND = tuple((byte << 7) - 128 for byte in range(128))
 _WIDE = 1 << 55
 
 
 class Columns:
-    """What the records hold, by position. Headers and attributes only where there are any."""
+    """The contents of the records by position; headers and attributes only where there are any."""
 
     __slots__ = (
         "attributes",
@@ -62,7 +62,7 @@ class Columns:
         return map(self.attributes.get, range(len(self.values)), repeat(0))
 
     def add_run(self, run: Run) -> None:
-        """More records, whose headers and attributes are those of the last one."""
+        """Add a run of records; their headers and attributes are those of the last record."""
         before = len(self.values)
         self.offsets += run.offsets
         self.timestamps += run.timestamps

@@ -28,7 +28,7 @@ _FIRST_BUFFER_BYTES = 64 * 1024
 class CompressionError(CodecError):
     """The compressed bytes cannot be read, or would grow beyond the limit.
 
-    ``offset`` and ``path`` as in RecordsError, where whoever knows them has set them.
+    ``offset`` and ``path`` as in RecordsError; a caller that knows them sets them.
     """
 
     offset: int | None = None
@@ -53,8 +53,11 @@ def decompress(codec_id: int, data: bytes, limit_bytes: int) -> bytes:
 
 
 def decompress_up_to_damage(codec_id: int, data: bytes) -> bytes:
-    """What a reader gets who takes it piece by piece: with gzip all up to the damage, with the
-    other codecs, whose blocks are whole or nothing, none of it."""
+    """Return the bytes that a streaming reader gets before the damage.
+
+    With gzip these are all bytes up to the damage; with the other codecs none, since a block is
+    decompressed as a whole.
+    """
     if codec_id != CODEC_IDS["gzip"]:
         return b""
     out, member = bytearray(), zlib.decompressobj(_GZIP_WINDOW)

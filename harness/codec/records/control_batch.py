@@ -1,4 +1,4 @@
-"""What the records of a control batch say: transaction markers, and the metadata quorum's own."""
+"""Contents of control batches: transaction markers, and the metadata quorum's control records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with bytes that should be records."""
+"""Errors in bytes that should be records."""
 
 from __future__ import annotations
 

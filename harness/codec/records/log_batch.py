@@ -98,7 +98,7 @@ class LogBatch:
 
 
 def timestamp_type_of(magic: int, attributes: int) -> str:
-    """Kafka's name for whose clock the time in a batch or message is by."""
+    """Return Kafka's name for the clock that set the timestamp of a batch or message."""
     if magic == 0:
         return "NoTimestampType"
     return "LogAppendTime" if attributes & LOG_APPEND_TIME else "CreateTime"

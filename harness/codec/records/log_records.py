@@ -18,8 +18,8 @@ Row = tuple[int, int, bytes | None, bytes | None]
 class LogRecord:
     """One record with its absolute ``offset`` and ``timestamp`` (milliseconds, -1 for none).
 
-    ``timestamp_type``: Kafka's name, by whose clock it is. ``attributes``: of the record alone,
-    unused so far.
+    ``timestamp_type``: Kafka's name for the clock that set the timestamp. ``attributes``: those of
+    the record alone, unused so far.
     """
 
     offset: int

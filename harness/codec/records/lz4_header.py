@@ -1,8 +1,8 @@
-"""The checksum in an lz4 frame's header, and the wrong one that messages of magic 0 carry.
+"""The checksum in an lz4 frame's header, and the wrong one in messages of magic 0.
 
-Kafka's first lz4 writer let the checksum cover the frame's magic number too. Whoever reads a
-message of magic 0 therefore does not look at it, and whoever writes one writes it wrong
-(KAFKA-3160). Frame layout: LZ4 Frame Format 1.6.
+Kafka's first lz4 writer let the checksum cover the frame's magic number too. Readers of messages of
+magic 0 therefore ignore the checksum, and writers keep writing the wrong one (KAFKA-3160). Frame
+layout: LZ4 Frame Format 1.6.
 """
 
 from __future__ import annotations

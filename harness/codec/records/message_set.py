@@ -1,8 +1,8 @@
-"""Message sets, magic 0 and 1: what stood in a log before record batches.
+"""Message sets, magic 0 and 1: the log format before record batches.
 
-A set is one message behind the other, each with its offset and length in front. Magic 1 adds a
-timestamp and relative offsets (KIP-31, KIP-32). A compressed set is one message, the wrapper,
-whose value is another set. Classes LegacyRecord and AbstractLegacyRecordBatch in Apache Kafka.
+A set is a sequence of messages, each with its offset and length in front. Magic 1 adds a timestamp
+and relative offsets (KIP-31, KIP-32). A compressed set is one message, the wrapper, with another
+set as its value. Classes LegacyRecord and AbstractLegacyRecordBatch in Apache Kafka.
 """
 
 from __future__ import annotations

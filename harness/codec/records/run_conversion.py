@@ -1,7 +1,7 @@
-"""A whole run of bytes for a reader of an older format, whatever is in it.
+"""Down-conversion of a run of bytes, with any contents, for a reader of an older format.
 
-Class RecordsUtil in Apache Kafka up to 3.9, with its losses: headers, what producers and
-transactions need, control batches; times in magic 0; and all of a batch whose records are gone.
+The losses are those of class RecordsUtil in Apache Kafka up to 3.9: headers, the fields for
+producers and transactions, control batches, timestamps in magic 0, and a batch without records.
 """
 
 from __future__ import annotations

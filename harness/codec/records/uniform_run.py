@@ -131,9 +131,9 @@ def _end_of_varint(payload: bytes, at: int) -> int:
 
 
 def _content(payload: bytes, at: int) -> tuple[int, int]:
-    """Where a key or value whose length stands here begins and ends; null ends at -1.
+    """Return begin and end of a key or value; its length is at ``at``; the end of null is -1.
 
-    Raises ValueError for a negative length that is not null's, which some readers take for null.
+    Raises ValueError for a negative length other than that of null; some readers take it for null.
     """
     length, begin = (payload[at], at + 1) if payload[at] < 128 else _long(payload, at)
     if length != 1 and (length < 0 or length & 1):

@@ -42,7 +42,7 @@ _RECORD_VALUES = frozenset(
 
 @dataclass(slots=True)
 class _Record:
-    """A record's values; ``own_timestamp`` is what stands in it, whoever's clock counts."""
+    """A record's values; ``own_timestamp`` is its own, also where the broker's clock counts."""
 
     offset: int
     own_timestamp: int

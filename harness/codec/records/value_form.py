@@ -1,21 +1,21 @@
 """Records of every format as plain values that JSON can hold, and back to bytes.
 
-``[{"magic", "base_offset", "compression", "attributes": {...}, ..., "records": [...]}]``, one
-entry a batch in the sense of ``any_format``. Bytes are lowercase hex, null is None. What is not
-compressed comes back byte for byte; what is compressed comes back with equal records, because no
-two compressors write the same bytes. So no checksum and no length is in the values.
+``[{"magic", "base_offset", "compression", "attributes": {...}, ..., "records": [...]}]``, one entry
+per batch in the sense of ``any_format``. Bytes are lowercase hex, null is None. Uncompressed
+batches are restored byte for byte; compressed ones with equal records, because no two compressors
+write the same bytes. So the values contain no checksum and no length.
 
-Keys that are there only when they are needed:
+Keys that are present only when they are needed:
 
-- ``attributes.unused_bits``: bits of the attributes without meaning, where they stand.
+- ``attributes.unused_bits``: bits of the attributes without meaning, at their position.
 - ``attributes`` of a record: those of the record alone, which nothing uses so far.
-- ``record_timestamp`` of a record: the time that it carries itself where the broker's clock counts.
-- ``records_hex``: the records of an uncompressed batch whose numbers are written longer than they
-  need be, which nobody but a test does. It is written again as it stands.
+- ``record_timestamp`` of a record: its own timestamp, where the broker's clock counts.
+- ``records_hex``: the records of an uncompressed batch with numbers in more bytes than needed,
+  which only tests write. They are written again as they are.
 - ``partial_hex``, alone in the last entry: the beginning of a batch at which the bytes end.
 
-A header's name that is no UTF-8 has lone surrogates for the bytes that are none, as in Python's
-``surrogateescape``.
+The name of a header that is not valid UTF-8 has lone surrogates for the invalid bytes, as in
+Python's ``surrogateescape``.
 """
 
 from __future__ import annotations

@@ -23,13 +23,13 @@ from harness.codec.records.uniform_run import (
 
 _INT, _LONG = 5, 10  # the most bytes of a varint and of a varlong
 _BELOW_ALL_DELTAS = -(2**63)
-# What the second byte of a two-byte varint adds to the first, whose high bit is still set.
+# Summand for the second byte of a two-byte varint; the high bit of the first is still set.
 _SECOND = tuple((byte << 7) - 128 for byte in range(128))
 
 
 @dataclass(slots=True)
 class RecordsSummary:
-    """What the walk saw. ``null_keys`` and timestamps are per record position."""
+    """Findings of the walk; ``null_keys`` and ``timestamp_deltas`` are per record position."""
 
     count: int
     sequential: bool  # offset deltas are 0, 1, 2, ...

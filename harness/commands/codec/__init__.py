@@ -23,6 +23,6 @@ _COMMANDS = {
 
 @click.command(cls=LazyGroup, lazy=_COMMANDS)
 def codec() -> None:
-    """Kafka's messages: what there is, what bytes say, and back to bytes."""
-    if sys.stdin is None:  # closed by whoever started us: then there is nothing to read
+    """List, describe, decode and encode Kafka's messages."""
+    if sys.stdin is None:  # closed by the parent process: there is nothing to read
         sys.stdin = io.TextIOWrapper(io.BytesIO())

@@ -20,11 +20,11 @@ from harness.commands.codec.message_options import Asked, Part, message_options,
 @click.option("--json", "as_json", is_flag=True, help="Print the form that codec encode takes.")
 @click.argument("data", metavar="HEX|-|FILE", default="-")
 def decode_command(data: str, as_json: bool, **options: Any) -> None:
-    """Say what bytes mean, field by field.
+    """Decode a message or record batches, field by field.
 
-    Prints a tree with offset, hex and value of every field. The bytes are given as HEX digits, on
-    standard input (-) or in a FILE, as hex digits or as they are. Bytes that are wrong are told
-    with their place, after the tree up to there; exit code 1.
+    Prints a tree with offset, hex and value of every field. Give the bytes as HEX digits, or on
+    standard input (-) or in a FILE, as hex digits or raw. For malformed bytes, prints the tree up
+    to there and an error with their offset; the exit code is then 1.
 
     \b
       codec decode --api Fetch --version 12 --kind response HEX

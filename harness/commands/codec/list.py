@@ -84,7 +84,7 @@ def _release_text(first: dict[str, str]) -> str:
 
 
 def _print_table(headings: Sequence[str], table: Sequence[Sequence[object]]) -> None:
-    """With rules where somebody looks; plain columns, nothing wrapped, in a pipe."""
+    """Print a table with rules on a terminal, with plain unwrapped columns in a pipe."""
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.table import Table

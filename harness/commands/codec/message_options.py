@@ -1,4 +1,4 @@
-"""Which message the bytes are: the options that ``codec decode`` and ``codec encode`` share."""
+"""The options of ``codec decode`` and ``codec encode`` that name the message."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OPTIONS = (
 
 
 def message_options(command: F) -> F:
-    """Add the options that say which message it is."""
+    """Add the options that name the message."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -71,7 +71,7 @@ class Asked:
         return True
 
     def parts(self) -> list[Part]:
-        """What follows each other in the bytes. Raises click.UsageError, says what to do."""
+        """Return the consecutive parts of the bytes. Raises click.UsageError with advice."""
         if self.version is None:
             raise click.UsageError("which version? Give --version N")
         if self.name:
@@ -87,7 +87,8 @@ class Asked:
         )
 
     def of_request(self, key: int, version: int) -> list[Part]:
-        """The parts of a request whose header names API and version; raises UnknownApiError."""
+        """Return the parts of a request, by the key and version in its header; raises
+        UnknownApiError."""
         return self._of_api(api_for_key(key), "request", version)
 
     def _of_api(self, api: Api, kind: str, version: int) -> list[Part]:

@@ -36,7 +36,7 @@ def transcode_command() -> None:
 
 def line_groups(stream: BufferedIOBase) -> Iterator[list[bytes]]:
     """Lines without their ends, as many at once as have arrived; what is left at the end too."""
-    begun: list[bytes] = []  # of a line whose end has not come yet
+    begun: list[bytes] = []  # pieces of a line that is not complete yet
     while chunk := stream.read1(_CHUNK_BYTES):
         first, *rest = chunk.split(b"\n")
         begun.append(first)

@@ -1,4 +1,4 @@
-"""Which proxy stands before which node, for whom."""
+"""The addresses of the proxies, by view and node."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from types import MappingProxyType
 
 Address = tuple[str, int]
 Make = Callable[[str, Address], Address | None]
-"""Makes the proxy by which a view reaches a node; None: this view goes to the node itself."""
+"""Return the proxy's address by which a view reaches a node; None: the view uses the node's own."""
 
 LIMIT = 1024
 HIGHEST_PORT = 65_535
 
 
 class AddressBook:
-    """(view, address of a node) -> address of the proxy.
+    """Map (view, address of a node) to the address of a proxy.
 
-    A view is the party that will use the address: ``client``, a broker's id, ... Proxies are made
-    when an address is first seen, so brokers that join later have theirs too. Host names are
-    compared as they are given; ``host_aliases`` (``{"localhost": "127.0.0.1"}``) tells which of
-    them mean the same. At most ``limit`` proxies; what comes then stays as it is, and is counted.
+    A view is the party that uses the address: ``client``, a broker id, ... The book makes a proxy
+    when an address is first seen, so a broker that joins later gets one too. Host names are
+    compared as text; ``host_aliases`` (``{"localhost": "127.0.0.1"}``) maps a host name to another
+    name of the same host. There are at most ``limit`` proxies; further addresses stay unchanged and
+    are counted.
 
-    What another view's proxy advertises stands for the node behind it: A learns of B by a proxy of
-    its own, also from a third party that knows B only by one of its own.
+    The address of another view's proxy stands for the node behind it: A gets its own proxy for B
+    also from a third party that knows B only by a proxy of that party.
 
-    Not for several threads at once: one loop uses it.
+    Not thread-safe: one loop uses it.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class AddressBook:
         self._limit = limit
         self._proxies: dict[tuple[str, Address], Address] = {}
         self._nodes: dict[Address, Address] = {}  # proxy -> the node behind it
-        self._ids: dict[Address, int] = {}  # of nodes with a proxy, where they were told
+        self._ids: dict[Address, int] = {}  # of nodes with a proxy, where known
         self._own: set[tuple[str, Address]] = set()  # (view, proxy)
         self.counters: Counter[str] = Counter()
         """``made``, ``left_direct``, ``full``, ``failed`` (``last_error`` says why)."""
@@ -52,7 +53,7 @@ class AddressBook:
         return MappingProxyType(self._proxies)
 
     def add(self, view: str, node: Address, proxy: Address) -> None:
-        """This proxy is there already. Raises ValueError: it stands before another node."""
+        """Add a proxy that exists already. Raises ValueError: it stands before another node."""
         node, proxy = self.plain(node), self.plain(proxy)
         if self._nodes.get(proxy, node) != node:
             other = self._nodes[proxy]
@@ -62,7 +63,7 @@ class AddressBook:
         self._own.add((view, proxy))
 
     def forget(self, proxy: Address) -> None:
-        """This proxy is gone: for the node behind it one is made when it is next seen."""
+        """Forget a proxy that is gone; its node gets a new one when its address is next seen."""
         proxy = self.plain(proxy)
         node = self._nodes.pop(proxy, None)
         if node is None:
@@ -73,21 +74,24 @@ class AddressBook:
         self._proxies = {key: own for key, own in self._proxies.items() if own != proxy}
 
     def node_behind(self, proxy: Address) -> Address | None:
-        """The node that a proxy leads to; None for an address that is no proxy's."""
+        """Return the node that a proxy leads to; None for an address that is no proxy's."""
         return self._nodes.get(self.plain(proxy))
 
     def id_of(self, node: Address) -> int | None:
-        """The id that stood beside this address when its proxy was, or is just being, made."""
+        """Return the node id that stood beside this address when its proxy was made.
+
+        Also while the proxy is just being made.
+        """
         return self._ids.get(self.plain(node))
 
     def address_for(
         self, view: str, host: str, port: int, node_id: int | None = None
     ) -> Address | None:
-        """Where ``view`` shall go instead; None: the address stays.
+        """Return the address that ``view`` uses in place of this one; None: the address stays.
 
-        It stays when it is none (no host, no port) and when it is a proxy of this view already.
-        When no proxy can or shall be made it is the node's own. ``node_id``: who is there, if it
-        is told.
+        It stays when it is no address (no host, no port) and when it is a proxy of this view
+        already. When no proxy can or may be made, the view uses the node's own address.
+        ``node_id``: the id of the node at this address, if it is known.
         """
         if not host or not 0 < port <= HIGHEST_PORT:
             return None
@@ -123,7 +127,7 @@ class AddressBook:
         return None if proxy is None else self._proxies[view, node]
 
     def plain(self, address: Address) -> Address:
-        """As it is compared with others."""
+        """Return the address as it is compared with others, its host alias resolved."""
         host, port = address
         return self._aliases.get(host, host), port
 

@@ -33,7 +33,7 @@ _LOOKED_AT = {
     "size": "size_at = start",
     "position": "position_at = start",
 }
-"""What is kept of fields beside records that may be those of the metadata log."""
+"""Code that keeps a field beside records that may be those of the metadata log, by field name."""
 
 
 Header = tuple[type[Message], int]  # and its version
@@ -41,7 +41,7 @@ Header = tuple[type[Message], int]  # and its version
 
 @cache
 def way_through(cls: type[Message], version: int, header: Header | None = None) -> Way:
-    """Over a whole message of this version, and the header before it."""
+    """Return the way over a whole message of this version, and over the header before it."""
     writer = _Writer(cls, version)
     for message, of_version in [*([header] if header else []), (cls, version)]:
         spec = message.message_spec
@@ -218,7 +218,7 @@ class _Writer:
 
 
 def _length_of(slot: Slot) -> Length:
-    """How the length of this text, or of these bytes, is written."""
+    """Return the form of the length before this text or these bytes."""
     return _length(slot.field.kind == "string", slot.compact)
 
 

@@ -1,7 +1,7 @@
-"""What a walk through a message finds, and what is put in its place.
+"""Marks that a walk sets on values of a message, and edits that replace these values.
 
-Nothing else of a message is touched: bytes are cut out and put in, and the lengths that stand
-around them are written anew.
+Nothing else of a message changes: bytes are cut out and inserted, and the lengths around them are
+written anew.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Edit(NamedTuple):
 
 
 class Asked(Protocol):
-    """Who knows what stands in the place of what was found; None: it stays."""
+    """The replacements of marked values; None: the value stays."""
 
     def address(
         self, host: str, port: int, node_id: int | None = None
@@ -39,7 +39,7 @@ class Asked(Protocol):
 
 
 class Length(Enum):
-    """How a length stands before what it counts."""
+    """The form of a length before the bytes that it counts."""
 
     INT16 = "int16"
     INT32 = "int32"
@@ -62,7 +62,7 @@ class Mark(Protocol):
 
 
 def edits_of(marks: Sequence[Mark], data: bytes, asked: Asked) -> list[Edit]:
-    """In the order of the bytes, as the marks are."""
+    """Return the edits of all marks, in the order of the bytes, which is that of the marks."""
     return [edit for mark in marks for edit in mark.edits(data, asked)]
 
 
@@ -78,7 +78,7 @@ def spliced(data: bytes, edits: Sequence[Edit], start: int = 0, stop: int | None
 
 
 class NodeAddress(NamedTuple):
-    """A host and its port, next to each other; ``node_id``: whose, where that stands before."""
+    """A host and its port, next to each other; ``node_id``: of the node, where it stands before."""
 
     start: int
     stop: int
@@ -135,7 +135,8 @@ class MetadataRecords(NamedTuple):
 class MetadataSnapshot(NamedTuple):
     """Batches of a snapshot, which begin at any byte of it unless all of it is here.
 
-    The reader asks for what follows by the bytes that it has, so only a whole one can change.
+    The reader requests the next part by the count of bytes that it has, so only a whole one can
+    change.
     """
 
     size_at: int

@@ -86,7 +86,7 @@ def _marks_in(
 
 
 def _value(data: bytes, at: int, stop: int, is_control: bool, asked: Asked) -> Mark | None:
-    """The value of the record whose attributes stand at ``at``, when there is an address in it."""
+    """Return a mark on the value of the record, attributes at ``at``; None: no address in it."""
     _, at = decode_varlong(data, at + 1)  # timestamp
     _, at = decode_varint(data, at)  # offset
     length, at = decode_varint(data, at)
@@ -124,7 +124,7 @@ def _in_metadata_record(data: bytes, at: int, stop: int, asked: Asked) -> list[M
 def _in_message(
     cls: type[Message] | None, version: int, data: bytes, at: int, stop: int, asked: Asked
 ) -> list[Mark]:
-    """Nothing of a record that nobody knows or that is damaged, and it is counted."""
+    """Return the marks in a record; none if it is unknown or damaged, which is counted."""
     if cls is None or version not in cls.message_spec.valid:
         asked.count("unknown_record")
         return []

@@ -1,7 +1,7 @@
-"""Where addresses of nodes stand in messages, found from the definitions.
+"""The places of node addresses in messages, found from the message definitions.
 
 An address is a text field that ends in ``host`` (or ``host_name``) beside a number that ends in
-``port``: so a new API with one is found without a line here.
+``port``: so an address in a new API is found without a line here.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from harness.proxies.direction import Direction
 
 PORT_KINDS = frozenset({"int32", "uint16"})
 NODE_IDS = frozenset({"node_id", "broker_id", "id"})
-"""Whose address it is, where this stands right before it."""
+"""Fields with a node's id, right before the address of that node."""
 OF_APPLICATIONS = frozenset({"user_endpoint"})
-"""Where a Streams application answers queries (KIP-1071): no node, and it knows itself by this."""
+"""The endpoint for queries of a Streams application (KIP-1071): it is no node, and the application
+recognises itself by this address.
+"""
 
 METADATA_LOG_SINCE = {"FetchResponse": 12, "FetchSnapshotResponse": 0}
-"""From which version the metadata quorum reads its log by this message (KIP-595, KIP-630)."""
+"""By message, the first version by which the metadata quorum reads its log (KIP-595, KIP-630)."""
 
 REQUEST_INSIDE = {"EnvelopeRequest": "request_data"}
 """Fields that hold a whole request (KIP-590). The response in an envelope belongs to the client
@@ -45,7 +47,7 @@ class Place(NamedTuple):
 
 
 def is_pair(first: Slot, second: Slot) -> bool:
-    """Whether two fields, in the order of the bytes, are host and port, either one first."""
+    """True if two fields, in the order of the bytes, are host and port, either one first."""
     return _host_and_port(first, second) or _host_and_port(second, first)
 
 
@@ -58,12 +60,12 @@ def _host_and_port(host: Slot, port: Slot) -> bool:
 
 
 def is_node_id(slot: Slot | None) -> bool:
-    """Whether a field, right before an address, tells whose it is."""
+    """True if a field, right before an address, holds the id of the node at that address."""
     return slot is not None and slot.field.kind == "int32" and slot.field.name in NODE_IDS
 
 
 def is_metadata_log_reader(name: str, version: int) -> bool:
-    """Whether the records in this message may be those of the metadata log."""
+    """True if the records in this message may be those of the metadata log."""
     since = METADATA_LOG_SINCE.get(name)
     return since is not None and version >= since
 

@@ -1,4 +1,4 @@
-"""The proxy owns the advertised address: frames get those of the proxies in place of the nodes'."""
+"""The rewriting of advertised addresses: frames get those of the proxies in place of the nodes'."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _KEY_AND_VERSION = struct.Struct(">hh")
 
 
 class AddressRewriter(Rewriter):
-    """Writes what the book says into every frame that holds addresses.
+    """The rewriter that replaces the addresses in every frame by those of the book.
 
-    In a response by the view of the link's source, in a request by that of its destination: those
-    are who will connect. All other bytes stay as they are, but for the lengths around an address
-    and, in records of the metadata log, the checksum. What is not known or cannot be read passes
-    untouched and is counted.
+    A response gets the view of the link's source, a request that of its destination: these parties
+    connect to the addresses. All other bytes stay as they are, except the lengths around an address
+    and, in records of the metadata log, the checksum. Unknown and unreadable frames pass unchanged
+    and are counted.
     """
 
     def __init__(self, book: AddressBook) -> None:
@@ -43,7 +43,7 @@ class AddressRewriter(Rewriter):
         self._responses = known_frames(Direction.DOWNSTREAM)
 
     def touches(self, direction: Direction, api_key: int, version: int) -> bool:
-        """Whether frames of this API can hold an address; what is unknown is counted."""
+        """True if frames of this API can hold an address; an unknown API or version is counted."""
         frames = self._requests if direction is Direction.UPSTREAM else self._responses
         known = frames.get((api_key, version))
         if known is None:
@@ -52,11 +52,11 @@ class AddressRewriter(Rewriter):
         return known
 
     def request(self, payload: bytes, place: Place) -> bytes | None:
-        """The request as the link's destination shall see it; None: as it came."""
+        """Return the request with the addresses for the link's destination; None: unchanged."""
         return self.request_for(payload, place.destination)
 
     def request_for(self, payload: bytes, view: str) -> bytes | None:
-        """A request as a view shall see it, wherever it stands."""
+        """Return a request, also one inside another, with addresses for a view; None: unchanged."""
         if len(payload) < _KEY_AND_VERSION.size:
             return None
         key, version = _KEY_AND_VERSION.unpack_from(payload)
@@ -65,11 +65,11 @@ class AddressRewriter(Rewriter):
         return self.frame(payload, _ways_of_request(key, version), view)
 
     def response(self, payload: bytes, kind: Kind, place: Place) -> bytes | None:
-        """The response as the link's source shall see it; None: as it came."""
+        """Return the response with the addresses for the link's source; None: unchanged."""
         return self.frame(payload, _ways_of_response(*kind), place.source)
 
     def frame(self, payload: bytes, ways: tuple[Way, ...], view: str) -> bytes | None:
-        """By the first way that leads through it."""
+        """Rewrite a payload by the first way that leads through it; None: unchanged."""
         for way in ways:
             try:
                 marks = walk(way, payload, 0, len(payload))
@@ -85,7 +85,7 @@ class AddressRewriter(Rewriter):
 
 
 class _Asked:
-    """What stands in the place of what was found, in frames for one view."""
+    """The replacements of marked values in frames for one view."""
 
     def __init__(self, rewriter: AddressRewriter, view: str) -> None:
         self.rewriter, self.book, self.view = rewriter, rewriter.book, view

@@ -1,4 +1,4 @@
-"""A walk through the bytes of a message to the addresses in it, and what generated walks call."""
+"""A walk through the bytes of a message to the addresses in it, and helpers of generated walks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from harness.codec.varint import decode_uvarint
 from harness.proxies.addresses.marks import Counted, Length, Mark
 
 Way = Callable[[bytes, int, int, list[Mark]], int]
-"""``(data, at, end, marks)``: from the first byte of something to the byte behind it, which is
-returned. A way may lead beyond the end; the last one is checked."""
+"""``(data, at, end, marks)``: walk over a value from its first byte and return the position behind
+it. A way may lead beyond the end; the last position is checked.
+"""
 
 
 class Unreadable(ValueError):
@@ -18,7 +19,7 @@ class Unreadable(ValueError):
 
 
 def walk(way: Way, data: bytes, start: int, stop: int) -> list[Mark]:
-    """What is marked between ``start`` and ``stop``. Raises Unreadable when it ends elsewhere."""
+    """Return the marks between ``start`` and ``stop``. Raises Unreadable for another end."""
     marks: list[Mark] = []
     try:
         reached = way(data, start, stop, marks)
@@ -36,7 +37,7 @@ def long_length(data: bytes, at: int) -> tuple[int, int]:
 
 
 def null(length: int) -> int:
-    """The bytes of something whose length is negative, where it may be null: none."""
+    """Return 0, the size of a null. Raises Unreadable for a negative length other than -1."""
     if length != -1:
         raise Unreadable(f"length {length}")
     return 0
@@ -48,7 +49,10 @@ def refuse(problem: str) -> None:
 
 
 def over_tags(data: bytes, at: int, end: int, marks: list[Mark], known: Mapping[int, Way]) -> int:
-    """Over a section of tagged fields; what is marked in one is marked inside its length."""
+    """Return the position behind a section of tagged fields.
+
+    The marks inside a field become one mark, which also covers the length of that field.
+    """
     count, at = decode_uvarint(data, at)
     for _ in range(count):
         tag, length_at = decode_uvarint(data, at)

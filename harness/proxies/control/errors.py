@@ -1,4 +1,4 @@
-"""What the API answers when it refuses: toxiproxy's words and status, then what is wrong."""
+"""The errors of the API: toxiproxy's text and status, then the detail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.proxies.toxics.types import UnknownToxicType
 
 
 class Refused(Exception):
-    """A request that changes nothing; the words and the status that toxiproxy has for it."""
+    """A refused request, which changes nothing, with toxiproxy's text and status for it."""
 
     words, status = "internal error", 500
 
@@ -96,7 +96,7 @@ _TOXICS: dict[type[Exception], type[Refused]] = {
 
 
 def as_refused(error: Exception) -> Refused | None:
-    """What the API says of an error of the toxics; None: it is none of theirs."""
+    """Return the API's error for one of its own or of the toxics; None for any other error."""
     if isinstance(error, Refused):
         return error
     kind = _TOXICS.get(type(error))

@@ -13,7 +13,7 @@ _IN_LABEL = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 
 @dataclass
 class Family:
-    """All numbers of one name, told from each other by their labels; ``kind`` counter or gauge."""
+    """All numbers of one metric, distinguished by their labels; ``kind``: counter or gauge."""
 
     name: str
     kind: str
@@ -21,12 +21,12 @@ class Family:
     _samples: dict[tuple[tuple[str, str], ...], float] = field(default_factory=dict)
 
     def add(self, labels: Mapping[str, object], value: float) -> None:
-        """The sum, where these labels have a number already."""
+        """Add a value to the number with these labels."""
         key = tuple((name, str(label)) for name, label in labels.items())
         self._samples[key] = self._samples.get(key, 0) + value
 
     def lines(self) -> Iterable[str]:
-        """None without a number."""
+        """Yield the lines of the text, none without a number."""
         if self._samples:
             yield f"# HELP {self.name} {self.help.translate(_IN_HELP)}"
             yield f"# TYPE {self.name} {self.kind}"

@@ -1,4 +1,4 @@
-"""Who may use the API: programs on this machine, or who knows the token; no browsers."""
+"""Access to the API: for programs on this machine, or with the token; no browsers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import ipaddress
 
 from harness.proxies.control.errors import NoBrowsers, NotAllowed
 
-BROWSERS = "Mozilla/"  # a page that somebody looks at must not control proxies
+BROWSERS = "Mozilla/"  # a web page must not control proxies
 SCHEME = "Bearer "
 
 
 def require_safe(host: str, token: str | None) -> None:
-    """Raises ValueError: other machines could reach this address, and there is no token."""
+    """Raise ValueError: other machines could reach it without a token, or the token is bad."""
     if token is not None and (not token or not token.isascii() or not token.isprintable()):
         raise ValueError("the token must be printable ASCII, and not empty")
     if token is None and not is_loopback(host):
@@ -23,7 +23,7 @@ def require_safe(host: str, token: str | None) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether it is an address, or the one name, that stays on this machine."""
+    """True if ``host`` is a loopback address or ``localhost``."""
     if host == "localhost":
         return True
     try:
@@ -33,7 +33,7 @@ def is_loopback(host: str) -> bool:
 
 
 def require_allowed(user_agent: str, authorization: str, token: str | None) -> None:
-    """Raises NoBrowsers or NotAllowed."""
+    """Raise NoBrowsers or NotAllowed for a request that is not allowed."""
     if user_agent.startswith(BROWSERS):
         raise NoBrowsers
     if token is None:

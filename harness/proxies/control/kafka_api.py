@@ -1,4 +1,4 @@
-"""What toxiproxy has not: links and their cuts, the journal of faults."""
+"""The API beyond toxiproxy's: links and their cuts, the journal of faults."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class KafkaApi:
         return answer(link_json(proxy))
 
     async def journal(self, request: web.Request) -> web.Response:
-        """``?after=N``: what came since; the answer's ``next`` is the N of the next time."""
+        """Return the events since ``?after=N``; ``next`` in the answer is the next N."""
         after = request.query.get("after", "0")
         if not after.isdecimal():
             raise BadBody(f"after must be a number from an earlier answer, not {after!r}")

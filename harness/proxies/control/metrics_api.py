@@ -1,4 +1,4 @@
-"""What all proxies and rules count, for Prometheus: toxiproxy's two metrics, and ours."""
+"""The counters of all proxies and rules for Prometheus: toxiproxy's two metrics, and ours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.proxies.rules.rule_set import RuleSet
 Labels = dict[str, object]
 _OF_PROXY = {
     "accepted": "Connections that were accepted.",
-    "not_connected": "Connections whose upstream could not be reached.",
+    "not_connected": "Connections with an unreachable upstream.",
     "mismatched": "Responses with another correlation id than that of the request in turn.",
     "unasked": "Responses to no request.",
     "forgotten": "Requests that were too many to remember.",
@@ -55,7 +55,7 @@ class MetricsApi:
 
 
 def _bytes(proxies: Iterable[Controlled]) -> Iterator[Family]:
-    """As toxiproxy has them."""
+    """Return the two metrics of toxiproxy."""
     came = Family("toxiproxy_proxy_received_bytes_total", COUNTER, "Bytes that came in.")
     sent = Family("toxiproxy_proxy_sent_bytes_total", COUNTER, "Bytes that were sent on.")
     for proxy in proxies:
@@ -120,7 +120,7 @@ def _toxics(proxies: Iterable[Controlled]) -> Iterator[Family]:
 
 
 def _rules(rules: RuleSet) -> Iterator[Family]:
-    """Of those that are armed."""
+    """Return the metrics of the armed rules."""
     counts = {
         name: Family(f"kafka_proxy_rule_{name}_total", COUNTER, text)
         for name, text in _OF_RULE.items()

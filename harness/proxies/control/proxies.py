@@ -16,7 +16,7 @@ from harness.suggestion import did_you_mean
 
 
 class Controlled(Protocol):
-    """What the API asks of a proxy, see :class:`harness.proxies.proxy.Proxy`."""
+    """The part of a proxy that the API uses, see :class:`harness.proxies.proxy.Proxy`."""
 
     @property
     def name(self) -> str: ...
@@ -47,15 +47,17 @@ class Controlled(Protocol):
 
 
 Make = Callable[[ProxySettings, Controlled | None], Controlled]
-"""A proxy of these settings that is not started; in the place of the other, with what it had
-beside them (rules, a link's ends), if one is given. Its toxics are added by who asks for it."""
+"""Return a proxy with these settings that is not started. If an old proxy is given, the new one
+replaces it and takes over what the old one has beside the settings (rules, a link's ends). The
+caller adds the toxics.
+"""
 
 
 class Proxies(Mapping[str, Controlled]):
-    """For one asyncio loop. Changes stand in a queue: each sees what the one before it left."""
+    """For one asyncio loop. Changes wait for each other: each sees the result of the one before."""
 
     def __init__(self, make: Make, gone: Callable[[Controlled], object] | None = None) -> None:
-        """``gone`` is told of each proxy that is removed or replaced, once it is stopped."""
+        """``gone`` is called with each proxy that is removed or replaced, once it is stopped."""
         self._make, self._gone = make, gone
         self._proxies: dict[str, Controlled] = {}
         self._asked: dict[str, Address] = {}  # where to listen, as it was written
@@ -80,14 +82,14 @@ class Proxies(Mapping[str, Controlled]):
         return len(self._proxies)
 
     def adopt(self, proxy: Controlled) -> None:
-        """One that was made and started elsewhere; raises ProxyExists."""
+        """Add a proxy that was made and started elsewhere; raises ProxyExists."""
         if proxy.name in self._proxies:
             raise ProxyExists(f'"{proxy.name}"')
         self._proxies[proxy.name] = proxy
         self._started.add(proxy)
 
     async def add(self, settings: ProxySettings) -> Controlled:
-        """Raises ProxyExists or CannotListen."""
+        """Make a proxy and, if it is enabled, start it. Raises ProxyExists or CannotListen."""
         async with self._lock:
             if settings.name in self._proxies:
                 raise ProxyExists
@@ -120,7 +122,10 @@ class Proxies(Mapping[str, Controlled]):
             return [self._proxies[name] for name in names]
 
     async def update(self, name: str, change: Callable[[ProxySettings], ProxySettings]) -> None:
-        """Another address closes its connections; its toxics stay. Raises CannotListen too."""
+        """Change a proxy: another address closes its connections, its toxics stay.
+
+        Raises NoSuchProxy or CannotListen.
+        """
         async with self._lock:
             old = self[name]
             settings = change(
@@ -138,7 +143,7 @@ class Proxies(Mapping[str, Controlled]):
             await self._discard(old)
 
     async def remove(self, name: str) -> None:
-        """Closes it and its connections; raises NoSuchProxy."""
+        """Close a proxy and its connections; raises NoSuchProxy."""
         async with self._lock:
             proxy = self[name]
             del self._proxies[name]
@@ -162,7 +167,7 @@ class Proxies(Mapping[str, Controlled]):
                 raise error
 
     async def _put(self, settings: ProxySettings, *, keep_toxics: bool = False) -> Controlled:
-        """In the place of the one of this name, which is down then but not discarded."""
+        """Make a proxy in the place of the one of this name, which is only disabled."""
         old = self._proxies.get(settings.name)
         new = self._make(settings, old)
         new.toxics.add_all(old.toxics if old and keep_toxics else settings.toxics)

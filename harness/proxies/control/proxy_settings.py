@@ -1,4 +1,4 @@
-"""What is asked of a proxy over the API."""
+"""The settings of a proxy in requests to the API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ProxySettings:
 
     @classmethod
     def from_json(cls, fields: Any, place: str = "") -> ProxySettings:
-        """For a new proxy; ``place`` says in errors which of several it is."""
+        """Read the settings of a new proxy; ``place`` names it in errors, if there are several."""
         _require_known(fields)
         for name in ("name", "upstream"):
             if not fields.get(name):
@@ -40,7 +40,7 @@ class ProxySettings:
         return settings._with(fields, place)
 
     def updated(self, fields: Any) -> ProxySettings:
-        """Other values for what is given; the name stays, and toxics are not changed here."""
+        """Return the settings with the given values; the name and the toxics do not change."""
         _require_known(fields)
         settings = self
         if fields.get("upstream"):

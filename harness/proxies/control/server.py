@@ -16,12 +16,12 @@ from harness.proxies.control.toxiproxy_api import ToxiproxyApi
 from harness.proxies.rules.rule_set import RuleSet
 
 DEFAULT_LISTEN = Address("127.0.0.1", 8474)  # toxiproxy's port
-SPOKEN_VERSION = "2.12.0"  # of toxiproxy, whose API this is
+SPOKEN_VERSION = "2.12.0"  # of toxiproxy: this is its API
 SHUTDOWN_S = 1
 
 
 class ControlServer:
-    """Serves from ``start`` to ``stop``; the proxies are left to who gave them."""
+    """The server, from ``start`` to ``stop``; it does not stop the proxies."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class ControlServer:
         log: EventLog | None = None,
         version: str = f"{SPOKEN_VERSION}+kafka-conformance",
     ) -> None:
-        """``token``: wanted as ``Authorization: Bearer TOKEN`` on every path.
+        """``token``: required as ``Authorization: Bearer TOKEN`` on every path.
 
         Raises ValueError: another machine could use it, and there is no token. Without ``rules``
         there are no paths ``/kafka/rules``.
@@ -51,7 +51,7 @@ class ControlServer:
         )
 
     async def start(self) -> Address:
-        """Returns the address, with the port that was found for 0; raises OSError."""
+        """Return the address, with the port that was chosen for 0; raises OSError."""
         await self._runner.setup()
         try:
             site = web.TCPSite(self._runner, *self.address)
@@ -64,5 +64,5 @@ class ControlServer:
         return self.address
 
     async def stop(self) -> None:
-        """Closes its connections too."""
+        """Stop the server and close its connections."""
         await self._runner.cleanup()

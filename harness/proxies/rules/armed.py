@@ -1,4 +1,4 @@
-"""A rule at work: what it counts, which gates it keeps shut, what it remembers of a stream."""
+"""A rule at work: its counts, its closed gates, and its memory of streams."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class ArmedRule:
         self._memory: dict[tuple[Place, Direction], dict[str, Any]] = {}
 
     def takes(self, frame: FrameView, fired: Mapping[str, int]) -> bool:
-        """Whether the rule is to do something to this frame. ``fired``: how often each rule has.
+        """True if the rule takes this frame. ``fired``: the number of firings of each rule.
 
-        Asked once for every frame that is shown, whatever other rules do, so that no rule changes
-        what another one counts.
+        Called once for every frame that is shown, whatever other rules do, so that no rule changes
+        the counts of another one.
         """
         if self.rule.match.scope.direction not in (None, frame.direction):
             return False
@@ -60,7 +60,7 @@ class ArmedRule:
         )
 
     def _enough_frames(self, frame: FrameView) -> bool:
-        """Whether so many have passed before this one."""
+        """True if enough frames have passed before this one."""
         wanted = self.rule.schedule.after_frames
         if not wanted:
             return True
@@ -71,9 +71,9 @@ class ArmedRule:
     def act(
         self, frame: FrameView, steps: Sequence[Step], expired: Callable[[], object]
     ) -> list[Step]:
-        """What becomes of the frame, of which ``steps`` are left. Raises Skip.
+        """Return the steps in place of those that are left of the frame. Raises Skip.
 
-        ``expired`` is called when it was held until its time was over.
+        ``expired`` is called when the frame was held until its time was over.
         """
         occasion = Occasion(
             frame,
@@ -109,7 +109,7 @@ class ArmedRule:
         return self.gates.new(until, self._now_ms(), at_most_ms)
 
     def forget(self, place: Place) -> None:
-        """A connection is gone."""
+        """Forget a connection that is gone."""
         self._matches.forget(place)
         self._frames.forget(place)
         for direction in Direction:

@@ -1,4 +1,4 @@
-"""What a rule matches, each a test of one thing that can also say what it saw instead."""
+"""The conditions of a rule; each tests one thing and can show the value that it saw instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``holds`` is asked for each frame, ``saw`` only for a miss; ``words`` is what is wanted."""
+    """``holds`` is called for each frame, ``saw`` only for a miss; ``words``: the wanted value."""
 
     name: str
     words: str
@@ -32,7 +32,7 @@ class Condition:
 
 
 def listed(values: Iterable[Any]) -> str:
-    """The first of them, for people."""
+    """Return the first of the values as text for people."""
     all_of_them = list(dict.fromkeys(str(value) for value in values))
     if not all_of_them:
         return "nothing"

@@ -1,4 +1,4 @@
-"""What a rule has seen and done."""
+"""The counters of a rule."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ class Touch:
 
 @dataclass(slots=True)
 class Counts:
-    """``seen`` are all frames of its direction that were shown; ``outside`` those that would match,
-    but at a time when the rule is not at work; ``matched`` the others; ``skipped`` those that were
-    taken, but nothing was done, by reason; ``expired`` those of the fired that were held until
-    their time was over. ``touched`` are the last of the fired. ``nearest`` is
-    the miss that was nearest.
+    """The counters of a rule, in frames.
+
+    ``seen``: all of its direction that were shown. ``outside``: those that would match, but at a
+    time when the rule is not at work. ``matched``: the others that match. ``skipped``: those that
+    were taken, but nothing was done, by reason. ``expired``: those of the fired that were held
+    until their time was over. ``touched``: the last of the fired. ``nearest``: the nearest miss.
     """
 
     seen: int = 0
@@ -68,7 +69,7 @@ class Counts:
         }
 
     def in_words(self) -> str:
-        """For somebody who expected that it fires."""
+        """Return the counts as text, for a rule that was expected to fire."""
         if not self.seen:
             return "no frame of its direction and APIs has passed"
         said = [f"{self.seen} frames seen, {self.matched} matched, {self.fired} fired"]

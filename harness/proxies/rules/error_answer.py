@@ -1,8 +1,8 @@
-"""An error as a broker would answer it: for every topic, partition, group, ... of a request.
+"""An error response of a broker: for every topic, partition, group, ... of a request.
 
-Response and request are walked together. An element of the response is made for each thing of
-its kind that the request speaks of; where the response has no such names, for each element of the
-request's array that has most fields in common.
+Response and request are walked together. The response gets an element for each thing of its kind
+that the request names. Where the response has no such names, it gets one for each element of the
+request's array that has most fields in common with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COUNTERPARTS = {
     ("DeleteAclsResponse", "filter_results"): "filters",
     ("AlterClientQuotasResponse", "entries"): "entries",
 }
-"""Arrays of responses whose elements have nothing in common with those that they answer."""
+"""Arrays of responses that have no field in common with the array of the request they answer."""
 _KEYED = {("FindCoordinatorResponse", "coordinators"): ("coordinator_keys", "key")}
 """Arrays of responses with one element for each plain value of the request's array."""
 
@@ -40,13 +40,13 @@ _BESIDE_AN_ERROR: dict[str, Any] = {
     "producer_id": -1,
     "records": b"",
 }
-"""What Apache Kafka's brokers say there; other fields stand at their default."""
+"""The values of Apache Kafka's brokers beside an error; other fields have their default."""
 _EMPTY: dict[str, Any] = {"array": [], "bytes": b"", "records": b"", "string": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Where both walks are: the part of the request, and what is settled by now."""
+    """The state of both walks: the part of the request, and the values that are settled by now."""
 
     twin: Struct
     settled: dict[Role, Any] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _Context:
 
 
 def error_answer(request: Message, cls: type[Message], version: int, code: int) -> Message:
-    """Raises Skip where the answer to this request has no place for an error."""
+    """Return the answer with this error. Raises Skip where the answer has no place for one."""
     building = _Building(type(request), cls, version, code)
     made = building.struct(cls, _Context(request), "")
     if not building.placed:
@@ -100,7 +100,7 @@ class _Building:
         return [slot.field for slot in self.slots(root, spec)]
 
     def plain(self, found: FieldSpec, context: _Context, inside: str) -> Any:
-        """What is settled, else the request's field of the same name and kind."""
+        """Return the settled value, else that of the request's field of the same name and kind."""
         role = role_of(found, inside)
         if role in context.settled:
             return context.settled[role]
@@ -124,7 +124,7 @@ class _Building:
         )
 
     def contexts(self, found: FieldSpec, context: _Context) -> list[_Context]:
-        """One for each element that the response's array gets."""
+        """Return a context for each element of the response's array."""
         key = (self.answer.__name__, found.name)
         if key in _KEYED:
             asked, name = _KEYED[key]
@@ -148,7 +148,7 @@ class _Building:
     def spoken_of(
         self, twin: Struct, role: Role, context: _Context, inside: str = ""
     ) -> Iterator[_Context]:
-        """All of a kind that this part of the request names."""
+        """Yield a context for each thing of this kind that this part of the request names."""
         fields = self.carried(self.asked, twin.spec)
         direct = [one for one in fields if self.kind_of(one, inside) is role]
         settled: dict[Role, Any] = {}

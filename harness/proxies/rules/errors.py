@@ -1,4 +1,4 @@
-"""What can be wrong with rules, and why an action may do nothing."""
+"""Errors of rules, and the reason why an action does nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Skip(Exception):
 
 
 class RuleDidNotFire(AssertionError):
-    """A fault was expected to happen and did not; says what its rule saw instead."""
+    """An expected fault did not happen; the text contains what its rule saw instead."""
 
 
 def unknown(kind: str, name: object, known: Iterable[str], *key: str) -> RuleError:

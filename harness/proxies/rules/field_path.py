@@ -25,13 +25,13 @@ _MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A field, and which elements of it: ``*``, a place, or those whose field has a value."""
+    """A field, and a selection of elements: ``*``, a position, or those with a value in a field."""
 
     name: str
     select: str | int | tuple[str, str] | None = None
 
     def elements(self, held: list[Any]) -> Iterator[int]:
-        """The places of those that are meant."""
+        """Yield the positions of the selected elements."""
         if isinstance(self.select, int):
             if -len(held) <= self.select < len(held):
                 yield self.select
@@ -56,15 +56,15 @@ class FieldPath:
 
     @property
     def is_of_elements(self) -> bool:
-        """Whether it ends at elements of an array, not at the array."""
+        """True if it ends at elements of an array, not at the array."""
         return self.field.kind == "array" and self.segments[-1].select is not None
 
     def values(self, message: Message, version: int) -> Iterator[Any]:
-        """Those that the message holds there at this version."""
+        """Yield the values that the message holds there at this version."""
         yield from _read(type(message), message, self.segments, version)
 
     def change(self, form: dict[str, Any], new: Callable[[Any], Any]) -> int:
-        """Put ``new(old)`` in every such place of a dictionary form; how many there were."""
+        """Put ``new(old)`` in every such place of a dictionary form; return the count of places."""
         return _change(form, self.segments, new)
 
     def skeleton(self, value: Any) -> dict[str, Any]:

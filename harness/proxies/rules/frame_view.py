@@ -81,7 +81,7 @@ class FrameView:
 
     @cached_property
     def mentions(self) -> tuple[Mentions, ...]:
-        """What the frame, and for a response its request, speak of."""
+        """The names in the frame, and for a response also those in its request."""
         if self.seen is self.request:
             return (self._of(self.message),)
         return self._of(self.message), self._of(self.request.message)

@@ -8,7 +8,7 @@ _FEW = 64
 
 
 class Gates:
-    """Forgets those that are open, and those whose time is over."""
+    """The closed gates of a rule; it forgets open ones, and those with a time that is over."""
 
     def __init__(self) -> None:
         self._shut: list[tuple[Gate, str | None, float]] = []
@@ -23,7 +23,10 @@ class Gates:
         return gate
 
     def open(self, now_ms: float, fired: str | None = None) -> int:
-        """Those that wait for the rule that fired, all without one; how many frames were kept."""
+        """Open the gates that wait for the rule that fired, all without one.
+
+        Return the number of frames that they held.
+        """
         meant = [one for one in self._shut if fired is None or one[1] == fired]
         self._shut = [one for one in self._shut if fired is not None and one[1] != fired]
         count = 0

@@ -8,9 +8,10 @@ from harness.proxies.seen import Place
 
 
 class LinkRules(RuleSet):
-    """As its parent; while a rule is armed the end of a connection is told too.
+    """A rule set that also reports the end of a connection while a rule is armed.
 
-    What was asked there is answered no more, which tells a question asked again from a second one.
+    Open requests of that connection get no answer any more; this distinguishes a repeated request
+    from a second one.
     """
 
     def closed(self, place: Place) -> None:

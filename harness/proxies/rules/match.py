@@ -1,4 +1,4 @@
-"""Which frames a rule is about, read from the words of a rule."""
+"""The frames that a rule applies to, read from the keys of the rule."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _BY_NAME = {api.name: key for key, api in APIS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """``conditions`` stand in an order in which a miss at a later one is nearer.
+    """``build`` returns the conditions for the topic ids that a rule set knows.
 
-    ``build`` makes them for the topic ids that a rule set knows.
+    They stand in an order in which a miss at a later one is nearer.
     """
 
     scope: Scope
@@ -83,11 +83,11 @@ MATCH_WORDS: dict[str, Read[Any]] = {
     "field": table,
     "request_field": table,
 }
-"""What may stand in a rule to say which frames it is about."""
+"""The keys of a rule that select the frames that it applies to, with their readers."""
 
 
 def read_match(words: Mapping[str, Any]) -> Match:
-    """From those of ``MATCH_WORDS`` that a rule has. Raises RuleError."""
+    """Read the keys of ``MATCH_WORDS`` that a rule has. Raises RuleError."""
     read: dict[str, Any] = {}
     for name, value in words.items():
         try:
@@ -117,7 +117,7 @@ def _check_versions(scope: Scope) -> None:
 
 
 def _plain(read: Mapping[str, Any], scope: Scope) -> list[Condition]:
-    """What the header and the link tell."""
+    """Return the conditions on the header and the link."""
     made: list[Condition] = []
     if scope.api_keys is not None:
         keys = scope.api_keys
@@ -174,7 +174,7 @@ def _fields(read: Mapping[str, Any], scope: Scope) -> list[Condition]:
 def _wanted(
     path: str, value: Any, classes: list[type[Message]]
 ) -> dict[type[Message], tuple[list[FieldPath], Wanted]]:
-    """Where the path leads in those messages that have it; one of them must."""
+    """Return paths and wanted value for the messages that have the path; one of them must."""
     return {
         cls: (found, read_wanted(value, found[0].field))
         for cls, found in fields_in(classes, path).items()
@@ -182,7 +182,10 @@ def _wanted(
 
 
 def fields_in(classes: list[type[Message]], path: str) -> dict[type[Message], list[FieldPath]]:
-    """Raises RuleError when none of the messages has such a field: what the first one says."""
+    """Return the paths for the messages that have the field.
+
+    Raises RuleError, that of the first message, when none of them has such a field.
+    """
     found, problem = {}, None
     for cls in classes:
         try:

@@ -1,7 +1,7 @@
-"""What a message speaks of: topics with their partitions, groups, transactional ids, replicas.
+"""Names in a message: topics with their partitions, groups, transactional ids, replicas.
 
-Where that stands is a table of field names, for all messages; tests hold it to the entity types
-of the schemas.
+Their places are a table of field names, for all messages; tests compare it with the entity types of
+the schemas.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.codec.structs import Message
 
 
 class Role(Enum):
-    """What a field names."""
+    """The kind of thing that a field names."""
 
     TOPIC = "topic"
     TOPIC_ID = "topic id"
@@ -95,7 +95,10 @@ NOTHING = Mentions()
 
 
 def role_of(found: FieldSpec, inside: str) -> Role | None:
-    """What a field names, if anything; ``inside``: the field that holds its struct, or ""."""
+    """Return the role of a field, None without one.
+
+    ``inside``: the name of the field that holds its struct, or "".
+    """
     is_array = found.kind == "array"
     role = _NAMES.get(found.name)
     if role is None and is_array:
@@ -109,7 +112,7 @@ def role_of(found: FieldSpec, inside: str) -> Role | None:
 
 @dataclass(slots=True)
 class _Plan:
-    """Of a struct at one version: its fields that name something, and those that lead on."""
+    """The fields of a struct at one version that name something, and those that lead to them."""
 
     roles: list[tuple[str, Role]] = field(default_factory=list)
     inner: list[tuple[str, _Plan]] = field(default_factory=list)
@@ -140,7 +143,7 @@ def _plan(spec: MessageSpec, struct: StructSpec, version: int, inside: str) -> _
 
 
 def mentions(message: Message, version: int) -> Mentions:
-    """All that the message speaks of at this version."""
+    """Return all names in the message at this version."""
     cls = type(message)
     plan = _plans.get((cls, version))
     if plan is None:

@@ -1,4 +1,4 @@
-"""Which of the frames that match: the nth, the first n, every nth, a share of them."""
+"""A selection of the matching frames: the nth, the first n, every nth, a share of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OCCURRENCE_WORDS: dict[str, Read[Any]] = {
     "probability": number(0, 1),
     "per": choice("way to count", ("all", "link", "connection")),
 }
-"""What may stand in a rule to say which of the frames that match it takes."""
+"""The keys of a rule that select among the frames that match it, with their readers."""
 
 Scope = tuple[str, ...]
 
@@ -41,12 +41,12 @@ SCOPES: dict[str, Callable[[Place], Scope]] = {
     "link": _link,
     "connection": _connection,
 }
-"""What is counted together."""
+"""Ways to count: frames with an equal scope are counted together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrences:
-    """All that is given must hold. Counts begin with 1, behind those that are skipped."""
+    """All given conditions must hold. Counts begin with 1, behind the frames that are skipped."""
 
     nth: tuple[int, ...] = ()
     first: int | None = None
@@ -56,7 +56,7 @@ class Occurrences:
     per: str = "all"
 
     def takes(self, count: int, draw: Callable[[], float]) -> bool:
-        """Whether the ``count``-th match is taken."""
+        """True if the ``count``-th match is taken."""
         place = count - self.skip
         return (
             place >= 1
@@ -68,7 +68,7 @@ class Occurrences:
 
 
 def read_occurrences(words: Mapping[str, Any]) -> Occurrences:
-    """From those of ``OCCURRENCE_WORDS`` that a rule has. Raises RuleError."""
+    """Read the keys of ``OCCURRENCE_WORDS`` that a rule has. Raises RuleError."""
     read = {}
     for name, value in words.items():
         try:
@@ -83,7 +83,7 @@ def read_occurrences(words: Mapping[str, Any]) -> Occurrences:
 
 @dataclass(slots=True)
 class Counter:
-    """Counts by what is counted together; what a closed connection counted is forgotten."""
+    """Counts by scope; the count of a closed connection is forgotten."""
 
     per: str
     _counts: dict[Scope, int] = field(default_factory=dict)

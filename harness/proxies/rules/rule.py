@@ -1,4 +1,4 @@
-"""A rule: which frames, which of them, when, and what becomes of them."""
+"""A rule: its frames, a selection of them, its schedule and its action."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ WORDS: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Made by ``read_rule``, or by sentences in Python; ``words`` is what it was made of.
+    """A rule, of ``read_rule`` or of a sentence in Python; ``words`` are the keys behind it.
 
-    ``go_on``: rules behind it may do something to the same frame too.
+    ``go_on``: rules after this one may act on the same frame too.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Rule:
 
     @property
     def rules_named(self) -> dict[tuple[str, ...], str]:
-        """The other rules that it names, by the place where it does."""
+        """The other rules that it names, by the key that names them."""
         named: dict[tuple[str, ...], str] = {
             (word,): fired.rule for word, fired in self.schedule.rules.items()
         }
@@ -51,7 +51,7 @@ class Rule:
 
 
 def read_rule(words: Mapping[str, Any]) -> Rule:
-    """A rule from its words, as TOML or JSON has them. Raises RuleError, which says the key."""
+    """Read a rule from its keys, as in TOML or JSON. Raises RuleError with the key."""
     for word in words:
         if word not in WORDS:
             raise unknown("key of a rule", word, WORDS, str(word))
@@ -101,7 +101,7 @@ def _read(name: str, value: Any, read: Read[Any]) -> Any:
 
 
 def _under(name: str, call: Callable[[], Any]) -> Any:
-    """What the call returns; its error is told as of this key."""
+    """Return the result of the call; its RuleError gets this key."""
     try:
         return call()
     except RuleError as error:

@@ -20,7 +20,7 @@ from harness.proxies.rules.topic_ids import TELLING, TopicIds
 from harness.proxies.seen import Place, SeenRequest, SeenResponse
 from harness.proxies.step import Send, Step
 
-MOST_DISARMED = 1000  # whose counts are kept
+MOST_DISARMED = 1000  # of these the counts are kept
 
 
 def _nobody(_event: Event) -> None:
@@ -30,8 +30,8 @@ def _nobody(_event: Event) -> None:
 class RuleSet(Interceptor):
     """Ordered rules. The first that fires decides about a frame, unless it goes on.
 
-    Every rule is asked about every frame, so what one counts and draws does not depend on others.
-    ``now_ms``: the clock; ``tell`` hears of all that is done. Not thread-safe: used on one loop.
+    Every rule is asked about every frame, so the counts and draws of one do not depend on others.
+    ``now_ms``: the clock; ``tell`` is called with each event. Not thread-safe: used on one loop.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class RuleSet(Interceptor):
     # -- which rules there are ---------------------------------------------------------------------
 
     def arm(self, *rules: Rule, replace: bool = False) -> None:
-        """All at one moment, behind those that are armed or (``replace``) in their place.
+        """Arm all at one moment, behind those that are armed or (``replace``) in their place.
 
         Raises RuleError, and nothing is armed, when two have the same id or one names a rule that
         is not there.
@@ -79,7 +79,7 @@ class RuleSet(Interceptor):
             self._tell("armed", rule.id)
 
     def disarm(self, *ids: str) -> None:
-        """These rules, all without any. What they kept goes on; their counts stay to be read.
+        """Disarm these rules, all without any. Held frames go on; the counts can still be read.
 
         Raises RuleError, and nothing is disarmed, for a rule that is not armed.
         """
@@ -96,7 +96,7 @@ class RuleSet(Interceptor):
             self._tell("disarmed", rule_id)
 
     def release(self, id: str) -> int:  # noqa: A002
-        """What the rule keeps goes on; how many frames were kept. It stays armed.
+        """Let the frames that the rule holds go on, and return their number. It stays armed.
 
         Raises RuleError for a rule that is not armed.
         """
@@ -106,7 +106,7 @@ class RuleSet(Interceptor):
 
     @property
     def rules(self) -> list[Rule]:
-        """Those that are armed, in order."""
+        """The armed rules, in order."""
         return [armed.rule for armed in self._armed.values()]
 
     def _one(self, id: str) -> ArmedRule:  # noqa: A002
@@ -117,23 +117,23 @@ class RuleSet(Interceptor):
     def _settle(self) -> None:
         down = _wanted(self.rules, Direction.DOWNSTREAM)
         up = _wanted(self.rules, Direction.UPSTREAM)
-        # Who looks at a response also asks its request.
+        # A rule on responses also needs their requests.
         both = None if up is None or down is None else up | down
         self.wishes = self._wanted = {Direction.UPSTREAM: both, Direction.DOWNSTREAM: down}
 
     # -- what they did -----------------------------------------------------------------------------
 
     def counts(self, id: str) -> Counts:  # noqa: A002
-        """Of a rule that is or was armed. Raises RuleError."""
+        """Return the counts of a rule that is or was armed. Raises RuleError."""
         found = self._armed.get(id) or self._disarmed.get(id)
         if found is None:
             raise unknown("rule", id, [*self._armed, *self._disarmed])
         return found.counts
 
     def expect_fired(self, *ids: str, at_least: int = 1) -> None:
-        """Each of these rules (all that are armed, without any) has fired so often.
+        """Require that each of these rules (all that are armed, without any) has fired so often.
 
-        Raises RuleDidNotFire, which tells of each that has not what it saw instead.
+        Raises RuleDidNotFire, which contains for each rule that has not what it saw instead.
         """
         short = []
         for rule_id in ids or list(self._armed):
@@ -212,7 +212,7 @@ class RuleSet(Interceptor):
         return any(armed.rule.match.needs_topic_names for armed in self._armed.values())
 
     def _has_fired(self, id: str, action: str, seen: FrameView) -> None:  # noqa: A002
-        """It is told, and what waited for it goes on."""
+        """Report the firing, and let the frames go on that waited for it."""
         self._fired[id] += 1
         self._tell("fired", id, seen, action=action, api=seen.api_name, version=seen.version,
                    correlation_id=seen.correlation_id)  # fmt: skip

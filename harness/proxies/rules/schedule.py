@@ -1,4 +1,4 @@
-"""When a rule may fire: from when, for how long, until what."""
+"""The schedule of a rule: its start, its duration and its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.proxies.rules.values import Read, integer, milliseconds, table, tex
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """That another rule has fired so often."""
+    """The condition that another rule has fired so often."""
 
     rule: str
     times: int = 1
@@ -38,13 +38,15 @@ SCHEDULE_WORDS: dict[str, Read[Any]] = {
     "after_rule": _fired,
     "until_rule": _fired,
 }
-"""What may stand in a rule to say when it is at work."""
+"""The keys of a rule that set its schedule, with their readers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """``after_ms`` since the rule was armed, then ``for_ms``; once so many frames have passed in
-    the rule's direction (counted as its occurrences are); from and until another rule has fired.
+    """A rule is at work from ``after_ms`` since it was armed, for ``for_ms``.
+
+    ``after_frames``: once so many frames have passed in the rule's direction (counted as its
+    occurrences are). ``after_rule``, ``until_rule``: from and until another rule has fired.
     """
 
     after_ms: float = 0.0
@@ -55,12 +57,12 @@ class Schedule:
 
     @property
     def rules(self) -> dict[str, Fired]:
-        """By word, those that name another rule."""
+        """The conditions that name another rule, by key."""
         both = {"after_rule": self.after_rule, "until_rule": self.until_rule}
         return {word: fired for word, fired in both.items() if fired}
 
     def is_open(self, since_armed_ms: float, fired: Mapping[str, int]) -> bool:
-        """``fired``: how often each rule has."""
+        """True if times and other rules allow it. ``fired``: the number of firings of each rule."""
         if not self.after_ms <= since_armed_ms < self.after_ms + self.for_ms:
             return False
         if self.after_rule and fired.get(self.after_rule.rule, 0) < self.after_rule.times:
@@ -69,7 +71,7 @@ class Schedule:
 
 
 def read_schedule(words: Mapping[str, Any]) -> Schedule:
-    """From those of ``SCHEDULE_WORDS`` that a rule has. Raises RuleError."""
+    """Read the keys of ``SCHEDULE_WORDS`` that a rule has. Raises RuleError."""
     read = {}
     for name, value in words.items():
         try:

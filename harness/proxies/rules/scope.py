@@ -1,4 +1,4 @@
-"""Which frames a rule can meet: what its fields and values are checked against when it is made."""
+"""The frames that a rule can meet; its fields and values are checked against them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Scope:
 
     @property
     def apis(self) -> list[Api]:
-        """Those that are known, by key."""
+        """The known APIs, by key."""
         return [APIS[key] for key in sorted(APIS if self.api_keys is None else self.api_keys)
                 if key in APIS]  # fmt: skip
 
     def classes(self) -> Iterator[type[Message]]:
-        """Of the bodies of the frames."""
+        """The classes of the frames' bodies."""
         for api in self.apis:
             if self.direction is not Direction.DOWNSTREAM:
                 yield api.request
@@ -34,10 +34,10 @@ class Scope:
                 yield api.response
 
     def requests(self) -> Iterator[type[Message]]:
-        """Of the bodies of the requests, also where the frames are responses."""
+        """The classes of the requests' bodies, also where the frames are responses."""
         return (api.request for api in self.apis)
 
     def versions_of(self, cls: type[Message]) -> list[int]:
-        """Those that the rule can meet."""
+        """The versions of the class that the rule can meet."""
         valid = cls.message_spec.valid
         return list(valid if self.versions is None else valid & self.versions)

@@ -52,7 +52,7 @@ class Sentence:
     # -- which frames ------------------------------------------------------------------------------
 
     def named(self, id: str) -> Sentence:  # noqa: A002
-        """The id of the rule; without it the sentence itself."""
+        """Set the id of the rule; without it the sentence itself is the id."""
         return self._with(id=id)
 
     def version(self, versions: int | str) -> Sentence:
@@ -60,11 +60,11 @@ class Sentence:
         return self._with(version=versions)
 
     def source(self, *nodes: str | int) -> Sentence:
-        """Who opened the connection: ``client``, a broker id, ..."""
+        """Select by the end that opened the connection: ``client``, a broker id, ..."""
         return self._with(source=_one_or_list(nodes))
 
     def destination(self, *nodes: str | int) -> Sentence:
-        """To whom: a broker id, ``controller``, ..."""
+        """Select by the end that accepts the connection: a broker id, ``controller``, ..."""
         return self._with(destination=_one_or_list(nodes))
 
     def correlation_id(self, *ids: int) -> Sentence:
@@ -75,7 +75,7 @@ class Sentence:
         return self._with(client_id=_one_or_list(ids))
 
     def topic(self, *names: str, partition: int | None = None) -> Sentence:
-        """That speak of this topic, and of this partition of it; ``*`` for any characters."""
+        """Select frames that name this topic, and this partition of it; ``*``: any characters."""
         made = self._with(topic=_one_or_list(names))
         return made if partition is None else made.partition(partition)
 
@@ -94,21 +94,21 @@ class Sentence:
         return self._with(transactional_id=_one_or_list(ids))
 
     def replica_id(self, *ids: int) -> Sentence:
-        """Of fetches of followers: their broker id."""
+        """Select fetches of followers by the broker id of the follower."""
         return self._with(replica_id=_one_or_list(ids))
 
     def field(self, path: str, value: Value) -> Sentence:
-        """Whose field is so: ``field("acks", -1)``, ``field("**.error_code", [6, 7])``."""
+        """Select by a field's value: ``field("acks", -1)``, ``field("**.error_code", [6, 7])``."""
         return self._with(field={**self.words.get("field", {}), path: value})
 
     def request_field(self, path: str, value: Value) -> Sentence:
-        """The same of the request, for responses."""
+        """Select responses by the value of a field of their request."""
         return self._with(request_field={**self.words.get("request_field", {}), path: value})
 
     # -- which of them, and when -------------------------------------------------------------------
 
     def nth(self, *counts: int) -> Sentence:
-        """From 1."""
+        """Take the matching frames with these ordinals, from 1."""
         return self._with(nth=_one_or_list(counts))
 
     def first(self, count: int = 1) -> Sentence:
@@ -118,38 +118,38 @@ class Sentence:
         return self._with(every=count)
 
     def skip(self, count: int) -> Sentence:
-        """All but the first so many; other counts begin behind them."""
+        """Skip the first ``count`` matching frames; other counts begin behind them."""
         return self._with(skip=count)
 
     def with_probability(self, probability: float) -> Sentence:
         return self._with(probability=probability)
 
     def per(self, what: str) -> Sentence:
-        """Count ``all`` together (so it is without), those of a ``link`` or of a ``connection``."""
+        """Count ``all`` together (the default), or those of a ``link`` or of a ``connection``."""
         return self._with(per=what)
 
     def after_ms(self, milliseconds: float) -> Sentence:
-        """Since the rule was armed."""
+        """Begin so long after the rule was armed."""
         return self._with(after_ms=milliseconds)
 
     def for_ms(self, milliseconds: float) -> Sentence:
-        """From when it is at work."""
+        """End so long after the beginning."""
         return self._with(for_ms=milliseconds)
 
     def after_frames(self, count: int) -> Sentence:
-        """Once so many frames have passed, whatever they are."""
+        """Begin once so many frames have passed, whatever they are."""
         return self._with(after_frames=count)
 
     def after_rule(self, rule: Rule | str, times: int = 1) -> Sentence:
-        """Once another rule has fired so often."""
+        """Begin once another rule has fired so often."""
         return self._with(after_rule={"rule": str(rule), "times": times})
 
     def until_rule(self, rule: Rule | str, times: int = 1) -> Sentence:
-        """Until another rule has fired so often."""
+        """End once another rule has fired so often."""
         return self._with(until_rule={"rule": str(rule), "times": times})
 
     def and_on(self) -> Sentence:
-        """Rules behind this one may do something to the frame too."""
+        """Allow rules behind this one to act on the frame too."""
         return self._with(go_on=True)
 
     # -- what becomes of them ----------------------------------------------------------------------
@@ -168,12 +168,12 @@ class Sentence:
         return self._rule(delay=settings if jitter_ms else milliseconds)
 
     def hold(self, *, at_most_ms: float, until: Rule | str | None = None) -> Rule:
-        """Until ``until`` fires or the rule is released."""
+        """Hold until ``until`` fires or the rule is released."""
         settings = {"at_most_ms": at_most_ms}
         return self._rule(hold={**settings, "until": str(until)} if until else settings)
 
     def duplicate(self, times: int = 2) -> Rule:
-        """So often in all."""
+        """Send the frame so often in all."""
         return self._rule(duplicate=times)
 
     def reorder(self, window: int, *, at_most_ms: float = 1000) -> Rule:
@@ -185,7 +185,7 @@ class Sentence:
         return self._rule(set_correlation_id=given)
 
     def swap_correlation_ids(self, *, at_most_ms: float = 1000) -> Rule:
-        """Of two in a row."""
+        """Swap the ids of two frames in a row."""
         return self._rule(swap_correlation_ids=at_most_ms)
 
     def truncate(self, at_byte: int, *, then: str = "close") -> Rule:
@@ -201,23 +201,23 @@ class Sentence:
         return self._rule(append={"hex": data.hex(), "inside": inside})
 
     def rewrite(self, changes: Mapping[str, Value]) -> Rule:
-        """From paths to values."""
+        """Rewrite fields: from paths to values."""
         return self._rule(rewrite=dict(changes))
 
     def fail_with(self, error: str | int) -> Rule:
-        """Every error code of a response is this one; the broker has done what was asked."""
+        """Set every error code of a response; the broker has done what was requested."""
         return self._rule(rewrite={"**.error_code": error})
 
     def answer_error(self, error: str | int) -> Rule:
-        """The broker never sees the request: this error for everything that it names."""
+        """Answer with this error for all that the request names; the broker never sees it."""
         return self._rule(answer={"error": error})
 
     def answer(self, message: Mapping[str, Value]) -> Rule:
-        """The broker never sees the request: this message, in the dictionary form."""
+        """Answer with this message, in the dictionary form; the broker never sees the request."""
         return self._rule(answer={"message": message})
 
     def close(self, when: str = "before") -> Rule:
-        """``before``: the frame is lost; ``after``: it is the last."""
+        """Close the connection. ``before``: the frame is lost; ``after``: it is the last."""
         return self._rule(close=when)
 
     def reset(self, when: str = "before") -> Rule:

@@ -1,4 +1,4 @@
-"""Which topic has which id, as answers on their way through the proxies told."""
+"""The names of topic ids, from messages on their way through the proxies."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ TELLING: dict[Direction, frozenset[int]] = {
     Direction.DOWNSTREAM: frozenset({3, 19, 75}),  # Metadata, CreateTopics, DescribeTopicPartitions
     Direction.UPSTREAM: frozenset({4, 6}),  # LeaderAndIsr, UpdateMetadata
 }
-"""The keys of the APIs that tell names together with ids."""
+"""The keys of the APIs with messages that contain names together with ids."""
 
 
 class TopicIds:
-    """Keeps the last that were told, up to a bound."""
+    """The latest names by topic id, up to a bound."""
 
     def __init__(self) -> None:
         self._names: OrderedDict[UUID, str] = OrderedDict()

@@ -1,4 +1,4 @@
-"""Readers of what stands in a rule: a value as TOML or JSON has it in, a checked one out."""
+"""Readers of the values in a rule: a value of TOML or JSON in, a checked one out."""
 
 from __future__ import annotations
 
@@ -118,5 +118,5 @@ def error_number(value: Any) -> int:
 
 
 def is_error_code(field: str) -> bool:
-    """Whether a field holds an error code, by its name."""
+    """True if a field holds an error code, by its name."""
     return field == "error_code" or field.endswith("_error_code")

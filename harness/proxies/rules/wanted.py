@@ -1,4 +1,4 @@
-"""What a field must be: a value, one of several, or in bounds."""
+"""The test of a field: a value, one of several, or bounds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Wanted:
 
 
 def plain(value: Any) -> Any:
-    """As rules say it: UUIDs as text, bytes as hex."""
+    """Return a value in the form that rules have: UUIDs as text, bytes as hex."""
     if isinstance(value, UUID):
         return str(value)
     return bytes(value).hex() if isinstance(value, bytes | memoryview) else value
@@ -107,4 +107,4 @@ _TYPES: dict[str, Any] = {
     "uuid": str,
     "float64": (int, float),
 }
-"""Kinds of fields, and what a rule says for them; the others are whole numbers."""
+"""Types of the values that a rule has for a kind of field; the others are whole numbers."""

@@ -1,4 +1,4 @@
-"""Nothing goes on, and nobody is told."""
+"""Nothing goes on, and neither peer gets a notice."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Chance = Callable[[str, int], float]
 
 
 class Change(Enum):
-    """What may happen to a toxic while streams run."""
+    """The changes of a toxic while streams run."""
 
     ADDED = "added"
     UPDATED = "updated"
@@ -24,11 +24,11 @@ class Change(Enum):
 
 
 class Chain:
-    """Pure: ``push`` what came, ask ``advance`` for what may go on, call it again when due.
+    """Pure: ``push`` incoming pieces, call ``advance`` for those that may go on, again when due.
 
-    Whoever drives it stops reading where ``held_cost_bytes`` is too much: a chain itself refuses
-    nothing. After a mark CLOSE or RESET it gives nothing more, and takes nothing more.
-    ``now_ms`` must never go back. With no toxic that strikes this stream it only hands on.
+    The caller stops reading where ``held_cost_bytes`` is too much: a chain itself refuses nothing.
+    After a mark CLOSE or RESET it gives nothing more, and takes nothing more. ``now_ms`` must never
+    go back. With no toxic that strikes this stream it only hands on.
     """
 
     def __init__(
@@ -40,9 +40,10 @@ class Chain:
         now_ms: float | None = None,
         struck: Callable[[NamedToxic], None] | None = None,
     ) -> None:
-        """For a stream that began then, of which these toxics take hold now (None: as it begins).
+        """Begin with these toxics at ``now_ms`` (None: when the stream begins).
 
-        ``struck`` is told each toxic once, when it first does something to this stream.
+        ``began_ms``: the time when the stream began. ``struck`` is called with each toxic once,
+        when it first does something to this stream.
         """
         now_ms = began_ms if now_ms is None else now_ms
         self._chance, self._began_ms, self._struck = chance, began_ms, struck
@@ -80,7 +81,7 @@ class Chain:
         return min((stage.next_due_ms for stage in self._active), default=NEVER_MS)
 
     def push(self, piece: Piece, now_ms: float) -> None:
-        """What came from the socket: bytes or a mark."""
+        """Take a piece from the socket: bytes or a mark."""
         if not self._takes or piece == b"":
             return
         if piece in LAST_MARKS:
@@ -91,14 +92,14 @@ class Chain:
             self._give(piece, now_ms)
 
     def advance(self, now_ms: float) -> list[Piece]:
-        """What may go on by now, in order; each piece is one write."""
+        """Return the pieces that may go on by now, in order; each is one write."""
         if self._active:
             self._run(now_ms)
         ready, self._ready, self._ready_bytes = self._ready, [], 0
         return ready
 
     def apply(self, change: Change, named: NamedToxic, now_ms: float) -> None:
-        """What a collection tells; a toxic that is not here, or is here already, is no error."""
+        """Apply a change in a collection; a removed unknown or added known toxic is no error."""
         if change is Change.REMOVED:
             self.remove(named.name, now_ms)
         elif named.name in self._named:
@@ -107,17 +108,17 @@ class Chain:
             self.add(named, now_ms)
 
     def add(self, named: NamedToxic, now_ms: float) -> None:
-        """Behind the others; it does not touch what has left them by now."""
+        """Add a toxic behind the others; it does not touch the pieces that have left them."""
         self._run(now_ms)
         self._named[named.name] = named
         self._stages[named.name] = self._stage(named, now_ms) if self._strikes(named) else None
         self._reorder()
 
     def update(self, named: NamedToxic, now_ms: float) -> None:
-        """Other settings or toxicity for the toxic of this name, in its place.
+        """Change the settings or toxicity of the toxic of this name, in its place.
 
-        What it holds goes on as if these settings had been there when it came, but not before
-        now. Its timeouts begin again. With the same settings nothing is disturbed.
+        The pieces that it holds go on as if these settings had been there when they came, but not
+        before now. Its timeouts begin again. With the same settings nothing is disturbed.
         """
         self._run(now_ms)
         self._named[named.name] = named
@@ -131,7 +132,7 @@ class Chain:
             self._reorder()
 
     def remove(self, name: str, now_ms: float) -> None:
-        """What it holds goes on to the next toxic now."""
+        """Remove a toxic; the pieces that it holds go on to the next toxic now."""
         self._run(now_ms)
         if self._stages.get(name):
             self._take_out(name, now_ms)
@@ -170,11 +171,11 @@ class Chain:
             forward(piece, now_ms)
 
     def _behind(self, index: int) -> Callable[[Piece, float], None]:
-        """Where a piece goes that is to meet the toxic of this place next."""
+        """Return the function that takes a piece to the toxic at this position."""
         return self._active[index].put if index < len(self._active) else self._give
 
     def _run(self, now_ms: float) -> None:
-        """Each toxic gives what is due to the next, with the time at which it was due."""
+        """Move due pieces from each toxic to the next, with the time at which they were due."""
         cut = 0
         for index, stage in enumerate(self._active):
             forward = self._behind(index + 1)
@@ -187,7 +188,7 @@ class Chain:
             self._cut_off(cut)
 
     def _cut_off(self, count: int) -> None:
-        """A last mark has left these toxics: what they hold behind it is for nobody."""
+        """Remove the toxics that a last mark has left: what they hold behind it is discarded."""
         self._takes = False
         for stage in self._active[:count]:
             self._stages[stage.named.name] = None

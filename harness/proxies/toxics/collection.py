@@ -1,4 +1,4 @@
-"""The toxics of one proxy, by name; its running streams are told of every change."""
+"""The toxics of one proxy, by name; every change is passed to the running streams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Told = Callable[[Change, NamedToxic], None]
 
 
 class ToxicExists(ValueError):
-    """A proxy's toxics have names of their own, whatever their direction."""
+    """The name is in use: names are unique in a proxy, whatever the direction."""
 
 
 class NoSuchToxic(LookupError):
@@ -74,7 +74,7 @@ class ToxicCollection:
         return named
 
     def add_all(self, toxics: Iterable[NamedToxic]) -> None:
-        """All or none, at one moment; raises ToxicExists."""
+        """Add all or none, at one moment; raises ToxicExists."""
         toxics = list(toxics)
         names = set(self._toxics)
         for named in toxics:
@@ -87,7 +87,7 @@ class ToxicCollection:
             self._tell(Change.ADDED, named)
 
     def update(self, name: str, toxicity: float | None = None, **attributes: Any) -> NamedToxic:
-        """Other attributes or toxicity, the rest as before; raises NoSuchToxic, BadAttribute."""
+        """Change attributes or toxicity, the rest stays; raises NoSuchToxic, BadAttribute."""
         return self.update_json(name, {"toxicity": toxicity, "attributes": attributes})
 
     def update_json(self, name: str, fields: Mapping[str, Any]) -> NamedToxic:
@@ -98,7 +98,7 @@ class ToxicCollection:
         return named
 
     def remove(self, name: str) -> NamedToxic:
-        """What it held goes on; raises NoSuchToxic."""
+        """Remove a toxic; what it held goes on. Raises NoSuchToxic."""
         named = self.get(name)
         del self._toxics[name]
         self._tell(Change.REMOVED, named)
@@ -118,15 +118,16 @@ class ToxicCollection:
         now_ms: float | None = None,
         struck: Callable[[NamedToxic], None] | None = None,
     ) -> Chain:
-        """For a stream; hand its ``apply`` what ``subscribe`` tells of this direction.
+        """Return a chain for a stream; its ``apply`` needs the changes of this direction.
 
-        ``now_ms``: when the stream has run for a while without a chain.
+        These come from ``subscribe``. ``now_ms``: when the stream has run for a while without a
+        chain.
         """
         toxics = self.towards(direction)
         return Chain(chance, began_ms, toxics, now_ms=now_ms, struck=struck)
 
     def subscribe(self, told: Told) -> Callable[[], None]:
-        """``told`` is called at every change; returns what ends that."""
+        """Call the function at every change; return a function that ends this."""
         key = object()
         self._told[key] = told
 
@@ -140,5 +141,5 @@ class ToxicCollection:
         return [named.to_json() for named in self]
 
     def _tell(self, change: Change, named: NamedToxic) -> None:
-        for told in list(self._told.values()):  # telling may end streams
+        for told in list(self._told.values()):  # a call may end streams
             told(change, named)

@@ -73,7 +73,7 @@ class CorruptState(ToxicState[Corrupt]):
         return byte ^ (ALL_BITS if toxic.xor is None else toxic.xor)
 
     def _after(self, offset: int) -> float:
-        """The first offset to be changed behind this one."""
+        """Return the first offset to be changed behind this one."""
         toxic = self.toxic
         if toxic.offsets:
             index = bisect_left(toxic.offsets, offset + 1)
@@ -83,7 +83,7 @@ class CorruptState(ToxicState[Corrupt]):
         return offset + 1 + self._gap(toxic.probability)
 
     def _gap(self, probability: float) -> float:
-        """How many bytes are left alone, drawn once for all of them."""
+        """Return the count of bytes that are left alone, from one draw for all of them."""
         if probability in (0, 1):
             return 0 if probability else math.inf
         return int(min(FARTHEST, math.log1p(-self.draw()) / math.log1p(-probability)))

@@ -1,4 +1,4 @@
-"""One side is gone, and the other is not told."""
+"""One side is gone, and the other gets no notice."""
 
 from __future__ import annotations
 

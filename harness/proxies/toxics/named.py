@@ -21,7 +21,7 @@ class BadStream(ValueError):
 
 @dataclass(slots=True)
 class Counts:
-    """What a toxic did, over all connections."""
+    """The counters of a toxic, over all connections."""
 
     streams: int = 0  # that it is or was in, having struck them by its toxicity
     fired: int = 0  # pieces that it delayed, cut, changed, kept or lost, and marks that it made
@@ -74,7 +74,7 @@ class NamedToxic:
         return cls.of(toxic, direction, _get(fields, "toxicity", 1.0), name)
 
     def updated(self, fields: Mapping[str, Any]) -> Self:
-        """With other attributes or another toxicity; what else there is can't be changed.
+        """Return it with other attributes or another toxicity; other fields can't be changed.
 
         Raises BadAttribute.
         """

@@ -1,4 +1,4 @@
-"""One toxic in one chain: what waits before it, and what is due next."""
+"""One toxic in one chain: the pieces that wait before it, and the next that is due."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.proxies.toxics.toxic import NEVER_MS, Draw, Due, Piece
 
 
 class Stage:
-    """Keeps the pieces as they came; the toxic makes of each what is due when its turn has come.
+    """The pieces as they came; the toxic turns each into due pieces when its turn has come.
 
     ``struck`` is called when the toxic does something to this stream for the first time.
     """
@@ -73,7 +73,7 @@ class Stage:
         self._inputs_bytes += _size(piece)
 
     def take(self, now_ms: float) -> Due | None:
-        """What may go on next, if it is due."""
+        """Return the next piece, if it is due."""
         head = self._head or self._load()
         if head is None or head.at_ms > now_ms:
             return None
@@ -83,7 +83,7 @@ class Stage:
         return head
 
     def drain(self) -> Iterator[tuple[Piece, float]]:
-        """All that is held and not due, with the time at which it came; own marks are gone."""
+        """Yield all that is held and not due, with its arrival time; own marks are gone."""
         if isinstance(self._current, bytes):
             if self._current_bytes:  # a toxic that holds bytes gives them as they came
                 yield self._current[-self._current_bytes :], self._arrived_ms
@@ -92,7 +92,7 @@ class Stage:
         yield from self._inputs
 
     def update(self, named: NamedToxic, now_ms: float) -> None:
-        """Other settings: as if all that is held had met them, but never earlier than now."""
+        """Change the settings: as if all that is held had met them, but never earlier than now."""
         if named.toxic != self.named.toxic:
             held = deque(self.drain())
             self.state.updated(named.toxic)
@@ -102,7 +102,7 @@ class Stage:
         self.named = named
 
     def _load(self) -> Due | None:
-        """The next due, made of what waits if need be."""
+        """Return the next due piece, made of the waiting ones if need be."""
         while True:
             due = next(self._rest, None)
             if due is not None:

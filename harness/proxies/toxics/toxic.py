@@ -1,9 +1,9 @@
-"""What a byte fault is: it says of each piece of a stream when it may go on, and as what.
+"""A byte fault: for each piece of a stream it decides when the piece goes on, and as what.
 
     socket -> [toxic] -> [toxic] -> socket       one chain a direction of a connection
 
-Pure: the time is an argument, chance is drawn from a source that is given. The law: a toxic that is
-removed loses nothing. What it held goes on at once, in order, unless the toxic's own meaning is
+Pure: the time is an argument, chance is drawn from a source that is given. The law: the removal of
+a toxic loses nothing. What it held goes on at once, in order, unless the toxic's own meaning is
 that it is lost (a limit, a close).
 """
 
@@ -25,7 +25,7 @@ Draw = Callable[[], float]
 
 
 class Mark(Enum):
-    """What stands in a stream beside bytes."""
+    """The items of a stream beside bytes."""
 
     END = "end"  # the sender has ended (FIN)
     CLOSE = "close"  # close both sockets
@@ -103,7 +103,7 @@ S = TypeVar("S", bound=Toxic)
 
 
 class ToxicState(Generic[S]):
-    """One toxic in one stream: what changes nothing.
+    """One toxic in one stream; this base changes nothing.
 
     A subclass overrides ``data`` and ``mark``, or ``feed`` where it treats them alike. A piece is
     fed when all that was made of those before it has gone on, so a generator splits a long piece
@@ -115,18 +115,18 @@ class ToxicState(Generic[S]):
         self.toxic, self.draw = toxic, draw
 
     def opened(self, now_ms: float, began_ms: float) -> Iterable[Due]:  # noqa: ARG002
-        """The stream begins now, or began then and the toxic is added or changed now.
+        """Return what comes without any byte; all else waits behind it.
 
-        What comes without any byte; all else waits behind it.
+        The stream begins now, or began at ``began_ms`` and the toxic is added or changed now.
         """
         return ()
 
     def updated(self, toxic: S) -> None:
-        """Other settings; what was held is fed once more, with the time at which it arrived."""
+        """Change the settings; what was held is fed once more, with its time of arrival."""
         self.toxic = toxic
 
     def feed(self, piece: Piece, arrived_ms: float) -> Iterable[Due]:
-        """What becomes of a piece that arrived then."""
+        """Return the due pieces for a piece that arrived at ``arrived_ms``."""
         if isinstance(piece, Mark):
             return self.mark(piece, arrived_ms)
         return self.data(piece, arrived_ms)

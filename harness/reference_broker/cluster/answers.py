@@ -1,4 +1,4 @@
-"""Frames of a connection as they come, through one buffer that stays: they are copied once."""
+"""Frames of a connection, received through one permanent buffer: each is copied once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 FIRST_BUFFER_BYTES = 64 * 1024
 MOST_BYTES = 256 * 1024 * 1024
-"""No answer is longer: who announces one talks nonsense."""
+"""The longest possible response; a larger length is an error of the peer."""
 _LENGTH = struct.Struct(">i")
 
 
@@ -49,7 +49,7 @@ class AnswerProtocol(asyncio.BufferedProtocol):
             self._make_room(_LENGTH.size + self._length_at(0))
 
     def _take_whole(self) -> int:
-        """Hand on what is whole; where the rest begins."""
+        """Pass on whole frames; return the position of the rest."""
         start, view = 0, memoryview(self._buffer)
         while self._filled - start >= _LENGTH.size:
             length = self._length_at(start)
@@ -65,7 +65,7 @@ class AnswerProtocol(asyncio.BufferedProtocol):
         return int(length)
 
     def _make_room(self, frame_bytes: int) -> None:
-        """For a whole frame. The old buffer may be in use, so that it cannot grow."""
+        """Make room for a whole frame. The old buffer may be in use, so that it cannot grow."""
         if not _LENGTH.size <= frame_bytes <= MOST_BYTES:
             assert isinstance(self._transport, asyncio.Transport)
             self._transport.abort()

@@ -1,4 +1,4 @@
-"""A broker of a cluster: its listeners, and all that it does beside answering clients."""
+"""A broker of a cluster: its listeners, and all its work beside serving clients."""
 
 from __future__ import annotations
 
@@ -50,10 +50,11 @@ _SHUT_DOWN_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How a broker comes into its cluster.
+    """The parameters with which a broker joins its cluster.
 
     ``port`` and ``internal_port`` are 0 for free ones; the latter is None for one listener only.
-    ``folder``: where it keeps its logs, None for its memory. ``ways``: as in :class:`Membership`.
+    ``folder`` has the broker's logs, None keeps them in memory. ``ways``: as in
+    :class:`Membership`.
     """
 
     cluster_id: str
@@ -66,12 +67,12 @@ class Joining:
 
 
 class BrokerNode:
-    """``start`` returns when clients may come, ``stop`` when all is handed over and closed."""
+    """``start`` returns when clients may connect, ``stop`` when all is handed over and closed."""
 
     def __init__(
         self, settings: BrokerSettings, joining: Joining, files: NodeFiles | None = None
     ) -> None:
-        """`files`: somebody else's, who closes them with what is in `ended_as`.
+        """`files` belong to the caller, which closes them with the epoch in `ended_as`.
 
         Raises OSError: the folder cannot be used.
         """
@@ -86,11 +87,11 @@ class BrokerNode:
             number, folders = settings.number("node.id"), folders_of(settings, joining.folder)
             self.files = NodeFiles(folders, joining.cluster_id, number)
         self.ended_as: int | None = None
-        """The broker epoch of an end in good order."""
+        """The broker epoch of a controlled shutdown; None without one."""
         self.node: Node | None = None
 
     async def start(self) -> Endpoint:
-        """Join the cluster, and tell where clients come."""
+        """Join the cluster; return the address for clients."""
         joining, settings = self._joining, self._settings
         client = Endpoint(joining.host, await self._client.bind(joining.host, joining.port))
         told = client
@@ -132,7 +133,10 @@ class BrokerNode:
         return client
 
     async def _until(self, event: asyncio.Event) -> None:
-        """Raises what ended one of the works, for which nothing would happen any more."""
+        """Wait for an event.
+
+        Raises the error of a background task that has ended: the event would never come then.
+        """
         waiting = asyncio.get_running_loop().create_task(event.wait())
         await asyncio.wait({waiting, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
@@ -150,7 +154,7 @@ class BrokerNode:
         return peer
 
     async def stop(self) -> None:
-        """A controlled shutdown, then the end."""
+        """Do a controlled shutdown, then close."""
         is_lost = self.files is not None and self.files.logs.lost is not None
         running = self._running
         if running is not None and running.lifecycle.is_unfenced.is_set() and not is_lost:
@@ -159,7 +163,7 @@ class BrokerNode:
         await self.close()
 
     async def close(self) -> None:
-        """The end, without a word to anybody."""
+        """Close without informing the controller."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -213,7 +217,7 @@ class _Running:
         self._failure_timeout_ms = number("log.dir.failure.timeout.ms")
 
     def works(self) -> list[Coroutine[Any, Any, None]]:
-        """What runs for as long as the broker does."""
+        """Return the background tasks, which run for as long as the broker does."""
         return [
             self.lifecycle.run(),
             self._after_registration(self._metadata.run()),
@@ -223,7 +227,7 @@ class _Running:
         ]
 
     def use(self, logs: LogDirectories) -> None:
-        """Keep logs there; which of the folders fail the controller is told."""
+        """Keep the logs there; inform the controller of directories that fail."""
         host = self.node.state.cluster.host
         host.storage, host.tells_directories = logs, True
         failures = DirectoryFailures(logs, self._failure_timeout_ms)

@@ -1,4 +1,4 @@
-"""The controller on a node of its own: its listener, and what it does without being asked."""
+"""The controller on a node of its own: its listener, and its work without requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from harness.reference_broker.upkeep import Upkeep
 _METADATA_FOLDER = f"{CLUSTER_METADATA_TOPIC}-0"
 _LIMITS = ("metadata.log.max.record.bytes.between.snapshots", "metadata.max.retention.bytes")
 _LOOKS_A_SESSION = 10
-"""So often it is looked, within a session's timeout, whether one has ended."""
+"""The number of checks for ended sessions within a session's timeout."""
 
 
 class ControllerNode:
@@ -93,7 +93,7 @@ class ControllerNode:
         return at
 
     def _format(self) -> list[Message]:
-        """What a new cluster begins with."""
+        """Return the records with which a new cluster begins."""
         levels = finalized_levels(self._settings.like)
         begin: list[Message] = [
             FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()
@@ -102,7 +102,7 @@ class ControllerNode:
 
     @staticmethod
     def _replay(state: BrokerState, role: ControllerRole, kept: MetadataKeeping) -> None:
-        """Know all that was decided; sessions of brokers begin anew.
+        """Apply all records of the log; the sessions of brokers begin anew.
 
         Raises UnreadableLog, OSError.
         """
@@ -148,15 +148,17 @@ class ControllerNode:
             yield Upkeep(rebalance, now_ms, balance_ms, lambda: balance_ms)
 
     async def stop(self, broker_epoch: int | None = None) -> None:
-        """Close the listener, all connections, and the files; with the epoch of a broker whose
-        files they are too, and who ended in good order."""
+        """Close the listener, all connections, and the files.
+
+        ``broker_epoch`` is that of a broker that shares the files, after its controlled shutdown.
+        """
         await self._server.close()
         if self.files is not None:
             self.files.close(broker_epoch=broker_epoch)
 
 
 def _registration(at: Endpoint, node_id: int) -> RegisterControllerRecord:
-    """Where the controller listens, and what it can do (KIP-919)."""
+    """Return the record with the controller's listener and features (KIP-919)."""
     record = RegisterControllerRecord
     endpoint = record.ControllerEndpoint(name=CONTROLLER_LISTENER, host=at.host, port=at.port)
     features = [

@@ -1,4 +1,4 @@
-"""A broker tells the controller in which of its directories each replica is, or will be.
+"""A broker's reports to the controller of the directory of each replica, present or future.
 
 Source: class AssignmentsManager; KIP-858.
 """
@@ -28,7 +28,7 @@ _Request = AssignReplicasToDirsRequest
 
 
 class DirectoryAssignments:
-    """At most one request is on its way; what is refused is told again."""
+    """Sends at most one request at a time, and repeats refused assignments."""
 
     def __init__(self, node: Node, member: Membership, controller: Peer) -> None:
         self._node, self._member, self._controller = node, member, controller
@@ -36,12 +36,12 @@ class DirectoryAssignments:
         self._is_wanted = asyncio.Event()
 
     def tell(self, topic_id: UUID, index: PartitionIndex, directory: UUID) -> None:
-        """A replica is in this directory, or will be."""
+        """Report that a replica is in this directory, or will be."""
         self._pending[topic_id, index] = directory
         self._is_wanted.set()
 
     def look_at(self, topic_id: UUID, index: PartitionIndex) -> None:
-        """What is decided of a partition has changed: the cluster may believe it elsewhere."""
+        """Report the replica's directory if the partition's changed registration has another."""
         partition, host = self._replica((topic_id, index)), self._node.state.cluster.host
         if partition is None or host.storage is None or partition.future is not None:
             return  # the end of a move is looked at too
@@ -57,7 +57,7 @@ class DirectoryAssignments:
         return partition if partition is not None and partition.is_here else None
 
     async def run(self) -> None:
-        """Until cancelled; what is refused waits twice as long each time."""
+        """Send requests until cancelled; the pause before a repeated one doubles each time."""
         retry_s = _RETRY_S
         while True:
             await self._is_wanted.wait()
@@ -79,7 +79,7 @@ class DirectoryAssignments:
             retry_s = min(2 * retry_s, _MOST_RETRY_S) if again else _RETRY_S
 
     def _take(self) -> dict[_Key, UUID]:
-        """Those that are replicas still."""
+        """Take the next assignments of partitions that still have a replica here."""
         told: dict[_Key, UUID] = {}
         while self._pending and len(told) < _MOST:
             key = next(iter(self._pending))
@@ -111,7 +111,7 @@ class DirectoryAssignments:
     def _settle(
         self, told: dict[_Key, UUID], answer: AssignReplicasToDirsResponse
     ) -> Iterable[_Key]:
-        """What has to be told again."""
+        """Apply an answer; return the assignments to repeat."""
         if answer.error_code != ErrorCode.NONE:
             _LOG.info("where replicas are is refused: %s", ErrorCode(answer.error_code).name)
             return list(told)

@@ -1,4 +1,4 @@
-"""A directory that fails is made known in time, or the broker ends.
+"""Failed directories: the controller must learn of each in time, or the broker ends.
 
 Source: KIP-858 (log.dir.failure.timeout.ms); class BrokerLifecycleManager.
 """
@@ -13,7 +13,10 @@ from harness.reference_broker.storage.log_directories import LogDirectories
 
 
 class DirectoryFailures:
-    """While the controller does not know of one, nobody else may lead what was in it."""
+    """Failed directories, with a timer for each until the controller has heard of it.
+
+    Until then the partitions in a failed directory get no other leader.
+    """
 
     def __init__(self, logs: LogDirectories, timeout_ms: int) -> None:
         self._logs, self._timeout_ms = logs, timeout_ms
@@ -21,19 +24,19 @@ class DirectoryFailures:
         self._awaited: set[UUID] = set()
 
     def noticed(self) -> None:
-        """One has failed: its time begins."""
+        """Start the timer of each newly failed directory."""
         for directory in {*self._logs.failed_ids()} - self._told - self._awaited:
             self._awaited.add(directory)
             loop = asyncio.get_running_loop()
             loop.call_later(self._timeout_ms / 1000, self._time_is_over, directory)
 
     def told(self, directories: Iterable[UUID]) -> None:
-        """The controller has answered a heartbeat in which these were named."""
+        """Note that the controller has answered a heartbeat with these directories."""
         self._told.update(directories)
 
     def _time_is_over(self, directory: UUID) -> None:
         if directory not in self._told:
             self._logs.give_up(
-                f"the controller could not be told within {self._timeout_ms} ms"
+                f"no controller received it within {self._timeout_ms} ms"
                 f" (log.dir.failure.timeout.ms) that the log directory {directory} has failed"
             )

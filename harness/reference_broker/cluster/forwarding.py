@@ -1,4 +1,4 @@
-"""What a client asks of a broker and only the controller may decide is passed on (KIP-590)."""
+"""Forwarding of clients' requests that only the controller may decide (KIP-590)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _RETRY_S = 0.05
 
 
 class Forwarding:
-    """Passes requests on, for ``timeout_s`` each where the controller is not there."""
+    """Forwards requests, for ``timeout_s`` each while the controller cannot be reached."""
 
     def __init__(self, controller: Peer, timeout_s: float) -> None:
         self._controller, self._timeout_s = controller, timeout_s
         self._tasks: set[asyncio.Task[bytes]] = set()
 
     def forward(self, payload: bytes, client_host: str) -> asyncio.Future[bytes]:
-        """The response to a request, both with their headers. Fails with PeerGone."""
+        """Return the response to a request, both with their headers. Fails with PeerGone."""
         task = asyncio.get_running_loop().create_task(self._ask(payload, client_host))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -49,7 +49,7 @@ class Forwarding:
         return answer.response_data
 
     async def close(self) -> None:
-        """Give up what is on its way."""
+        """Cancel the requests in progress."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""A leader's proposals of who is in sync, one request at a time.
+"""A leader's proposals of ISRs, one request at a time.
 
 Source: classes DefaultAlterPartitionManager and Partition (submitAlterPartition); KIP-497.
 """
@@ -40,7 +40,7 @@ _METADATA_WILL_TELL = frozenset(
 
 
 class IsrProposals:
-    """At most one request is on its way; what is refused for a moment is proposed again."""
+    """Sends at most one request at a time, and repeats proposals that were refused temporarily."""
 
     def __init__(self, node: Node, member: Membership, controller: Peer) -> None:
         self._node, self._member, self._controller = node, member, controller
@@ -48,12 +48,12 @@ class IsrProposals:
         self._is_wanted = asyncio.Event()
 
     def propose(self, topic_id: UUID, index: PartitionIndex) -> None:
-        """Send what the partition's leader proposes."""
+        """Send the proposal of the partition's leader."""
         self._pending[topic_id, index] = None
         self._is_wanted.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Send proposals until cancelled."""
         while True:
             await self._is_wanted.wait()
             self._is_wanted.clear()
@@ -72,7 +72,7 @@ class IsrProposals:
                     self.propose(*key)
 
     def _take(self) -> dict[_Key, _Proposed]:
-        """What is still proposed of all that was to be sent."""
+        """Take the queued partitions that still have a proposal."""
         keys, self._pending = self._pending, {}
         found = {key: self._partition(key) for key in keys}
         return {
@@ -101,7 +101,7 @@ class IsrProposals:
     def _settle(
         self, asked: dict[_Key, _Proposed], answer: AlterPartitionResponse
     ) -> Iterable[_Key]:
-        """Take over what was accepted; returns what has to be proposed again."""
+        """Apply accepted proposals; return those to send again."""
         if answer.error_code != ErrorCode.NONE:
             _LOG.info("proposals refused: %s", ErrorCode(answer.error_code).name)
             return list(asked)
@@ -113,7 +113,7 @@ class IsrProposals:
         again = []
         for key, (partition, proposed) in asked.items():
             if partition.leading is None or partition.leading.proposed != proposed:
-                continue  # the metadata has told of another state meanwhile
+                continue  # the metadata has brought another state meanwhile
             result = told.get(key)
             if result is None or not settled(partition, result, now_ms()):
                 again.append(key)
@@ -122,7 +122,7 @@ class IsrProposals:
 
 
 def proposal(partition: Partition, own_epoch: int) -> AlterPartitionRequest.PartitionData:
-    """What its leader asks the controller for."""
+    """Return the partition's part of an AlterPartition request, with the leader's proposal."""
     leading = partition.leading
     assert leading is not None
     assert leading.proposed is not None
@@ -141,7 +141,7 @@ def proposal(partition: Partition, own_epoch: int) -> AlterPartitionRequest.Part
 def settled(
     partition: Partition, result: AlterPartitionResponse.PartitionData, now: TimeMs
 ) -> bool:
-    """Take over an answer to what is proposed still; whether nothing has to be proposed again."""
+    """Apply an answer to the current proposal; False if the leader must send it again."""
     leading, error = partition.leading, ErrorCode(result.error_code)
     assert leading is not None
     if error is ErrorCode.NONE:

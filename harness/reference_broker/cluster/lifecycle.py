@@ -1,4 +1,4 @@
-"""A broker registers, sends heartbeats, and asks before it goes.
+"""A broker's registration, heartbeats and controlled shutdown.
 
 Source: class BrokerLifecycleManager; KIP-631.
 """
@@ -25,7 +25,7 @@ _PLAINTEXT = 0  # of the security protocols
 
 
 class Lifecycle:
-    """``is_unfenced`` is set when clients may be told of the broker for the first time."""
+    """``is_unfenced`` is set when the controller has unfenced the broker for the first time."""
 
     def __init__(self, member: Membership, controller: Peer, interval_ms: int) -> None:
         self._member, self._controller = member, controller
@@ -33,10 +33,10 @@ class Lifecycle:
         self.is_registered, self.is_unfenced = asyncio.Event(), asyncio.Event()
         self._has_news = asyncio.Event()
         self.caught_up = asyncio.Event()
-        """Set by who reads the metadata, when it has read of the registration."""
+        """Set by the metadata reader when it has read the broker's registration."""
 
     async def run(self) -> None:
-        """Until cancelled; begins anew with a registration when the controller knows it no more."""
+        """Send heartbeats until cancelled; register again if the controller forgets the broker."""
         while True:
             await self._register()
             try:
@@ -94,8 +94,10 @@ class Lifecycle:
             await self._pause(is_caught_up=answer.is_caught_up)
 
     async def _pause(self, *, is_caught_up: bool) -> None:
-        """Until the next heartbeat; neither the one that can unfence the broker waits, nor one
-        that has news."""
+        """Wait for the time of the next heartbeat.
+
+        A heartbeat that can unfence the broker, or has news, is sent immediately.
+        """
         events = [self._has_news]
         if not (is_caught_up or self.caught_up.is_set()):
             events.append(self.caught_up)
@@ -109,7 +111,7 @@ class Lifecycle:
                 one.cancel()
 
     def hurry(self) -> None:
-        """A directory has failed: the next heartbeat tells of it, at once."""
+        """Send the next heartbeat immediately: it reports a failed directory."""
         self._has_news.set()
 
     async def _heartbeat(self, *, wants_shut_down: bool = False) -> BrokerHeartbeatResponse:
@@ -129,7 +131,7 @@ class Lifecycle:
         return answer
 
     async def shut_down(self, timeout_s: float) -> None:
-        """Ask to go, until nothing is led here any more or the time is over."""
+        """Ask for a shutdown until the controller allows it or the time is over."""
         try:
             async with asyncio.timeout(timeout_s):
                 while not (await self._heartbeat(wants_shut_down=True)).should_shut_down:

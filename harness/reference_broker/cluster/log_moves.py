@@ -1,4 +1,4 @@
-"""Replicas on their way to another folder are brought further, as fast as their quota lets them.
+"""Moves of replicas to another folder, as fast as their quota allows.
 
 Source: KIP-113; classes ReplicaAlterLogDirsThread, ReplicationQuotaManager.
 """
@@ -18,7 +18,7 @@ _LOOK_MS = 100
 
 
 def log_moves(node: Node) -> Upkeep:
-    """Looks often: who wants a replica elsewhere waits for that."""
+    """Return the upkeep for moves; its interval is short because clients wait for a move."""
     rate = Rate()
 
     def may_go_on(moved_bytes: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a broker does for its files from time to time. Source: class LogManager (startup)."""
+"""Periodic work of a broker on its files. Source: class LogManager (startup)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TIDY_MS = 500
 def log_upkeep(
     state: BrokerState, logs: LogDirectories, settings: BrokerSettings
 ) -> Iterator[Upkeep]:
-    """Checkpoints, flushes by time, and the second step of deletions."""
+    """Yield the upkeep for checkpoints, flushes by time, and the second step of deletions."""
     for setting, files in _CHECKPOINTS:
         yield _every(max(settings.number(setting), 1), _checkpoint(state, logs, files))
     yield _every(_TIDY_MS, logs.tidy)
@@ -40,7 +40,7 @@ def log_upkeep(
 
 
 def note_offsets(state: BrokerState) -> None:
-    """What the next checkpoint is to tell of each log."""
+    """Note the offsets of each log for the next checkpoint."""
     for partition in state.cluster.partitions():
         partition.note_offsets()
 

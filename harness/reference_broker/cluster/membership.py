@@ -1,4 +1,4 @@
-"""What a broker of a cluster knows of itself and of how to reach the controller."""
+"""A broker's own identity in a cluster, and its way to the controller."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from harness.ids import BrokerId
 from harness.reference_broker.state.brokers import Endpoint
 
 INTERNAL_LISTENER = "INTERNAL"
-"""The listener for brokers, where there is one beside that for clients."""
+"""The listener for brokers, if it is not the one for clients."""
 CONTROLLER_LISTENER = "CONTROLLER"
 
 
 @dataclass(slots=True)
 class Membership:
-    """One incarnation. ``epoch`` is -1 until the controller has given one.
+    """One incarnation of a broker; ``epoch`` is -1 until the controller has assigned one.
 
-    ``previous_epoch`` is that of the last incarnation if it ended in good order, else -1. ``ways``:
-    where connections are opened instead, by the address that others tell. ``failed`` tells which
-    of the ``directories`` cannot be used any more, ``told`` hears of which the controller knows it.
+    ``previous_epoch`` is that of the last incarnation after a controlled shutdown, else -1.
+    ``ways`` maps advertised addresses to those that the broker connects to instead. ``failed``
+    returns the ``directories`` that cannot be used any more; ``told`` is called with those of them
+    that the controller knows.
     """
 
     broker_id: BrokerId
@@ -39,10 +40,10 @@ class Membership:
 
     @property
     def inter_broker_listener(self) -> str:
-        """Where brokers reach each other."""
+        """The name of the listener through which brokers connect to each other."""
         has_internal = INTERNAL_LISTENER in self.listeners
         return INTERNAL_LISTENER if has_internal else next(iter(self.listeners))
 
     def way_to(self, told: Endpoint) -> Endpoint:
-        """Where a connection to this address is opened."""
+        """Return the address to which connections for this advertised address go."""
         return self.ways.get(told, told)

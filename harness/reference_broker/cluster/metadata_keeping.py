@@ -1,6 +1,6 @@
-"""How the controller keeps its log: snapshots of it, and the note of who leads in which epoch.
+"""Storage of the controller's log: its snapshots, and the note of leader and epoch.
 
-Source: classes KafkaRaftClient, SnapshotGenerator and QuorumController (who completes activation).
+Source: classes KafkaRaftClient, SnapshotGenerator and QuorumController (completion of activation).
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class KeepingLimits(NamedTuple):
-    """So many bytes of records are written between two snapshots, and so many are kept of a log
-    that snapshots tell of."""
+    """The bytes between two snapshots, and the kept bytes of a log that snapshots cover."""
 
     between_snapshots: int
     retention_bytes: int = _WHATEVER
@@ -52,7 +51,7 @@ class MetadataKeeping:
         return self._snapshots
 
     def records(self, now: TimeMs) -> Iterator[tuple[Offset, list[Message]]]:
-        """All that was decided: what the newest snapshot tells, and what the log tells behind it.
+        """Yield all records: those of the newest snapshot, then those of the log behind it.
 
         Raises UnreadableLog, OSError.
         """
@@ -73,9 +72,12 @@ class MetadataKeeping:
     def _of_snapshot(
         self, snapshots: MetadataSnapshots, newest: SnapshotId, now: TimeMs
     ) -> Iterator[tuple[Offset, list[Message]]]:
-        """A damaged one ends the start, though older ones may be whole, as in Kafka (class
-        KRaftControlRecordStateMachine). That reads one that is cut between two batches all the
-        same, with what is left of it."""
+        """Yield the records of the newest snapshot; a damaged one ends the start.
+
+        Older ones may be whole, but Kafka does not use them either (class
+        KRaftControlRecordStateMachine). Kafka, unlike this broker, reads a snapshot that is cut
+        between two batches, with what is left of it.
+        """
         try:
             told = list(self._log.snapshot_records(snapshots.read(newest)))
         except UNREADABLE as error:
@@ -91,19 +93,19 @@ class MetadataKeeping:
         *older, newest = (_BEGIN, *(one.end_offset for one in self._told()))
         is_told = older[-1] >= self._log.start_offset and newest <= self._log.end_offset
         what_to_do = (
-            "all that it tells is told without it too: move the file out of the folder"
+            "the other files hold the same records: move this file out of the folder"
             if is_told
             else "nothing else tells what it does: put it, or the whole folder, back from a copy"
         )
         return UnreadableLog(f"{path}: the metadata's snapshot is damaged: {why}; {what_to_do}")
 
     def _told(self) -> list[SnapshotId]:
-        """What snapshots tell; the log itself began with what that of offset 0 says."""
+        """Return all snapshots but that of offset 0: the log itself begins with its records."""
         found = [] if self._snapshots is None else self._snapshots.ids()
         return [one for one in found if one.end_offset > 0]
 
     def lead(self, own: BrokerId, now: TimeMs) -> None:
-        """Each start is an epoch of its own. Raises OSError."""
+        """Begin a new epoch, as at each start. Raises OSError."""
         epoch = self._log.last_epoch
         if self._quorum is not None:
             epoch = max(epoch, self._quorum.epoch, *self._epochs_of_snapshots())
@@ -114,7 +116,7 @@ class MetadataKeeping:
         return [] if self._snapshots is None else [one.epoch for one in self._snapshots.ids()]
 
     def begin(self) -> list[Message]:
-        """What the log of a folder that Kafka has formatted is to begin with.
+        """Return the first records for the log of a folder that Kafka has formatted.
 
         Raises UnreadableLog, OSError.
         """

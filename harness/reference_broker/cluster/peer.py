@@ -1,6 +1,6 @@
-"""A connection to another node, for one purpose: what is asked in order is answered in order.
+"""A connection to another node, for one purpose: responses come in the order of the requests.
 
-It is made when it is first needed, and anew after it broke; whoever waited is told.
+It is opened for the first request, and again after it broke; waiting requests fail then.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ M = TypeVar("M", bound=Message)
 
 
 class PeerGone(Exception):
-    """There is no answer: the node is not there, has gone, or answers nonsense."""
+    """There is no answer: the node cannot be reached, has gone, or sends nonsense."""
 
 
 class Peer:
-    """``where`` tells the node's address each time it is connected to; None while nobody knows."""
+    """``where`` returns the node's address at each connect, or None while it is unknown."""
 
     def __init__(
         self, where: Callable[[], Endpoint | None], client_id: str, timeout_ms: int
@@ -40,9 +40,9 @@ class Peer:
         self._correlation_id = 0
 
     async def ask(self, message: Request[M], version: int, more_ms: int = 0) -> M:
-        """Ask, and await the answer; ``more_ms`` is how long the node may wait with it.
+        """Send a request and await the response.
 
-        Raises PeerGone.
+        ``more_ms``: additional time for which the node may hold the response. Raises PeerGone.
         """
         self._correlation_id += 1
         payload = encode_request(message, version, self._correlation_id, self._client_id)
@@ -74,7 +74,7 @@ class Peer:
             if self._transport is None:
                 at = self._where()
                 if at is None:
-                    raise PeerGone("nobody knows where the node is")
+                    raise PeerGone("the address of the node is unknown")
                 loop = asyncio.get_running_loop()
                 answers = AnswerProtocol(self._take, lambda: self._lost(answers))
                 self._answers = answers
@@ -86,7 +86,7 @@ class Peer:
             return self._transport
 
     def _take(self, payload: bytes) -> None:
-        """The answer to what was asked first; nobody asked for any other."""
+        """Pass a response to the oldest waiting request; close the connection if none waits."""
         if not self._waiting:
             self.close()
             return
@@ -99,7 +99,7 @@ class Peer:
             self.close()
 
     def close(self) -> None:
-        """Drop the connection; whoever waits gets PeerGone, the next request a new connection."""
+        """Drop the connection: waiting requests fail with PeerGone, the next one reconnects."""
         transport, self._transport = self._transport, None
         self._answers = None
         if transport is not None:
@@ -108,4 +108,4 @@ class Peer:
         for answered in waiting:
             if not answered.done():
                 answered.set_exception(PeerGone("the connection broke"))
-                answered.exception()  # who gave up waiting does not look
+                answered.exception()  # a caller that gave up waiting does not fetch it

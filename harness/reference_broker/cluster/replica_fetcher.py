@@ -1,4 +1,4 @@
-"""A broker follows what another one leads: one connection, one fetch after the other.
+"""A broker's fetches from one leader: one connection, one fetch after the other.
 
 Source: classes AbstractFetcherThread, ReplicaFetcherThread and FetchSessionHandler; KIP-227.
 """
@@ -42,7 +42,7 @@ _Key = tuple[UUID, PartitionIndex]
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """As the settings `replica.fetch.*` say."""
+    """The settings `replica.fetch.*`."""
 
     wait_max_ms: int
     min_bytes: int
@@ -52,7 +52,7 @@ class FetchSettings:
 
 
 class ReplicaFetcher:
-    """Follows what ``follow`` was told, each from its log's end on."""
+    """Follows the partitions passed to ``follow``, each from its log's end on."""
 
     def __init__(
         self, node: Node, member: Membership, leader: Peer, settings: FetchSettings
@@ -67,25 +67,25 @@ class ReplicaFetcher:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is followed here any more."""
+        """True if this fetcher follows no partition any more."""
         return not self._followed
 
     def follow(self, partition: Partition) -> None:
-        """Begin with it, or go on in a new leader epoch."""
+        """Begin to follow a partition, or go on in a new leader epoch."""
         key = (partition.topic_id, partition.index)
         self._followed[key] = partition
         self._delayed_until.pop(key, None)
         self._has_work.set()
 
     def leave(self, key: _Key) -> None:
-        """It is led by another broker, or here, or gone."""
+        """Stop following a partition that has another leader or is gone."""
         self._followed.pop(key, None)
         self._delayed_until.pop(key, None)
         if not self._followed:
             self._has_work.clear()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Fetch until cancelled."""
         while True:
             await self._has_work.wait()
             try:
@@ -123,7 +123,7 @@ class ReplicaFetcher:
         }
 
     def _request(self, positions: dict[_Key, FetchPosition]) -> FetchRequest:
-        """All partitions at first, then what is new since the last request of the session."""
+        """Return the next request: all partitions at first, then the changes within the session."""
         settings = self._settings
         if self._session_epoch == _FIRST_EPOCH:
             self._told = {}
@@ -191,9 +191,9 @@ class ReplicaFetcher:
             )
 
     async def _find_again(self, partition: Partition) -> None:
-        """The leader does not have what follows: it ends earlier, or starts later.
+        """Truncate or restart a log when the leader does not have the fetch offset.
 
-        Source: fetchOffsetAndTruncate.
+        The leader's log ends earlier, or starts later. Source: fetchOffsetAndTruncate.
         """
         epoch = partition.leader_epoch
         end = await self._leader_offset(partition, _LATEST)

@@ -1,4 +1,4 @@
-"""Which partitions a broker follows, and from whom: a fetcher for each broker that leads some.
+"""A broker's fetchers: one for each other broker that leads partitions with a replica here.
 
 Source: class ReplicaFetcherManager.
 """
@@ -20,7 +20,7 @@ _Key = tuple[UUID, PartitionIndex]
 
 
 class ReplicaFetchers:
-    """One a leader, made when the first partition is followed from there."""
+    """One fetcher for each leader, started with the first partition that follows it."""
 
     def __init__(
         self, node: Node, member: Membership, settings: FetchSettings, timeout_ms: int
@@ -31,7 +31,7 @@ class ReplicaFetchers:
         self._leader_of: dict[_Key, BrokerId] = {}
 
     def moved(self, topic_id: UUID, index: PartitionIndex) -> None:
-        """The partition's registration has changed, or it is gone."""
+        """Handle a partition's changed registration, or its deletion."""
         key = (topic_id, index)
         topic = self._node.state.cluster.with_id(topic_id)
         partition = None if topic is None else topic.partition(index)
@@ -73,7 +73,7 @@ class ReplicaFetchers:
         return None if told is None else self._member.way_to(told)
 
     async def close(self) -> None:
-        """End all of them."""
+        """Stop all fetchers."""
         running, self._running = self._running, {}
         for _, peer, task in running.values():
             task.cancel()

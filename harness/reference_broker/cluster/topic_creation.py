@@ -1,4 +1,4 @@
-"""A broker asks the controller for topics that a client's request makes necessary.
+"""A broker's requests to the controller for topics that a client's request needs.
 
 Source: class AutoTopicCreationManager.
 """
@@ -21,14 +21,14 @@ _CLIENT_ID = "auto-topic-creation"
 
 
 class TopicCreation:
-    """Each topic is asked for once at a time; whoever needs it asks the broker again."""
+    """Asks for each topic once at a time; clients that need it ask the broker again."""
 
     def __init__(self, forwarding: Forwarding) -> None:
         self._forwarding = forwarding
         self._asked_for: set[str] = set()
 
     def ask_for(self, wanted: CreationWanted) -> None:
-        """Unless it is asked for already."""
+        """Ask for a topic, unless a request for it is in progress."""
         if wanted.name in self._asked_for:
             return
         self._asked_for.add(wanted.name)

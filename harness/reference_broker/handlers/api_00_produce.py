@@ -7,7 +7,7 @@ Behaviour
   min.insync.replicas are.
 - A retry of one of an idempotent producer's last five batches is acknowledged where the first
   copy is.
-- Who sends more than its quota is told to wait, and not heard for that time (KIP-13, KIP-219).
+- A client above its quota gets a throttle time and is muted for that time (KIP-13, KIP-219).
 
 Version notes
 - v0   message sets, stored as one batch of format 2, or as message.format.version says up to 2.8;
@@ -17,7 +17,7 @@ Version notes
 - v3   one batch of format 2 for a partition (KIP-98)
 - v7   zstd (KIP-110)
 - v8   record errors (KIP-467)
-- v10  who is no leader names the leader (KIP-951)
+- v10  a broker that does not lead the partition returns its leader (KIP-951)
 - v11  TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE (KIP-890)
 - v13  topic ids instead of names (KIP-516)
 
@@ -56,19 +56,19 @@ _FIRST_VERSION_WITH_LEADER = 10
 _ALL = -1
 _LEGAL_ACKS = (_ALL, 0, 1)
 _VERIFIES_FIRST_SINCE = (3, 6)
-"""Since this release a broker verifies a transactional batch before it looks at the acks (KIP-890,
+"""Since this release a broker verifies a transactional batch before it checks the acks (KIP-890,
 ReplicaManager.handleProduceAppend)."""
 _SHAPE_IS_AN_ERROR = (2, 8)  # KAFKA-9628
 _ERRORS_BEFORE = {
     ErrorCode.INVALID_RECORD: ((2, 4), ErrorCode.CORRUPT_MESSAGE),  # KIP-467
     ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: ((2, 1), ErrorCode.UNKNOWN_SERVER_ERROR),  # KIP-110
 }
-"""The first release with an error, and what others have instead."""
+"""The first release with an error, and the error of earlier releases."""
 _ADMIN_CLIENT = "__admin_client"
 _TopicKey = tuple[str, UUID]
 _Result = ProduceResponse.PartitionProduceResponse
 _Asked = tuple[ProduceRequest, list[Awaited]]
-"""The whole request, and what of it has to be replicated."""
+"""The whole request, and its results that wait for replication."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class _Target:
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
-    """Append what may be appended, in the order of the request."""
+    """Append each valid batch, in the order of the request."""
     if not context.state.like.since(*_SHAPE_IS_AN_ERROR) and _is_out_of_shape(request, context):
         return CloseConnection("records that the request cannot hold")
     awaited: list[Awaited] = []
@@ -112,7 +112,7 @@ def handle(request: ProduceRequest, context: RequestContext) -> Outcome:
 
 
 def _is_out_of_shape(request: ProduceRequest, context: RequestContext) -> bool:
-    """Whether some partition has anything but one batch, for which the parser gave up once."""
+    """True if a partition has anything but one batch, on which the parser failed before 2.8."""
     for topic in request.topic_data:
         for data in topic.partition_data:
             records = data.records or b""
@@ -129,7 +129,7 @@ def _is_out_of_shape(request: ProduceRequest, context: RequestContext) -> bool:
 def _by_topic(
     request: ProduceRequest,
 ) -> dict[_TopicKey, dict[int, list[ProduceRequest.PartitionProduceData]]]:
-    """What is given for each partition, in order; a topic without partitions is left out."""
+    """Return the data of each partition, in order; a topic without partitions is left out."""
     topics: dict[_TopicKey, dict[int, list[ProduceRequest.PartitionProduceData]]] = {}
     for topic in request.topic_data:
         for data in topic.partition_data:
@@ -144,10 +144,10 @@ def _produce_last(
     asked: _Asked,
     context: RequestContext,
 ) -> _Result:
-    """Of several data for one partition the last that are one batch are appended.
+    """Append the last data for a partition that are one batch.
 
-    Others that are none are told all the same, instead of the append.
-    Source: class KafkaApis (handleProduceRequest).
+    If other data for the partition are not one batch, their error is returned instead of the result
+    of the append. Source: class KafkaApis (handleProduceRequest).
     """
     if len(repeated) == 1:
         return _produce(topic, repeated[0], asked, context)
@@ -218,7 +218,7 @@ def _check_leader(partition: Partition, acks: int) -> None:
 
 
 def _name_leaders(answer: ProduceResponse, context: RequestContext) -> None:
-    """Who wrote to the wrong broker learns which is the right one (KIP-951)."""
+    """Add the leaders of the partitions that this broker does not lead (KIP-951)."""
     if context.api_version < _FIRST_VERSION_WITH_LEADER:
         return
     told: dict[int, BrokerPlace] = {}
@@ -250,12 +250,12 @@ def _records_of(data: ProduceRequest.PartitionProduceData, version: int) -> byte
 
 
 def _nothing_appended(index: int, partition: Partition) -> _Result:
-    """For an empty message set, which is no error."""
+    """Return the result for an empty message set, which is no error."""
     return _Result(index=index, base_offset=-1, log_start_offset=partition.log.start_offset)
 
 
 def _check_transaction(batch: bytes, transactional_id: str | None, context: RequestContext) -> None:
-    """A transactional batch has to belong to a transaction, and none is ever ongoing here."""
+    """Refuse a transactional batch: it needs a transaction, and none is ever ongoing here."""
     if transactional_id is None or len(batch) < BATCH_HEADER_BYTES:
         return
     header = BatchHeader.read(batch)

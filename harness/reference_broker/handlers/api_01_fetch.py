@@ -5,13 +5,13 @@ Behaviour
   but a partition that does not exist is answered with the others.
 - Partitions are filled in order; the first batch comes whole even when it is larger than every
   limit (KIP-74), the last of each is cut where the limit is.
-- One answer tells of one segment of a partition.
-- A partition that is named twice counts once, with what was said last.
-- What is stored in a newer format than the version knows is converted, unless the topic forbids it
+- An answer has records of one segment of each partition.
+- A partition that is named twice counts once, with its last values.
+- Batches of a newer format than the version knows are converted, unless the topic forbids it
   (KIP-283).
-- Consumers get what is committed, from the leader or, from v11 on, from a follower; followers get
-  all, and what they ask for tells the leader what they have.
-- Who reads more than its quota gets nothing, is told to wait, and not heard for that time; its
+- Consumers get committed records, from the leader or, from v11 on, from a follower. Followers get
+  all records; their fetch offset shows the leader how much they have.
+- A client above its quota gets no records and a throttle time, and is muted for that time; its
   session goes on (KIP-13, KIP-219, KAFKA-6946).
 
 Version notes
@@ -24,7 +24,7 @@ Version notes
 - v7   fetch sessions (KIP-227)
 - v9   current leader epoch, fencing (KIP-320)
 - v10  zstd (KIP-110); since 4.0 v4 and up get such batches too, as nothing is converted for them
-- v11  the reader's rack, and who is nearer to it (KIP-392)
+- v11  the reader's rack, and the replica that is nearer to it (KIP-392)
 - v12  last fetched epoch and diverging epoch (KIP-595)
 - v13  topic ids instead of names (KIP-516)
 - v16  errors about the leader name the current one (KIP-951)
@@ -91,7 +91,7 @@ _ISOLATION_LEVELS = (0, _READ_COMMITTED)
 
 @dataclass(frozen=True, slots=True)
 class _Fetch:
-    """One request, its session resolved. `opens_session` asks for a new one with the answer."""
+    """One request with its session. `opens_session` requests a new one with the answer."""
 
     wanted: list[WantedPartition]
     limits: FetchLimits
@@ -103,7 +103,7 @@ class _Fetch:
 
 
 def handle(request: FetchRequest, context: RequestContext) -> Outcome:
-    """Answer now if there is enough to say, else wait."""
+    """Answer now if enough is readable, else wait."""
     fetch = _resolve(request, context)
     if isinstance(fetch, ErrorCode):
         return Answer(FetchResponse(error_code=fetch, session_id=NO_SESSION))
@@ -115,7 +115,7 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
     if request.max_wait_ms <= 0 or not partitions or is_complete(readings, fetch.limits, missing):
         return Answer(_response(fetch, readings))
 
-    def later() -> FetchResponse:  # nothing is lent: it is sent later than it is read
+    def later() -> FetchResponse:  # no borrowed buffers: sent later than read
         return _response(fetch, _read_and_note(fetch, context.state.effects, False))
 
     def attempt() -> FetchResponse | None:
@@ -133,10 +133,7 @@ def handle(request: FetchRequest, context: RequestContext) -> Outcome:
 
 
 def _unforeseen(request: FetchRequest, version: int) -> FetchResponse:
-    """What Kafka answers to what it does not foresee: partitions up to v12 too, the session's id.
-
-    Source: class FetchRequest (getErrorResponse).
-    """
+    """Return UNKNOWN_SERVER_ERROR with the session's id, up to v12 for each partition too."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     answer = FetchResponse(error_code=error, session_id=request.session_id)
     if version < _FIRST_VERSION_WITH_IDS:
@@ -203,12 +200,12 @@ def _resolve(request: FetchRequest, context: RequestContext) -> _Fetch | ErrorCo
 
 
 def _debugs(replica_id: int, context: RequestContext) -> bool:
-    """Followers gave records to such readers before they gave them to all (KIP-392)."""
+    """True for a debugger before 2.4: only such readers could read from a follower (KIP-392)."""
     return replica_id == _DEBUGGER and not context.state.like.since(2, 4)
 
 
 def _observes_metadata(wanted: list[WantedPartition], context: RequestContext) -> bool:
-    """Whether the controller's log alone is asked for: a broker that fetches it is no replica."""
+    """True if only the controller's log is fetched: a broker that fetches it is no replica."""
     log = context.state.cluster.unlisted
     return log is not None and {want.key[0] for want in wanted} in ({log.name}, {log.topic_id})
 
@@ -247,7 +244,7 @@ def _read(fetch: _Fetch, *, lends: bool = False) -> list[PartitionReading]:
 
 
 def _read_and_note(fetch: _Fetch, effects: list[Effect], lends: bool) -> list[PartitionReading]:
-    """A follower is told the high watermark as it was before it asked."""
+    """Read, then note a follower's progress: it gets the high watermark from before its fetch."""
     readings = _read(fetch, lends=lends)
     if fetch.limits.from_replica:
         context = fetch.context
@@ -292,13 +289,12 @@ def _response(fetch: _Fetch, readings: list[PartitionReading]) -> FetchResponse:
 
 
 def _is_in_step(fetch: _Fetch) -> bool:
-    """Whether no other request moved the session on while this one waited."""
+    """True if no other request advanced the session while this one waited."""
     return fetch.session is None or fetch.session.epoch == fetch.session_epoch
 
 
 def _throttle_ms(fetch: _Fetch, readings: list[PartitionReading]) -> int:
-    """How long the client has to wait before it may read all this. What it does not get now does
-    not count."""
+    """Return the throttle time in ms for these readings. Withheld records do not count."""
     if fetch.limits.from_replica:
         return 0
     quotas, now = fetch.context.state.client_quotas, fetch.context.now()
@@ -311,7 +307,7 @@ def _throttle_ms(fetch: _Fetch, readings: list[PartitionReading]) -> int:
 
 
 def _as_read_at(fetch: _Fetch, readings: list[PartitionReading]) -> list[PartitionReading]:
-    """In the format that the request's version knows."""
+    """Return the readings in the format that the request's version knows."""
     magic = magic_for(fetch.context.api_version)
     if magic is None:
         return readings
@@ -381,7 +377,7 @@ def _name_leader(
     fetch: _Fetch,
     reading: PartitionReading,
 ) -> None:
-    """Who is asked wrongly learns whom to ask (KIP-951)."""
+    """Add the current leader to an error about the leader (KIP-951)."""
     state = fetch.context.state
     found = find_partition(state.cluster, reading.key)
     assert isinstance(found, Partition)

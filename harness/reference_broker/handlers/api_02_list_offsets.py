@@ -1,14 +1,15 @@
 """ListOffsets: API key 2, versions 0 to 11.
 
 Behaviour
-- A time finds the first record that is as late, by record and not by batch; nothing is -1.
-- Consumers find what is committed, at the leader alone; replica -2, of who debugs, finds the log
+- A timestamp finds the first record at that time or later, by record and not by batch; without one
+  the offset is -1.
+- Consumers find committed records, at the leader alone; replica id -2, for debugging, finds the log
   end at a follower too.
-- A new leader that does not know yet how far its predecessor had committed says so (KIP-207).
-- Messages of magic 0 have no times: on a topic that stores them only both ends are found.
-- A partition that is named twice gets INVALID_REQUEST, but in v0. It is answered once, and a topic
-  without partitions not at all; before Kafka 4.0 both are answered as they are asked for.
-- Before Kafka 4.0 an unknown isolation level is looked at for each partition, and for consumers.
+- A new leader that does not know its predecessor's high watermark yet returns an error (KIP-207).
+- Messages of magic 0 have no timestamps: on a topic that stores them, only both ends are found.
+- A partition that is named twice gets INVALID_REQUEST, except in v0. It is answered once, and a
+  topic without partitions not at all; before Kafka 4.0 both are answered as requested.
+- Before Kafka 4.0 an unknown isolation level is an error of each partition, and for consumers only.
 
 Version notes
 - v0   begins of segments and the log end, by the time of their last write, newest first
@@ -20,7 +21,7 @@ Version notes
 - v11  -6, the earliest offset that waits for upload (KIP-1023)
 
 Not done
-- v0 takes an empty log for as old as any time: when it was created is not kept.
+- v0 treats an empty log as older than any time: its creation time is not kept.
 - Tiered storage: -5 and -6 find nothing.
 - No client can begin a transaction; those in logs of other brokers count.
 """
@@ -122,7 +123,7 @@ def _answer_as_asked(
 
 
 def _unforeseen(request: ListOffsetsRequest) -> Answer:
-    """Every partition, also a repeated one, gets what Kafka has for what it does not foresee."""
+    """Return UNKNOWN_SERVER_ERROR for every partition, also for a repeated one."""
     topics = [
         ListOffsetsResponse.ListOffsetsTopicResponse(
             name=topic.name,
@@ -142,7 +143,7 @@ def _find(
     request: ListOffsetsRequest,
     context: RequestContext,
 ) -> _Result:
-    """After a clean end nobody looks at what is in a log, before it is read."""
+    """Find an offset, with an error for damage: a clean log is not checked before it is read."""
     try:
         return _look(topic, wanted, request, context)
     except CorruptBatch:
@@ -189,14 +190,14 @@ def _look(
 
 
 def _problem_with(partition: Partition, epoch: int, replica_id: int) -> ErrorCode:
-    """Only the leader answers, unless somebody debugs."""
+    """Return the error of a broker that does not lead; for debugging, followers answer too."""
     if replica_id == _DEBUGGING and partition.is_here:
         return partition.epoch_problem(epoch)
     return partition.leader_problem(epoch)
 
 
 def _late_watermark(partition: Partition, version: int) -> ErrorCode | None:
-    """A new leader does not know yet what was committed before it (KIP-207)."""
+    """Return the error of a new leader that does not know the committed offset yet (KIP-207)."""
     leading = partition.leading
     if leading is None or leading.epoch_start <= partition.high_watermark:
         return None
@@ -205,7 +206,7 @@ def _late_watermark(partition: Partition, version: int) -> ErrorCode | None:
 
 
 def _limit(partition: Partition, request: ListOffsetsRequest) -> Offset:
-    """Up to where the consumer reads (lastFetchableOffset)."""
+    """Return the offset up to which the consumer reads (lastFetchableOffset)."""
     committed = request.isolation_level == _READ_COMMITTED
     return last_stable_offset(partition) if committed else partition.high_watermark
 
@@ -213,7 +214,7 @@ def _limit(partition: Partition, request: ListOffsetsRequest) -> Offset:
 def _found(
     partition: Partition, timestamp: int, *, unknown: bool, limit: Offset | None
 ) -> FoundOffset:
-    """Consumers find what is below their limit, others, without one, what is in the log."""
+    """Find an offset: below the limit for consumers, in the whole log without a limit."""
     if timestamp == LATEST:
         end = partition.log.end_offset if limit is None else limit
         return FoundOffset(end, -1, partition.leader_epoch)
@@ -226,7 +227,7 @@ def _found(
 
 
 def _old_answer(request: ListOffsetsRequest, context: RequestContext) -> Answer:
-    """Topics and partitions as they are asked for, repeated ones too."""
+    """Answer topics and partitions as requested, repeated ones too."""
     return Answer(
         ListOffsetsResponse(
             topics=[
@@ -266,7 +267,7 @@ def _old_find(
 
 
 def _readable(offsets: list[int], high_watermark: int) -> list[int]:
-    """Newest first; what is not committed gives way to where that ends."""
+    """Return the offsets, newest first; the high watermark replaces those above it."""
     kept = [offset for offset in offsets if offset <= high_watermark]
     return [high_watermark, *kept] if len(kept) < len(offsets) else kept
 

@@ -2,7 +2,7 @@
 
 Behaviour
 - Answers for the whole cluster: the brokers that clients of this listener can reach, all topics.
-- A partition whose leader cannot be reached has the leader -1 and an error.
+- A partition with an unreachable leader has the leader -1 and an error.
 - An unknown topic is created when client and broker allow it; the answer that causes the
   creation still says UNKNOWN_TOPIC_OR_PARTITION.
 
@@ -14,7 +14,7 @@ Version notes
 - v6   LISTENER_NOT_FOUND where the leader does not have the listener
 - v8   authorized operations when asked for (KIP-430); of the cluster until v10
 - v10  topic ids in the answer; in the request they are refused until v12 (KIP-516)
-- v12  topics may be asked for by id
+- v12  topics may be requested by id
 
 Not done
 - Without an authorizer every operation is authorized, as in Kafka.

@@ -1,15 +1,15 @@
 """OffsetCommit: API key 8, versions 2 to 10.
 
 Behaviour
-- Errors are per partition. What is wrong with a topic or partition comes first, then the group.
-- A topic that is there and named without partitions is not answered; before Kafka 3.5 neither is
-  one that is not there.
+- Errors are per partition. Errors of topics and partitions come first, then errors of the group.
+- An existing topic that is named without partitions is not answered; before Kafka 3.5 neither is an
+  unknown topic without partitions.
 - A partition that is named twice is answered twice, but once before Kafka 4.0: the last counts.
-- A commit without a generation is taken while the group has no members, and makes the group, also
-  where nothing is stored.
+- A commit without a generation is accepted while the group has no members; it creates the group,
+  even if nothing is stored.
 - A member's commit prolongs its session.
 - A commit that is too large for the internal topic is UNKNOWN_SERVER_ERROR, as in Kafka since 4.0.
-- Before the groups' internal topic exists this node is no coordinator.
+- Before the internal topic of the groups exists, this broker is no coordinator.
 
 Version notes
 - v0   offsets have a place of their own, ZooKeeper, and neither metadata nor an end;
@@ -63,7 +63,7 @@ _Known = tuple[Topic, _Topic, list[_Partition]]
 
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> Outcome:
-    """Store what can be stored; the group is asked when there is something of that."""
+    """Store what can be stored; the group is checked if some partition exists."""
     refused: dict[UUID | str, _TopicResult] = {}
     known: list[_Known] = []
     for wanted in request.topics:
@@ -105,7 +105,7 @@ def _answered_when_kept(
     committed: list[_TopicResult],
     context: RequestContext,
 ) -> Outcome:
-    """What was stored counts when it is replicated."""
+    """Answer when the stored offsets are replicated, or now if none was stored."""
     answer = OffsetCommitResponse(topics=topics)
     kept = [one for topic in committed for one in topic.partitions if not one.error_code]
     if not kept:
@@ -120,7 +120,7 @@ def _answered_when_kept(
 
 
 def _each_once(known: Sequence[_Known]) -> list[_Known]:
-    """Of those that are named again, the last."""
+    """Return each partition once, with its last entry."""
     by_name: dict[str, tuple[Topic, _Topic, dict[int, _Partition]]] = {}
     for topic, wanted, parts in known:
         kept = by_name.setdefault(topic.name, (topic, wanted, {}))[2]
@@ -144,7 +144,7 @@ def _key(topic: _Topic | _TopicResult, context: RequestContext) -> UUID | str:
 
 
 def _is_in(topic: Topic | None, part: _Partition, context: RequestContext) -> bool:
-    """Whether a commit is for something; once the topic was enough."""
+    """True if the partition exists; before 2.0 an existing topic was enough (KAFKA-6796)."""
     if topic is None or not context.state.like.since(*_PARTITIONS_ARE_LOOKED_FOR):
         return topic is not None
     return topic.partition(part.partition_index) is not None
@@ -159,7 +159,7 @@ def _result(part: _Partition, error: ErrorCode) -> _Result:
 
 
 def _topic_of(wanted: _Topic, context: RequestContext) -> tuple[Topic | None, ErrorCode]:
-    """The topic, or None and the error of all its partitions."""
+    """Return the topic, or None and the error of all its partitions."""
     cluster = context.state.cluster
     if context.api_version >= _FIRST_VERSION_BY_ID:
         topic, unknown = cluster.with_id(wanted.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
@@ -171,7 +171,7 @@ def _topic_of(wanted: _Topic, context: RequestContext) -> tuple[Topic | None, Er
 def _codes_of(
     asked: Sequence[tuple[Place, _Partition]], request: OffsetCommitRequest, context: RequestContext
 ) -> list[ErrorCode]:
-    """Commit what can be: the error of each of these."""
+    """Commit what can be committed; return the error of each partition."""
     committed = context.state.committed_offsets
     metadata = (part.committed_metadata for _, part in asked)
     if asked and not committed.has_room_for(request.group_id, metadata, context.now()):
@@ -183,7 +183,7 @@ def _codes_of(
 def _commit_aside(
     asked: Sequence[tuple[Place, _Partition]], request: OffsetCommitRequest, context: RequestContext
 ) -> list[ErrorCode]:
-    """Whatever the group: ZooKeeper knows of no coordinator."""
+    """Commit for any group: ZooKeeper has no coordinator."""
     committed, codes = context.state.committed_offsets, []
     for place, part in asked:
         if committed.takes_metadata(part.committed_metadata):
@@ -197,7 +197,7 @@ def _commit_aside(
 def _commit(
     asked: Sequence[tuple[Place, _Partition]], request: OffsetCommitRequest, context: RequestContext
 ) -> list[ErrorCode]:
-    """The coordinator's part: the error of each of these partitions, which exist."""
+    """Commit as the coordinator; return the error of each of these partitions, which exist."""
     if not asked:
         return []
     problem = _problem_with_group(request, context)
@@ -266,7 +266,7 @@ def _committed(
 
 
 def _expiry(said_at: TimeMs, retention_ms: int, state: BrokerState) -> TimeMs | None:
-    """When the commit itself says it, which it once did always."""
+    """Return the expiry that the commit sets itself, as every commit did in earlier releases."""
     if retention_ms == _BROKERS_RETENTION:
         if state.like.since(*GROUPS_KEEP_OFFSETS):
             return None

@@ -1,10 +1,12 @@
 """OffsetFetch: API key 9, versions 1 to 10.
 
 Behaviour
-- What was not committed is offset -1 without an error, in groups and topics that are not there too.
-- Null instead of topics asks for all that the group committed.
-- What is named twice is answered twice, a topic without partitions too; before Kafka 4.0 neither.
-- Before the groups' internal topic exists this node is no coordinator.
+- A partition without a committed offset has offset -1 and no error, also if group or topic do not
+  exist.
+- Null instead of topics requests all offsets that the group committed.
+- A partition that is named twice is answered twice, and a topic without partitions is answered;
+  before Kafka 4.0 neither.
+- Before the internal topic of the groups exists, this broker is no coordinator.
 
 Version notes
 - v0   reads what OffsetCommit 0 has put aside; what is not there is UNKNOWN_TOPIC_OR_PARTITION;
@@ -112,7 +114,7 @@ def _answered(group_id: str, asked: Sequence[_Asked] | None, context: RequestCon
 
 
 def _each_once(asked: Sequence[_Asked]) -> list[_Asked]:
-    """By topic, as the coordinator of before answers."""
+    """Return each partition once, by topic, as the former coordinator answers."""
     by_topic: dict[_Named, dict[int, None]] = {}
     for named, indexes in asked:
         if indexes:
@@ -121,7 +123,7 @@ def _each_once(asked: Sequence[_Asked]) -> list[_Asked]:
 
 
 def _all_committed(group_id: str, context: RequestContext) -> list[_Asked]:
-    """By topic; a topic that is no longer there has no id by which it could be told."""
+    """Return the committed partitions by topic; a deleted topic has no id and is left out."""
     by_topic: dict[str, list[int]] = {}
     for topic, index in context.state.committed_offsets.of_group(group_id):
         by_topic.setdefault(topic, []).append(index)
@@ -173,7 +175,7 @@ def _refused(
 
 
 def _of_one_group(group: _Group) -> OffsetFetchResponse:
-    """The layout before version 8."""
+    """Return the answer in the layout before version 8."""
     return OffsetFetchResponse(
         error_code=group.error_code,
         topics=[

@@ -1,8 +1,8 @@
 """FindCoordinator: API key 10, versions 0 to 6.
 
 Behaviour
-- The coordinator is who leads the key's partition of the internal topic. While that topic does not
-  exist the answer is COORDINATOR_NOT_AVAILABLE and it is created.
+- The coordinator is the leader of the key's partition of the internal topic. While that topic does
+  not exist, the answer is COORDINATOR_NOT_AVAILABLE and the topic is created.
 
 Version notes
 - v1   key types: 0 group, 1 transaction (KIP-98)
@@ -94,7 +94,7 @@ def _problem_with(key: str, key_type: int, context: RequestContext) -> ErrorCode
 
 
 def _is_share_key(key: str) -> bool:
-    """A share key is group, topic id and partition, joined by colons."""
+    """True for a share key: group, topic id and partition, joined by colons."""
     parts = key.rsplit(":", 2)
     if len(parts) != 3 or not parts[0].strip() or not _is_topic_id(parts[1]):
         return False
@@ -102,7 +102,7 @@ def _is_share_key(key: str) -> bool:
 
 
 def _is_topic_id(text: str) -> bool:
-    """16 bytes in url-safe base64, whose padding may be left out (class Uuid)."""
+    """True for 16 bytes in url-safe base64, with or without padding (class Uuid)."""
     try:
         found = base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
     except ValueError:

@@ -3,8 +3,8 @@
 Behaviour
 - The answer waits until all members have joined or the rebalance timeout is over; the first
   generation of a group waits a while for more members (KIP-134).
-- A follower that joins a stable group again and says nothing new is told what it knows.
-- The leader alone hears of the others.
+- A follower that joins a stable group again with the same protocols gets the same generation again.
+- Only the leader gets the list of members.
 
 Version notes
 - v0   the session timeout is the rebalance timeout too
@@ -14,7 +14,7 @@ Version notes
 - v5   static members (KIP-345)
 - v7   protocol type; no protocol name is null, not "" (KIP-559, KAFKA-15856)
 - v8   reason (KIP-800), which is not used
-- v9   a static leader that comes back is told not to assign (KIP-814)
+- v9   a static leader that comes back gets skip_assignment (KIP-814)
 
 Not done
 - Groups of the consumer protocol (KIP-848), to which a classic member could be added.

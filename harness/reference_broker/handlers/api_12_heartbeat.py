@@ -1,7 +1,7 @@
 """Heartbeat: API key 12, versions 0 to 4.
 
 Behaviour
-- Renews the member's session; REBALANCE_IN_PROGRESS tells it to join again.
+- Renews the member's session; after REBALANCE_IN_PROGRESS the member joins again.
 
 Version notes
 - v1   throttle time
@@ -19,7 +19,7 @@ API_KEY = 12
 
 
 def handle(request: HeartbeatRequest, context: RequestContext) -> Answer:
-    """Hear of a member."""
+    """Renew a member's session."""
     error = problem_with_group(request.group_id, context)
     if error is ErrorCode.NONE:
         caller = Caller(

@@ -1,8 +1,8 @@
 """LeaveGroup: API key 13, versions 0 to 5.
 
 Behaviour
-- Members are removed at once, and the others rebalance.
-- A pending member, one that was given an id and has not joined, can leave too.
+- Members are removed immediately, and the others rebalance.
+- A pending member, which has an id and has not joined, can leave too.
 
 Version notes
 - v0   one member, its error is the request's
@@ -24,7 +24,7 @@ _FIRST_VERSION_WITH_SEVERAL = 3
 
 
 def handle(request: LeaveGroupRequest, context: RequestContext) -> Answer:
-    """Remove the members that are named."""
+    """Remove the named members."""
     error = problem_with_group(request.group_id, context)
     if error is not ErrorCode.NONE:
         return Answer(LeaveGroupResponse(error_code=error))

@@ -1,14 +1,14 @@
 """SyncGroup: API key 14, versions 0 to 5.
 
 Behaviour
-- The answer waits until the leader has said who does what; each member is told its own part.
-- In a stable group it is told again.
-- What is told is on all replicas of the group's partition that are in sync.
+- The answer waits until the leader has sent the assignment; each member gets its own part.
+- In a stable group a member gets its part again.
+- An assignment is sent after all replicas in sync of the group's partition have it.
 
 Version notes
 - v1   throttle time
 - v3   static members (KIP-345)
-- v5   protocol type and name have to be said, and to be the group's (KIP-559)
+- v5   protocol type and name are required, and have to be the group's (KIP-559)
 """
 
 from harness.codec.error_code import ErrorCode
@@ -31,7 +31,7 @@ _FIRST_VERSION_WITH_PROTOCOL = 5
 
 
 def handle(request: SyncGroupRequest, context: RequestContext) -> Outcome:
-    """Assign as the leader, and wait for one's own part."""
+    """Store the leader's assignment; wait for the member's own part."""
     error = _problem_with(request, context)
     if error is not ErrorCode.NONE:
         return Answer(_response(Synced(error)))
@@ -48,7 +48,7 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Outcome:
 
 
 def _answer_kept(group_id: str, parked: Parked[Synced], context: RequestContext) -> Answer | Wait:
-    """Answer a part when the generation that it belongs to is on all replicas in sync."""
+    """Answer when all replicas in sync have the generation of the member's part."""
     partition = context.state.group_log.partition_of(group_id)
     required: list[Offset] = []
 

@@ -1,8 +1,8 @@
 """DescribeGroups: API key 15, versions 0 to 6.
 
 Behaviour
-- A group that is not there is dead, which is its state and no error before v6.
-- Protocol and metadata are told of a stable group only, before Kafka 4.0 assignments too.
+- A group that does not exist has the state Dead, and no error before v6.
+- Protocol and metadata are returned for a stable group only; before Kafka 4.0, assignments too.
 
 Version notes
 - v1   throttle time

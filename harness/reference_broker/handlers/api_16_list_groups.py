@@ -1,11 +1,11 @@
 """ListGroups: API key 16, versions 0 to 5.
 
 Behaviour
-- All groups of this coordinator; a filter that is empty filters nothing.
+- Lists all groups of this coordinator; an empty filter filters nothing.
 
 Version notes
 - v1   throttle time
-- v4   states, and a filter for them (KIP-518), in which case does not count
+- v4   states, and a case-insensitive filter for them (KIP-518)
 - v5   types, and a filter for them (KIP-848); there is one type here
 """
 
@@ -17,7 +17,7 @@ _CLASSIC = "classic"
 
 
 def handle(request: ListGroupsRequest, context: RequestContext) -> Answer:
-    """List those that pass both filters."""
+    """List the groups that pass both filters."""
     states = {state.lower().strip() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     if types and _CLASSIC not in types:

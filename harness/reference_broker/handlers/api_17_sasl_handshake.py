@@ -1,8 +1,8 @@
 """SaslHandshake: API key 17, versions 0 to 1.
 
 Behaviour
-- On a listener without authentication there is nothing to shake hands about: every mechanism is
-  answered with ILLEGAL_SASL_STATE, and the connection goes on.
+- On a listener without authentication every mechanism is answered with ILLEGAL_SASL_STATE, and the
+  connection goes on.
 
 Not done
 - Listeners with SASL.
@@ -16,5 +16,5 @@ API_KEY = 17
 
 
 def handle(_request: SaslHandshakeRequest, _context: RequestContext) -> Answer:
-    """Refuse (class KafkaApis, handleSaslHandshakeRequest)."""
+    """Refuse every mechanism (class KafkaApis, handleSaslHandshakeRequest)."""
     return Answer(SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE))

@@ -7,8 +7,8 @@ Behaviour
 
 Version notes
 - v3   flexible; client software name and version are checked (KIP-511); features (KIP-584)
-- v4   features whose minimum is 0 are listed too (KAFKA-17011)
-- v5   the client may say which cluster and node it means to talk to (KIP-1242)
+- v4   features with a minimum of 0 are listed too (KAFKA-17011)
+- v5   the client may name the cluster and node that it means to reach (KIP-1242)
 
 Not done
 - No throttling.
@@ -62,7 +62,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> Answer:
 
 @lru_cache(maxsize=64)
 def _answer(advertised: Advertised, version: int) -> Answer:
-    """Every client asks first of all; what it is told is always the same."""
+    """Return the answer, encoded once: every client requests it first, and it never changes."""
     lists_all = version >= _FIRST_VERSION_WITH_ZERO_MINIMUM
     features = _features(advertised.like_release)
     message = ApiVersionsResponse(
@@ -96,21 +96,21 @@ def _features(like_release: str) -> tuple[_Feature, ...]:
 
 
 def finalized_levels(like: Likeness) -> dict[str, int]:
-    """The features that an ordinary format switches on, with their levels.
+    """Return the features that an ordinary format switches on, with their levels.
 
-    A release with a ZooKeeper has none, and its nodes need one to understand each other.
+    A release with a ZooKeeper has no features, but its nodes need one to understand each other.
     """
     levels = {n: level for n, _, _, level in _features(like.between_nodes.release) if level > 0}
     return levels if like == like.between_nodes else {_METADATA: levels[_METADATA]}
 
 
 def supported_ranges(like_release: str) -> dict[str, tuple[int, int]]:
-    """The features that are known, with their lowest and highest level."""
+    """Return the supported features, with their lowest and highest level."""
     return {name: (lowest, highest) for name, lowest, highest, _ in _features(like_release)}
 
 
 def fallback_answer(context: RequestContext) -> ApiVersionsResponse:
-    """The answer, in the layout of version 0, to a version that is not served."""
+    """Return the answer, in the layout of version 0, to a version that is not served."""
     if not context.state.like.since(*_RANGE_IN_REFUSAL):
         return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     (own,) = (api for api in context.advertised.apis if api.api_key == API_KEY)

@@ -1,15 +1,15 @@
 """CreateTopics: API key 19, versions 2 to 7.
 
 Behaviour
-- Errors are per topic: the others of the request are created.
+- Errors are per topic: the other topics of the request are created.
 - A topic named twice is refused and not created.
-- Names that collide are refused beside topics that are there, not beside each other.
+- A name that collides with an existing topic is refused; names of one request may collide.
 - A request that asks for too much is refused as a whole.
 
 Version notes
 - v4   -1 takes the broker's defaults (KIP-464)
-- v5   the answer tells partitions, replication factor and configs (KIP-525)
-- v7   the answer tells the topic id (KIP-516)
+- v5   the answer has partitions, replication factor and configs (KIP-525)
+- v7   the answer has the topic id (KIP-516)
 
 Not done
 - timeout_ms is not needed: creation is immediate.
@@ -47,7 +47,7 @@ _Result = CreateTopicsResponse.CreatableTopicResult
 
 
 def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
-    """Create what can be created, or only say so with validate_only."""
+    """Create each valid topic, or only check it with validate_only."""
     state = context.state
     reserved = {CLUSTER_METADATA_TOPIC} if state.like.since(*_METADATA_LOG_IS_RESERVED) else set()
     times_named = Counter(topic.name for topic in request.topics)
@@ -74,7 +74,7 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> Answer:
         if times > 1:
             results.append(_refused(name, _bad_request("Duplicate topic name.")))
         elif name in reserved:
-            results.append(_refused(name, _bad_request(f"Nobody may create {name}.")))
+            results.append(_refused(name, _bad_request(f"No client may create {name}.")))
     return Answer(CreateTopicsResponse(topics=results))
 
 
@@ -108,7 +108,7 @@ def _carried_out(
 
 
 def _as_it_was(refusal: CreationRefused, like: Likeness) -> CreationRefused:
-    """Releases have had other errors for configs that make no sense."""
+    """Return the refusal with the emulated release's error for configs without sense."""
     for kind, since, earlier in _EARLIER_ERRORS:
         if isinstance(refusal, kind) and not like.since(*since):
             return CreationRefused(earlier, refusal.message)

@@ -36,7 +36,7 @@ _Wanted = tuple[str | None, UUID]
 
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> Outcome:
-    """Delete what can be deleted."""
+    """Delete each topic that exists and is named once."""
     wanted: list[_Wanted] = [(name, _NO_ID) for name in request.topic_names]
     wanted += [(topic.name, topic.topic_id) for topic in request.topics]
     if not context.state.limits.delete_topics:
@@ -74,7 +74,7 @@ def _all_refused(wanted: list[_Wanted], version: int) -> DeleteTopicsResponse:
 
 
 def _never_done(request: DeleteTopicsRequest, context: RequestContext) -> Outcome:
-    """The deletion is begun and never carried out: its time passes (class AdminManager)."""
+    """Let the request time out: the deletion begins and never ends (class AdminManager)."""
     topics = context.state.cluster
     errors = {
         name: ErrorCode.REQUEST_TIMED_OUT
@@ -99,7 +99,10 @@ def _is_unclear(wanted: _Wanted) -> bool:
 def _deleted(
     wanted: _Wanted, names: Container[str], ids: Container[UUID], context: RequestContext
 ) -> list[_Result]:
-    """The result for a topic that is named once by name or id, beside these others."""
+    """Delete a topic that is named once by name or id; return its result.
+
+    The list is empty if the topic is also named by name: that entry has the result.
+    """
     name, topic_id = wanted
     cluster = context.state.cluster
     topic = cluster.with_id(topic_id) if name is None else cluster.named(name)
@@ -111,7 +114,7 @@ def _deleted(
         message = "The topic is named by name and by id."
         return [_refused(found, ErrorCode.INVALID_REQUEST, message)]
     if name is None and topic.name in names:
-        return []  # refused where the name stands
+        return []  # the entry with the name is refused
     removal = RemoveTopicRecord(topic_id=topic.topic_id)
     context.state.change_metadata([removal], context.now())
     return [_Result(name=topic.name, topic_id=topic.topic_id)]

@@ -2,9 +2,9 @@
 
 Behaviour
 - The log start moves up to the offset asked for, never down; -1 stands for the high watermark.
-- The answer waits, for timeout_ms at most, until the log of every replica that is there starts so
-  late: the low watermark tells where (KIP-107).
-- Of a partition that is named twice only the last offset counts.
+- The answer waits, for timeout_ms at most, until the log of every live replica starts at that
+  offset or later; it has the low watermark (KIP-107).
+- For a partition that is named twice only the last offset counts.
 - A topic that is only compacted keeps its records (POLICY_VIOLATION), and so does an internal one.
 
 Version notes
@@ -34,7 +34,7 @@ class _Awaited(NamedTuple):
 
 
 def handle(request: DeleteRecordsRequest, context: RequestContext) -> Outcome:
-    """Delete what can be deleted, and wait until the replicas have too."""
+    """Delete the records, and wait until the replicas have deleted them too."""
     awaited: list[_Awaited] = []
     answer = DeleteRecordsResponse(
         topics=[
@@ -66,7 +66,7 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> Outcome:
 
 
 def _unsettled(awaited: Sequence[_Awaited]) -> list[_Awaited]:
-    """Those that wait on; the others have their result (class DelayedDeleteRecords)."""
+    """Return those that still wait; the others get their result (class DelayedDeleteRecords)."""
     left = []
     for one in awaited:
         if one.partition.leading is None:

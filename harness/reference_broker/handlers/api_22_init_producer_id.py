@@ -1,15 +1,16 @@
 """InitProducerId: API key 22, versions 0 to 5.
 
 Behaviour
-- Without a transactional id each call gets a new producer id with epoch 0.
-- With one the same producer id comes back with the next epoch, which fences the one before.
+- Without a transactional id each request gets a new producer id with epoch 0.
+- With a transactional id the same producer id is returned with the next epoch, which fences the
+  former epoch.
 
 Version notes
-- v3   the producer may say which id and epoch it has (KIP-360)
+- v3   the producer may send its id and epoch (KIP-360)
 - v4   PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)
 
 Not done
-- Transactions themselves: there is never an ongoing one that would have to be aborted.
+- Transactions themselves: there is never an ongoing one to abort.
 - Transactional ids do not expire with time.
 """
 

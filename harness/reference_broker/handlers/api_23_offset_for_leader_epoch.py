@@ -1,14 +1,15 @@
 """OffsetForLeaderEpoch: API key 23, versions 0 to 4.
 
 Behaviour
-- Where a leader epoch ends: the present one at the log's end, one to come nowhere (-1/-1).
+- The end offset of a leader epoch: the log end for the current one, -1 with epoch -1 for a later
+  one.
 - Only the leader answers.
-- What is asked twice is answered twice.
+- A partition that is named twice is answered twice.
 
 Version notes
-- v1   the answer tells the epoch (KIP-279)
-- v2   the client says which leader epoch it believes to be the present one (KIP-320)
-- v3   replica_id, which is not looked at: consumers and followers get the same
+- v1   the answer has the epoch (KIP-279)
+- v2   the client sends the leader epoch that it believes to be current (KIP-320)
+- v3   replica_id, which is ignored: consumers and followers get the same answer
 - v4   compact fields (KIP-482)
 """
 
@@ -21,7 +22,7 @@ _Result = OffsetForLeaderEpochResponse.EpochEndOffset
 
 
 def handle(request: OffsetForLeaderEpochRequest, context: RequestContext) -> Answer:
-    """Tell the end of each epoch that is asked for."""
+    """Return the end offset of each requested epoch."""
     return Answer(
         OffsetForLeaderEpochResponse(
             topics=[

@@ -1,19 +1,19 @@
 """DescribeConfigs: API key 32, versions 1 to 4.
 
 Behaviour
-- Errors are per resource; a type that nobody knows fails the whole request.
+- Errors are per resource; an unknown resource type fails the whole request.
 - Named keys restrict the answer, unknown ones are left out; null and none at all mean every key.
 - Secrets have no value.
 - A resource that is named twice is answered twice.
 
 Version notes
-- v0   whether a value is the default; served only like a release that had it
+- v0   a flag for default values; served only if the emulated release had v0
 - v1   synonyms, and the source of each value (KIP-226)
 - v3   types, and documentation on demand (KIP-569)
 
 Not done
 - There are no loggers to show.
-- What only brokers have is shown without documentation.
+- Configs that only brokers have are shown without documentation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ _TYPES: Mapping[ConfigType, int] = {
 
 
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> Answer:
-    """Show what was asked for."""
+    """Return the requested configs of each resource."""
     if any(resource.resource_type not in KINDS for resource in request.resources):
         refusal = ConfigsRefused(ErrorCode.INVALID_REQUEST, "A resource is of an unknown type.")
         results = [_refused(resource, refusal) for resource in request.resources]

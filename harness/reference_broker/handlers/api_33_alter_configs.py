@@ -1,7 +1,7 @@
 """AlterConfigs: API key 33, versions 0 to 2.
 
 Behaviour
-- What is named becomes all that is set for a resource, the rest falls back to defaults.
+- The named configs become the only ones set for a resource; the rest falls back to defaults.
 - Errors are per resource: a resource is changed whole or not at all.
 - A resource that is named twice is not changed. Kafka 4.4.0 never answers such a request.
 
@@ -9,7 +9,7 @@ Version notes
 - The versions differ in layout only.
 
 Not done
-- Nothing of a broker but what its topics inherit takes effect before a restart.
+- Of a broker's configs, only those that its topics inherit take effect before a restart.
 """
 
 from harness.codec.messages import AlterConfigsRequest, AlterConfigsResponse
@@ -26,7 +26,7 @@ API_KEY = 33
 
 
 def asked_in(request: AlterConfigsRequest) -> list[Asked]:
-    """What it wants, resource by resource."""
+    """Return the requested changes, resource by resource."""
     return [
         Asked(
             resource.resource_type,
@@ -38,7 +38,7 @@ def asked_in(request: AlterConfigsRequest) -> list[Asked]:
 
 
 def handle(request: AlterConfigsRequest, context: RequestContext) -> Answer:
-    """Replace what can be replaced, or only say so with validate_only."""
+    """Replace the configs of each valid resource, or only check it with validate_only."""
     results = change_all(
         asked_in(request), ALTERED_WHOLE, context, validate_only=request.validate_only
     )

@@ -1,20 +1,20 @@
 """AlterReplicaLogDirs: API key 34, versions 1 to 2.
 
 Behaviour
-- A replica moves to another folder of `log.dirs` (KIP-113): a log to come is filled there while the
-  present one is used, and takes its place when it has all; DescribeLogDirs tells both.
-- A wish for the folder where the replica is takes back what was begun, or does nothing.
-- Of a replica that is not there the wish is remembered until it is made; the error says
-  UNKNOWN_TOPIC_OR_PARTITION (3), or REPLICA_NOT_AVAILABLE (9) where other brokers have one.
-- What is no folder of logs is LOG_DIR_NOT_FOUND (57); one that has failed, a replica in such a one,
+- A replica moves to another folder of `log.dirs` (KIP-113): a future log is filled there while the
+  current one is used, and replaces it when it has all records; DescribeLogDirs lists both.
+- A request for the folder where the replica is cancels a move that has begun, or does nothing.
+- A request for a replica that is not here is remembered until the replica is made; the error is
+  UNKNOWN_TOPIC_OR_PARTITION (3), or REPLICA_NOT_AVAILABLE (9) if other brokers have one.
+- A path that is no log directory is LOG_DIR_NOT_FOUND (57). A failed directory, a replica in one,
   and a new move while any has failed, are KAFKA_STORAGE_ERROR (56).
-- Of a partition that is named twice the last wish counts.
+- For a partition that is named twice the last entry counts.
 
 Version notes
 - v0   up to Kafka 3.9
 - v2   compact fields (KIP-482)
 
-- Where the log is in memory, a move is over at once.
+- A log in memory moves at once.
 """
 
 from harness.codec.messages import AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse
@@ -27,7 +27,7 @@ _Partition = AlterReplicaLogDirsResponse.AlterReplicaLogDirPartitionResult
 
 
 def handle(request: AlterReplicaLogDirsRequest, context: RequestContext) -> Answer:
-    """Begin to move, and tell what cannot be moved."""
+    """Begin the moves, and return an error for each replica that cannot be moved."""
     wanted = {
         (topic.name, index): entry.path
         for entry in request.dirs

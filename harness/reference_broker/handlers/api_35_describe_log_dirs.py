@@ -1,18 +1,18 @@
 """DescribeLogDirs: API key 35, versions 1 to 5.
 
 Behaviour
-- Each folder of `log.dirs` is told, with those of the partitions asked for that it holds.
-- A topic or partition that does not exist is left out; what is asked twice is told once.
-- A log to come is told beside the present one, with what it lacks (KIP-113).
+- Each folder of `log.dirs` is listed, with those of the requested partitions that it holds.
+- A topic or partition that does not exist is left out; one that is named twice is listed once.
+- A future log is listed beside the current one, with its offset lag (KIP-113).
 
 Version notes
 - v2   compact fields (KIP-482)
 - v3   an error for the whole request
-- v4   how large the folder's volume is, and what of it is free (KIP-827)
-- v5   whether the folder takes new partitions (KIP-1066)
+- v4   the size of the folder's volume, and its free space (KIP-827)
+- v5   a flag for folders that take no new partitions (KIP-1066)
 
-- Where the log is in memory, the first folder stands for it, and the volume is the memory.
-- A folder that has failed is told with an error, and without what it held (KIP-112).
+- For logs in memory, the first folder stands for the memory, which is also the volume.
+- A folder that has failed is listed with an error, without its partitions (KIP-112).
 """
 
 from harness.codec.error_code import ErrorCode
@@ -33,7 +33,7 @@ _Wanted = list[tuple[Topic, list[int]]]
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Answer:
-    """Tell which partitions are where, and how large."""
+    """Return the partitions in each folder, with their sizes."""
     storage = context.state.cluster.host.storage
     wanted = _wanted(request, context)
     if storage is None:
@@ -87,7 +87,7 @@ def _described(partition: Partition, log: DescribedLog) -> _Partition:
 
 
 def _wanted(request: DescribeLogDirsRequest, context: RequestContext) -> _Wanted:
-    """The partitions that there are of what is asked for."""
+    """Return the requested partitions that exist here."""
     cluster = context.state.cluster
     if request.topics is None:
         return [(topic, _here(topic)) for topic in cluster.topics()]
@@ -103,5 +103,5 @@ def _wanted(request: DescribeLogDirsRequest, context: RequestContext) -> _Wanted
 
 
 def _here(topic: Topic) -> list[int]:
-    """The partitions of which the broker has a replica."""
+    """Return the partitions of which the broker has a replica."""
     return [partition.index for partition in topic.partitions if partition.is_here]

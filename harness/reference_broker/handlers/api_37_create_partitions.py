@@ -1,7 +1,7 @@
 """CreatePartitions: API key 37, versions 0 to 3.
 
 Behaviour
-- Errors are per topic: the others of the request grow.
+- Errors are per topic: the other topics of the request grow.
 - A topic named twice is refused and does not grow.
 - A request that asks for too much is refused as a whole.
 
@@ -26,7 +26,7 @@ _Result = CreatePartitionsResponse.CreatePartitionsTopicResult
 
 
 def handle(request: CreatePartitionsRequest, context: RequestContext) -> Answer:
-    """Add partitions where that can be done, or only say so with validate_only."""
+    """Add partitions to each valid topic, or only check it with validate_only."""
     times_named = Counter(topic.name for topic in request.topics)
     sound = [topic for topic in request.topics if times_named[topic.name] == 1]
     state = context.state

@@ -1,7 +1,8 @@
 """DeleteGroups: API key 42, versions 0 to 3.
 
 Behaviour
-- Each group has its own result; one with members stays. Its offsets go with it.
+- Each group has its own result. A group with members stays; one without is deleted with its
+  offsets.
 - A group that is named twice counts once.
 
 Version notes
@@ -18,7 +19,7 @@ API_KEY = 42
 
 
 def handle(request: DeleteGroupsRequest, context: RequestContext) -> Answer:
-    """Delete those without members."""
+    """Delete the groups without members."""
     return Answer(
         DeleteGroupsResponse(
             results=[

@@ -1,9 +1,9 @@
 """ElectLeaders: API key 43, versions 0 to 2.
 
 Behaviour
-- A preferred election gives a partition back to its first replica, if that is in sync and there
-  (80 if not); an unclean one finds any replica for a partition that nobody leads (83 if there is
-  none). Where nothing has to change, no election is needed (84).
+- A preferred election gives a partition back to its first replica, if that is alive and in sync (80
+  if not); an unclean one finds any replica for a partition without a leader (83 if there is none).
+  If nothing has to change, no election is needed (84).
 - Without a list all partitions are meant, and those that need no election are left out.
 - An unknown type of election gives each partition INVALID_REQUEST.
 
@@ -33,7 +33,7 @@ _TEXTS = {
 
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> Answer:
-    """Say that nothing has to change."""
+    """Elect the leaders, partition by partition."""
     state = context.state.cluster
     if request.topic_partitions is not None and not request.topic_partitions:
         return Answer(ElectLeadersResponse())
@@ -79,7 +79,7 @@ def _election(request: ElectLeadersRequest, version: int) -> Election:
 
 
 def _all_of(topic: Topic, election: Election, context: RequestContext) -> _Result:
-    """Those that need no election are left out."""
+    """Elect for all partitions of a topic; those that need no election are left out."""
     outcomes = [
         (one.index, _outcome(topic.name, one.index, election, context))
         for one in list(topic.partitions)

@@ -1,17 +1,17 @@
 """IncrementalAlterConfigs: API key 44, versions 0 to 1.
 
 Behaviour
-- Only what is named changes: by a value, by falling back, or by items of a list.
+- Only named configs change: to a value, to the default, or by items of a list.
 - Errors are per resource: a resource is changed whole or not at all.
 - A resource or a key that is named twice is refused.
-- An operation that there is not fails all that Kafka leaves to its controller.
+- An unknown operation fails all changes that Kafka leaves to its controller.
 
 Version notes
 - v1   another encoding (KIP-482)
 
 Not done
-- Nothing of a broker but what its topics inherit takes effect before a restart.
-- There are no loggers whose level could be set.
+- Of a broker's configs, only those that its topics inherit take effect before a restart.
+- There are no loggers, so no levels can be set.
 """
 
 from harness.codec.messages import (
@@ -31,7 +31,7 @@ API_KEY = 44
 
 
 def asked_in(request: IncrementalAlterConfigsRequest) -> list[Asked]:
-    """What it wants, resource by resource."""
+    """Return the requested changes, resource by resource."""
     return [
         Asked(
             resource.resource_type,
@@ -46,7 +46,7 @@ def asked_in(request: IncrementalAlterConfigsRequest) -> list[Asked]:
 
 
 def handle(request: IncrementalAlterConfigsRequest, context: RequestContext) -> Answer:
-    """Change what can be changed, or only say so with validate_only."""
+    """Change the configs of each valid resource, or only check it with validate_only."""
     results = change_all(
         asked_in(request), ALTERED_BY_KEY, context, validate_only=request.validate_only
     )

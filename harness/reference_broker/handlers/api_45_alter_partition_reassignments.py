@@ -1,13 +1,13 @@
 """AlterPartitionReassignments: API key 45, versions 0 to 1.
 
 Behaviour
-- New replicas are added first; when all are in sync the others go. What is there already changes
-  nothing and succeeds.
-- null cancels; where nothing moves that is NO_REASSIGNMENT_IN_PROGRESS (85).
+- New replicas are added first; when all are in sync, the others are removed. The current assignment
+  changes nothing and succeeds.
+- null cancels a reassignment; without one that is NO_REASSIGNMENT_IN_PROGRESS (85).
 - Each partition has its own result.
 
 Version notes
-- v1   the client may insist on the number of replicas that there is (KIP-860)
+- v1   the client may forbid a change of the number of replicas (KIP-860)
 """
 
 from harness.codec.error_code import ErrorCode
@@ -26,7 +26,7 @@ _Problem = tuple[ErrorCode, str | None]
 
 
 def handle(request: AlterPartitionReassignmentsRequest, context: RequestContext) -> Answer:
-    """Judge each wish, and begin with those that can be fulfilled."""
+    """Check each reassignment, and begin the valid ones."""
     answer = _Response(
         error_message=None,
         responses=[

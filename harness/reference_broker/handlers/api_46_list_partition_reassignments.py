@@ -1,8 +1,8 @@
 """ListPartitionReassignments: API key 46, versions 0 to 0.
 
 Behaviour
-- Partitions whose replicas are on their way; what does not move is not told, whether it exists or
-  not. Without a list all topics are meant.
+- Returns the partitions that are being reassigned; others are left out, and so are unknown ones.
+  Without a list all topics are meant.
 """
 
 from harness.codec.messages import (
@@ -18,7 +18,7 @@ _Partition = ListPartitionReassignmentsResponse.OngoingPartitionReassignment
 
 
 def handle(request: ListPartitionReassignmentsRequest, context: RequestContext) -> Answer:
-    """What moves now."""
+    """Return the reassignments in progress."""
     cluster = context.state.cluster
     if request.topics is None:
         asked = [(topic, range(len(topic.partitions))) for topic in cluster.topics()]

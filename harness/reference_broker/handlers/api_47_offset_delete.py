@@ -1,14 +1,15 @@
 """OffsetDelete: API key 47, versions 0 to 0.
 
 Behaviour
-- What is wrong with the group refuses all; then topics and partitions have their own errors.
-- A topic that is there and named without partitions is not answered; before Kafka 3.5 neither is
-  one that is not there.
+- An error of the group refuses the whole request; topics and partitions have their own errors.
+- An existing topic that is named without partitions is not answered; before Kafka 3.5 neither is an
+  unknown topic without partitions.
 - A partition that is named twice is answered twice, but once before Kafka 4.0.
-- Before Kafka 4.0 a group without members goes with its last offset.
-- What was not committed is deleted without an error.
-- What a member is subscribed to stays; of members that are no consumers everything does.
-- Before the groups' internal topic exists this node is no coordinator.
+- Before Kafka 4.0 a group without members is deleted with its last offset.
+- A partition without a committed offset is deleted without an error.
+- Offsets of topics that a member subscribes to stay. With members that are no consumers, all
+  offsets stay.
+- Before the internal topic of the groups exists, this broker is no coordinator.
 """
 
 from harness.codec.error_code import ErrorCode
@@ -31,7 +32,7 @@ _Result = OffsetDeleteResponse.OffsetDeleteResponsePartition
 
 
 def handle(request: OffsetDeleteRequest, context: RequestContext) -> Answer:
-    """Remove what can be removed."""
+    """Remove the committed offsets that may be removed."""
     problem = _problem_with(request.group_id, context)
     if problem is not ErrorCode.NONE:
         return Answer(OffsetDeleteResponse(error_code=problem))
@@ -67,7 +68,7 @@ def _delete_once(
     done: list[_TopicResult],
     context: RequestContext,
 ) -> None:
-    """Beside what was answered of the topic before."""
+    """Delete each partition once, and add the results to the topic's former ones."""
     result = next((known for known in done if known.name == name), None)
     if result is None:
         result = _TopicResult(name=name)

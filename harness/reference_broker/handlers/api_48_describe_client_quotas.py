@@ -1,9 +1,9 @@
 """DescribeClientQuotas: API key 48, versions 0 to 1.
 
 Behaviour
-- All entities that have every type of the filter, with the name that it asks for.
-- With `strict` they have no further types; without components that is nobody.
-- A filter that makes no sense gives an error and no list.
+- Returns all entities that have every type of the filter, with the requested name.
+- With `strict` they have no further types; then a filter without components matches none.
+- A contradictory filter gives an error and no list.
 
 Version notes
 - v1   compact fields (KIP-482)
@@ -20,7 +20,7 @@ _Response = DescribeClientQuotasResponse
 
 
 def handle(request: DescribeClientQuotasRequest, context: RequestContext) -> Answer:
-    """Tell the quotas of those who pass the filter."""
+    """Return the quotas of the entities that pass the filter."""
     parts = [(one.entity_type, one.match_type, one.match) for one in request.components]
     try:
         wanted = filter_of(parts, is_strict=request.strict)

@@ -2,16 +2,16 @@
 
 Behaviour
 - Each entity has its own result; one that is refused does not touch the others.
-- Of a type of entity that is named twice only the last name counts.
-- Of an entity that is named twice only the first changes count, and it gets an error.
+- For an entity type that is named twice only the last name counts.
+- For an entity that is named twice only the first changes count, and it gets an error.
 
 Version notes
 - v1   compact fields (KIP-482)
 
 Not done
-- controller_mutation_rate and connection_creation_rate are kept, and nobody is held to them.
-- Of host names that stand for an ip only localhost is known.
-- A Fetch whose client is above request_percentage gets its records all the same.
+- controller_mutation_rate and connection_creation_rate are kept, and not enforced.
+- The only host name that is accepted for an ip is localhost.
+- A Fetch of a client above request_percentage gets its records all the same.
 """
 
 from harness.codec.error_code import ErrorCode

@@ -1,13 +1,13 @@
 """AlterPartition: API key 56, versions 0 to 3; only on the controller's listener.
 
 Behaviour
-- A leader proposes who is in sync; each partition has its own result, the new registration where
-  the proposal is accepted.
+- A leader proposes an ISR; each partition has its own result, with the new registration if the
+  proposal is accepted.
 - The whole request is refused for an older broker epoch (STALE_BROKER_EPOCH).
 
 Version notes
 - v1   the leader recovery state (KIP-704)
-- v2   topic ids; INELIGIBLE_REPLICA and NEW_LEADER_ELECTED, that were OPERATION_NOT_ATTEMPTED and
+- v2   topic ids; INELIGIBLE_REPLICA and NEW_LEADER_ELECTED, which were OPERATION_NOT_ATTEMPTED and
        FENCED_LEADER_EPOCH (KIP-841)
 - v3   broker epochs of the members (KIP-903)
 """
@@ -42,7 +42,7 @@ _Result = AlterPartitionResponse.PartitionData
 
 
 def handle(request: AlterPartitionRequest, context: RequestContext) -> Answer:
-    """Judge each proposal, and write those that change something."""
+    """Check each proposal, and write those that change something."""
     try:
         check_broker_epoch(context.state, request.broker_id, request.broker_epoch)
     except ControllerRefused as refused:

@@ -1,9 +1,9 @@
 """Envelope: API key 58, versions 0 to 0; only on the controller's listener (KIP-590).
 
 Behaviour
-- A broker passes on what a client asked it: it is carried out as if the client had asked here, and
-  the response goes back as it is, with its header.
-- What brokers do not pass on is INVALID_REQUEST, what cannot be read too.
+- A broker forwards a client's request: it is carried out as if the client had sent it here, and the
+  response is returned unchanged, with its header.
+- A request that brokers do not forward, or that cannot be read, is INVALID_REQUEST.
 """
 
 from harness.codec import DecodeError, decode_prefix, encode
@@ -18,7 +18,7 @@ API_KEY = 58
 
 
 def handle(request: EnvelopeRequest, context: RequestContext) -> Outcome:
-    """Carry out what is inside."""
+    """Carry out the forwarded request."""
     data = request.request_data
     try:
         header, body_offset = decode_request_header(data, tolerant=True)

@@ -1,16 +1,16 @@
 """FetchSnapshot: API key 59, versions 0 to 1; only on the controller's listener.
 
 Behaviour
-- A reader of the metadata log that begins below its start is told of a snapshot instead of
-  records (Fetch), and reads that in pieces, wherever their ends are (KIP-630).
-- A snapshot that is not there any more is SNAPSHOT_NOT_FOUND: the reader fetches again. A position
+- A reader that begins below the start of the metadata log gets a snapshot id instead of records
+  (Fetch), and reads the snapshot in pieces, which may end anywhere (KIP-630).
+- A snapshot that no longer exists is SNAPSHOT_NOT_FOUND: the reader fetches again. A position
   outside of it is POSITION_OUT_OF_RANGE.
 
 Version notes
 - v1   the directory of a voter (KIP-853); it makes no difference, as there are no other voters
 
 Not done
-- The epoch that the reader knows is not compared: there is one leader only.
+- The reader's epoch is not compared: there is one leader only.
 """
 
 from harness.codec.error_code import ErrorCode
@@ -26,7 +26,7 @@ _Asked = FetchSnapshotRequest.PartitionSnapshot
 
 
 def handle(request: FetchSnapshotRequest, context: RequestContext) -> Answer:
-    """Give the next piece of each."""
+    """Return the next piece of each snapshot."""
     role = context.role
     assert role is not None
     if request.cluster_id not in (None, role.cluster_id):

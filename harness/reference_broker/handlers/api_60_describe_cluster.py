@@ -1,10 +1,10 @@
 """DescribeCluster: API key 60, versions 0 to 2.
 
 Behaviour
-- Cluster id, controller and brokers as Metadata has them; operations only when asked for.
+- Cluster id, controller and brokers as in Metadata; operations only on request.
 
 Version notes
-- v1   the client says whether it means to talk to a broker or a controller (KIP-919)
+- v1   the client names the kind of endpoint that it means, broker or controller (KIP-919)
 - v2   fenced brokers on demand (KIP-1073)
 
 Not done
@@ -22,7 +22,7 @@ _BROKERS, _CONTROLLERS = 1, 2
 
 
 def handle(request: DescribeClusterRequest, context: RequestContext) -> Answer:
-    """Describe the cluster to whom asks a broker; refuse others."""
+    """Describe the brokers of the cluster; refuse other endpoint types."""
     wanted = request.endpoint_type
     if wanted == _CONTROLLERS:
         return _refused(ErrorCode.MISMATCHED_ENDPOINT_TYPE, "This is a broker, not a controller.")

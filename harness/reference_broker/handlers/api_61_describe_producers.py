@@ -1,8 +1,8 @@
 """DescribeProducers: API key 61, versions 0 to 0.
 
 Behaviour
-- Lists, for each partition asked for, the producers that it remembers, each with its last batch.
-- What is asked twice is answered twice.
+- Lists the remembered producers of each requested partition, each with its last batch.
+- A partition that is named twice is answered twice.
 
 Not done
 - Transactions: no producer has one, nor has a coordinator written here (both -1).
@@ -18,7 +18,7 @@ _Result = DescribeProducersResponse.PartitionResponse
 
 
 def handle(request: DescribeProducersRequest, context: RequestContext) -> Answer:
-    """Tell the producers of each partition."""
+    """Return the active producers of each partition."""
     return Answer(
         DescribeProducersResponse(
             topics=[

@@ -9,7 +9,7 @@ Behaviour
 Version notes
 - v1   brokers that migrate from a ZooKeeper, which are refused
 - v2   log directories (KIP-858)
-- v3   the last broker epoch, which says that the last incarnation ended in good order (KIP-966)
+- v3   the last broker epoch, which shows that the last incarnation ended in good order (KIP-966)
 """
 
 from harness.codec.messages import (
@@ -26,7 +26,7 @@ API_KEY = 62
 
 
 def handle(request: BrokerRegistrationRequest, context: RequestContext) -> Answer:
-    """Register, and tell the broker epoch."""
+    """Register a broker, and return its broker epoch."""
     role, state, now = context.role, context.state, context.now()
     assert role is not None
     offset, existing = role.log.end_offset, state.brokers.get(request.broker_id)

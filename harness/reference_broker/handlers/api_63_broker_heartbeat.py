@@ -1,14 +1,16 @@
 """BrokerHeartbeat: API key 63, versions 0 to 2; only on the controller's listener.
 
 Behaviour
-- Who has read the metadata up to its registration is unfenced; who wants to be fenced is.
-- Who wants to shut down loses its leaderships first, and may go when the others have read of it.
-- What was in directories that are offline is led by others from now on.
+- A broker that has read the metadata up to its registration is unfenced; one that asks to be fenced
+  is fenced.
+- A broker that wants to shut down loses its leaderships first, and may shut down when the other
+  brokers have read of it.
+- Partitions in the broker's offline directories get other leaders.
 - An older broker epoch, or an unknown id, is STALE_BROKER_EPOCH (77).
 
 Version notes
 - v1   log directories that are offline (KIP-858)
-- v2   log directories that take nothing new (KIP-1066), which are not looked at
+- v2   log directories that take nothing new (KIP-1066), which are ignored
 """
 
 from harness.codec.messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse
@@ -22,13 +24,13 @@ API_KEY = 63
 
 
 def handle(request: BrokerHeartbeatRequest, context: RequestContext) -> Answer:
-    """Take note, and tell the broker what it is now."""
+    """Record the heartbeat, and return the broker's state."""
     role, state, now = context.role, context.state, context.now()
     assert role is not None
     try:
         broker = check_broker_epoch(state, request.broker_id, request.broker_epoch)
         offline = fencing.directories_offline(state, broker, request.offline_log_dirs)
-        if offline:  # before it may be unfenced: it is not to lead what is there
+        if offline:  # before it may be unfenced: it must not lead what is there
             state.change_metadata(offline, now)
         records, reply = heartbeat(state, role, request, now)
     except ControllerRefused as refused:

@@ -14,7 +14,7 @@ API_KEY = 64
 
 
 def handle(request: UnregisterBrokerRequest, context: RequestContext) -> Answer:
-    """Forget it."""
+    """Remove the broker's registration."""
     registered = context.state.brokers.get(request.broker_id)
     if registered is None:
         return Answer(

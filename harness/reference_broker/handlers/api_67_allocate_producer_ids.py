@@ -1,7 +1,7 @@
 """AllocateProducerIds: API key 67, versions 0 to 0; only on the controller's listener.
 
 Behaviour
-- Each call gets a block of ids of its own (KIP-730); an older broker epoch is refused (77).
+- Each request gets a new block of ids (KIP-730); an older broker epoch is refused (77).
 """
 
 from harness.codec.messages import (
@@ -18,7 +18,7 @@ _BLOCK = 1000
 
 
 def handle(request: AllocateProducerIdsRequest, context: RequestContext) -> Answer:
-    """Give out the next block."""
+    """Return the next block of producer ids."""
     state = context.state
     try:
         check_broker_epoch(state, request.broker_id, request.broker_epoch)

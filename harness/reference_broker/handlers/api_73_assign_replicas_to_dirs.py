@@ -1,8 +1,8 @@
 """AssignReplicasToDirs: API key 73, versions 0 to 0; only on the controller's listener.
 
 Behaviour
-- A broker tells in which of its directories replicas are (KIP-858); each has its own result.
-- Who is in a directory that is offline leads and is in sync no more.
+- A broker reports the directories of its replicas (KIP-858); each replica has its own result.
+- A replica in an offline directory no longer leads and is no longer in sync.
 - The whole request is refused for an older broker epoch (STALE_BROKER_EPOCH).
 """
 
@@ -23,7 +23,7 @@ _Response = AssignReplicasToDirsResponse
 
 
 def handle(request: AssignReplicasToDirsRequest, context: RequestContext) -> Answer:
-    """Take note of each replica's directory."""
+    """Record the directory of each replica."""
     try:
         broker = check_broker_epoch(context.state, request.broker_id, request.broker_epoch)
     except ControllerRefused as refused:

@@ -1,7 +1,7 @@
 """ListConfigResources: API key 74, versions 0 to 1.
 
 Behaviour
-- Topics and brokers are always listed; groups and client metrics where something is set for them.
+- Topics and brokers are always listed; groups and client metrics only if a config is set for them.
 - Without types in the request: all types.
 
 Version notes
@@ -19,7 +19,7 @@ _Resource = ListConfigResourcesResponse.ConfigResource
 
 
 def handle(request: ListConfigResourcesRequest, context: RequestContext) -> Answer:
-    """List the resources of the types that are asked for."""
+    """List the resources of the requested types."""
     wanted = set(request.resource_types) or set(KINDS)
     if context.api_version == 0:
         wanted = {int(ResourceType.CLIENT_METRICS)}

@@ -1,13 +1,14 @@
 """DescribeTopicPartitions: API key 75, versions 0 to 0.
 
 Behaviour
-- Topics come in the order of their names, a page of at most so many partitions at a time; the
-  cursor names the partition that the next page begins with.
-- No names stand for all topics.
+- Topics come in the order of their names, in pages with a limit of partitions; the cursor names the
+  first partition of the next page.
+- Without names all topics are meant.
 - A cursor outside of the named topics, or at a negative partition, makes the request invalid.
 
 Not done
-- Every replica is in sync: nobody is ever an eligible leader beside the ISR (KIP-966).
+- A standalone broker has all replicas in sync, so it never has an eligible leader beside the ISR
+  (KIP-966).
 """
 
 from harness.codec.error_code import ErrorCode
@@ -29,7 +30,7 @@ _Partition = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePart
 
 
 def handle(request: DescribeTopicPartitionsRequest, context: RequestContext) -> Answer:
-    """One page (class DescribeTopicPartitionsRequestHandler)."""
+    """Return one page (class DescribeTopicPartitionsRequestHandler)."""
     cluster, cursor = context.state.cluster, request.cursor
     names = {topic.name for topic in request.topics}
     if cursor is not None:

@@ -1,10 +1,10 @@
-"""Which operations a client may do. Without an authorizer: all that there are for a resource.
+"""The operations that a client may do. Without an authorizer: all operations of a resource.
 
-Source: classes AclOperation (the codes), AclEntry (which operations a resource has).
+Source: classes AclOperation (the codes), AclEntry (the operations of each resource).
 """
 
 NOT_ASKED = -(2**31)
-"""Stands in an answer whose request did not ask for operations."""
+"""The value in an answer to a request that did not ask for operations."""
 
 
 def _bits(*codes: int) -> int:

@@ -1,4 +1,4 @@
-"""What both ways to change configs have in common (class ConfigAdminManager)."""
+"""The common part of both requests that change configs (class ConfigAdminManager)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ _TWICE_IS_REFUSED = (3, 2)  # KAFKA-13552; before, what is asked last of a resou
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A resource and what to change of it."""
+    """A resource and its requested changes."""
 
     resource_type: int
     resource_name: str
@@ -42,13 +42,13 @@ class Asked:
 
     @property
     def has_unknown_operation(self) -> bool:
-        """Whether something is wanted that cannot be done with any config."""
+        """True if a change has an operation that no config allows."""
         return any(change.operation not in _OPERATIONS for change in self.changes)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """`types` can be changed this way; `by_key`: what is not named stays."""
+    """`types` are the types to change this way; `by_key`: configs that are not named stay."""
 
     types: frozenset[int]
     by_key: bool
@@ -61,9 +61,9 @@ ALTERED_WHOLE = Way(frozenset(KINDS) - {ResourceType.BROKER_LOGGER}, by_key=Fals
 def change_all(
     asked: Sequence[Asked], way: Way, context: RequestContext, *, validate_only: bool
 ) -> list[tuple[Asked, ConfigsRefused | None]]:
-    """Change each resource as asked for; tells for each why it was not.
+    """Change each resource as requested; return each with its refusal, None if it was changed.
 
-    In a cluster this is the controller: what one broker looks at itself was refused there.
+    In a cluster this is the controller: the broker itself has checked configs of one broker before.
     """
     if not context.state.like.since(*_TWICE_IS_REFUSED):
         asked = list({(each.resource_type, each.resource_name): each for each in asked}.values())
@@ -86,7 +86,7 @@ def change_all(
 def refused_here(
     asked: Sequence[Asked], way: Way, state: BrokerState, *, is_controller: bool = False
 ) -> list[ConfigsRefused | None]:
-    """What a broker refuses itself, resource by resource, before anything is carried out."""
+    """Return a broker's own refusals, resource by resource, before any change is made."""
     times = Counter((each.resource_type, each.resource_name) for each in asked)
     most = 1 if state.like.since(*_TWICE_IS_REFUSED) else len(asked)
     return [
@@ -100,7 +100,7 @@ def refused_here(
 def answers(
     results: Sequence[tuple[Asked, ConfigsRefused | None]], make: Callable[..., R]
 ) -> list[R]:
-    """The results as a response has them."""
+    """Return the results as a response has them."""
     return [
         make(
             error_code=ErrorCode.NONE if refusal is None else refusal.error,
@@ -147,7 +147,7 @@ def _refusal(
 
 
 def _wanted(kind: ConfigKind, asked: Asked, way: Way, state: BrokerState) -> Changed:
-    """What is set then. Raises ConfigsRefused."""
+    """Return the configs after the change. Raises ConfigsRefused."""
     if not way.by_key:
         return replaced(asked.changes)
     current = kind.current(state, asked.resource_name)

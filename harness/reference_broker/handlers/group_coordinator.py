@@ -1,4 +1,4 @@
-"""What all requests to a group's coordinator have in common."""
+"""The common part of all requests to a group coordinator."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,19 +17,19 @@ T = TypeVar("T")
 
 
 def problem_with_group(group_id: str, context: RequestContext) -> ErrorCode:
-    """An empty name is none; before the groups' internal topic exists this is no coordinator."""
+    """Return the error of an empty group id, or of a broker that is not the group's coordinator."""
     return problem_with_coordinator(group_id, context) if group_id else ErrorCode.INVALID_GROUP_ID
 
 
 def problem_with_coordinator(group_id: str, context: RequestContext) -> ErrorCode:
-    """NOT_COORDINATOR unless the broker leads the group's partition of the internal topic."""
+    """Return NOT_COORDINATOR unless the broker leads the group's __consumer_offsets partition."""
     partition = context.state.group_log.partition_of(group_id)
     is_here = partition is not None and partition.leading is not None
     return ErrorCode.NONE if is_here else ErrorCode.NOT_COORDINATOR
 
 
 def can_keep(group_id: str, context: RequestContext) -> bool:
-    """Whether enough replicas of the group's partition are in sync for something new."""
+    """True if enough replicas of the group's partition are in sync for a new record."""
     partition = context.state.group_log.partition_of(group_id)
     if partition is None or partition.leading is None:
         return False
@@ -39,9 +39,9 @@ def can_keep(group_id: str, context: RequestContext) -> bool:
 def answer_when_kept(
     group_id: str, answer: Message, refuse: Callable[[ErrorCode], Message], context: RequestContext
 ) -> Answer | Wait:
-    """Answer when what was written of the group is on all replicas in sync.
+    """Answer when all replicas in sync have the group's records.
 
-    What is not there in time is COORDINATOR_NOT_AVAILABLE, at another leader NOT_COORDINATOR.
+    The error is COORDINATOR_NOT_AVAILABLE after the timeout, NOT_COORDINATOR under another leader.
     """
     partition = context.state.group_log.partition_of(group_id)
     if partition is None:
@@ -71,7 +71,7 @@ _TOLD = {ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR}
 def answer_parked(
     group_id: str, parked: Parked[T], say: Callable[[T], Message], context: RequestContext
 ) -> Answer | Wait:
-    """Answer when the outcome is there. Others in the group may have theirs by now."""
+    """Answer when the outcome is there. Other members of the group may have theirs by now."""
     context.effects.append(GroupMoved(GroupId(group_id)))
 
     def attempt() -> Message | None:

@@ -1,4 +1,4 @@
-"""What a handler may decide, and what it is told."""
+"""The outcomes of a handler, and the context of its request."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 PartitionKey = tuple[UUID, PartitionIndex]
 WakeKey = PartitionKey | GroupId
-"""What a request waits for: a partition or a group."""
+"""The key that wakes a waiting request: a partition or a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Send this now.
 
-    `encoded` is the message at the request's version, where the same answer is given again and
-    again: such a message is never changed.
+    `encoded` is the message at the request's version, for an answer that is sent repeatedly: such a
+    message is never changed.
     """
 
     message: Message
@@ -36,7 +36,7 @@ class Answer:
 class NoAnswer:
     """The request asked for no response and was carried out.
 
-    The client has to wait for `throttle_ms` as if an answer had said so.
+    The client has to wait for `throttle_ms` as after an answer with that throttle time.
     """
 
     throttle_ms: int = 0
@@ -44,7 +44,7 @@ class NoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CloseConnection:
-    """The only way to tell this client that something is wrong."""
+    """The only way to report an error to this client."""
 
     reason: str
 
@@ -81,17 +81,17 @@ class ApiRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Advertised:
-    """What a listener serves, for as long as the broker runs, like which release."""
+    """The APIs that a listener serves for its whole life, and the emulated release."""
 
     apis: tuple[ApiRange, ...]
     like_release: str = ""
 
 
 class RequestContext(NamedTuple):
-    """All that a handler knows beside the message itself.
+    """All inputs of a handler beside the message itself.
 
-    `request_bytes` is the size of the request without its length. `effects` takes what the state
-    wants done, in order; it is done before the answer is sent. `role` is a controller's.
+    `request_bytes` is the size of the request without its length. `effects` collects the effects of
+    the state, in order; they happen before the answer is sent. `role` is a controller's.
     """
 
     api_version: int

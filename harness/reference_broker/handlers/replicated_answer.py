@@ -14,7 +14,7 @@ from harness.reference_broker.state.partition import Partition
 
 
 class Awaited(NamedTuple):
-    """A result that holds when all that are in sync have what is below `required`."""
+    """A result that holds when all replicas in sync have everything below `required`."""
 
     result: ProduceResponse.PartitionProduceResponse
     partition: Partition
@@ -26,7 +26,7 @@ def replicated_answer(
 ) -> Outcome:
     """Answer now if all is replicated, else wait for it.
 
-    What is not replicated in time is told as such, and stays in the log all the same.
+    Records that are not replicated in time get REQUEST_TIMED_OUT and stay in the log.
     """
     left = _unsettled(awaited)
     if not left:
@@ -46,7 +46,7 @@ def replicated_answer(
 
 
 def _unsettled(awaited: Sequence[Awaited]) -> list[Awaited]:
-    """Those that wait on; the others have their result."""
+    """Return those that still wait; the others get their result."""
     left = []
     for one in awaited:
         outcome = one.partition.replicated(one.required)
@@ -58,5 +58,5 @@ def _unsettled(awaited: Sequence[Awaited]) -> list[Awaited]:
 
 
 def _fail(result: ProduceResponse.PartitionProduceResponse, error: ErrorCode) -> None:
-    """The offset is told all the same, where the records are."""
+    """Set the error; the result still has the offset of the records."""
     result.error_code = error

@@ -24,7 +24,7 @@ class SeenPartition(NamedTuple):
 
 
 def seen_partition(registered: PartitionRegistration, context: RequestContext) -> SeenPartition:
-    """The leader, where it can be reached, and who cannot."""
+    """Return the leader, if it can be reached, and the replicas that cannot."""
     state, listener = context.state, context.listener
     offline: list[int] = [
         each for each in registered.replicas if state.endpoint_of(each, listener) is None
@@ -40,5 +40,5 @@ def seen_partition(registered: PartitionRegistration, context: RequestContext) -
 
 
 def any_broker(alive: Sequence[BrokerId], context: RequestContext) -> BrokerId:
-    """Who is named as the controller: any broker will pass on what is for it (KIP-590)."""
+    """Return any live broker as the controller: each forwards to the real one (KIP-590)."""
     return alive[below(len(alive), context.randomness)] if alive else NO_LEADER

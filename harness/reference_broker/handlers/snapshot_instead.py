@@ -1,4 +1,4 @@
-"""Who begins to read the metadata log below its start is told of a snapshot (KIP-630)."""
+"""The snapshot id for a reader that begins below the start of the metadata log (KIP-630)."""
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
@@ -9,7 +9,10 @@ from harness.reference_broker.state.fetch_reading import PartitionReading
 def tell_snapshot(
     part: FetchResponse.PartitionData, reading: PartitionReading, context: RequestContext
 ) -> None:
-    """Of the newest one, instead of the error. Source: KafkaRaftClient (validateOffsetAndEpoch)."""
+    """Replace the error by the newest snapshot id.
+
+    Source: KafkaRaftClient (validateOffsetAndEpoch).
+    """
     log, role = context.state.cluster.unlisted, context.role
     if log is None or role is None or reading.key[0] not in (log.name, log.topic_id):
         return

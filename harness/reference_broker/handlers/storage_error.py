@@ -1,4 +1,4 @@
-"""What readers are told of a log whose folder has failed. Source: KIP-112."""
+"""The error for readers of a log in a failed folder. Source: KIP-112."""
 
 from harness.codec.error_code import ErrorCode
 
@@ -6,7 +6,8 @@ _FIRST_FETCH_WITH_STORAGE_ERROR = 6
 
 
 def told_to_reader(error: ErrorCode, version: int) -> ErrorCode:
-    """Old ones look for another leader (class KafkaApis, maybeDownConvertStorageError)."""
+    """Return the error for a reader: old readers get one on which they look for another leader
+    (class KafkaApis, maybeDownConvertStorageError)."""
     if error is ErrorCode.KAFKA_STORAGE_ERROR and version < _FIRST_FETCH_WITH_STORAGE_ERROR:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     return error

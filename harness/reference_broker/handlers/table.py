@@ -1,6 +1,6 @@
-"""Which APIs there are. ApiVersions advertises exactly this table, or what a release had of it.
+"""The table of APIs. ApiVersions advertises exactly this table, or the part that a release had.
 
-An API that is not advertised is answered by closing the connection, as an unknown one.
+A request of an API that is not advertised closes the connection, like one of an unknown API.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ Handle = Callable[[Any, RequestContext], Outcome]
 
 @dataclass(frozen=True)
 class Registration:
-    """A served API: all that is advertised is served.
+    """A served API: all advertised versions are served.
 
-    ``module``: of this package. ``lowest_ever``: from this version on it can be served, to be like
-    a release that did.
+    ``module``: of this package. ``lowest_ever``: the lowest version that can be served, to emulate
+    a release that served it.
     """
 
     module: str
@@ -29,7 +29,7 @@ class Registration:
 
     @cached_property
     def handle(self) -> Handle:
-        """Imported when first asked for: a broker answers sooner after its start."""
+        """The module's function, imported on first use: a broker answers sooner after its start."""
         handle: Handle = import_module(f"{__package__}.{self.module}").handle
         return handle
 
@@ -37,7 +37,7 @@ class Registration:
 def _served(
     module: str, lowest: int, highest: int, *, lowest_ever: int | None = None
 ) -> Registration:
-    """The key is part of the module's name: ``api_KEY_name``."""
+    """Return the registration of a module; its name contains the key: ``api_KEY_name``."""
     ever = lowest if lowest_ever is None else lowest_ever
     return Registration(module, ApiRange(int(module.split("_")[1]), lowest, highest), ever)
 
@@ -83,7 +83,7 @@ _OF_BROKERS = (
 )
 
 _OF_MEMBERS = (_served("api_64_unregister_broker", 0, 0),)
-"""What a broker has in a cluster only."""
+"""The APIs that a broker has only in a cluster."""
 
 _ONLY_OF_CONTROLLERS = (
     _served("api_56_alter_partition", 0, 3),
@@ -96,7 +96,7 @@ _ONLY_OF_CONTROLLERS = (
 )
 
 FORWARDED = frozenset({19, 20, 33, 37, 43, 44, 45, 46, 49, 64})
-"""What a broker of a cluster passes on to the controller (KIP-590)."""
+"""The APIs that a broker of a cluster forwards to the controller (KIP-590)."""
 
 _LISTENED_TO = frozenset({1, 18, *FORWARDED})
 
@@ -106,20 +106,20 @@ def _by_key(*registrations: Registration) -> dict[int, Registration]:
 
 
 HANDLERS: Mapping[int, Registration] = _by_key(*_OF_BROKERS)
-"""Of a broker on its own."""
+"""The APIs of a standalone broker."""
 MEMBER_HANDLERS: Mapping[int, Registration] = {**HANDLERS, **_by_key(*_OF_MEMBERS)}
-"""Of a broker in a cluster."""
+"""The APIs of a broker in a cluster."""
 CONTROLLER_HANDLERS: Mapping[int, Registration] = {
     **{key: one for key, one in MEMBER_HANDLERS.items() if key in _LISTENED_TO},
     **_by_key(*_ONLY_OF_CONTROLLERS),
 }
-"""Of a controller's listener."""
+"""The APIs of a controller's listener."""
 
 
 def advertised_like(
     likeness: Likeness, handlers: Mapping[int, Registration] = HANDLERS
 ) -> tuple[ApiRange, ...]:
-    """What a node like this advertises; no other version is served, and not quite all of it."""
+    """Return the advertised versions. No other version is served, and not all of these."""
     if not likeness.release or handlers is CONTROLLER_HANDLERS:
         return tuple(one.advertised for one in handlers.values())
     found = []

@@ -1,4 +1,4 @@
-"""Answers about topics of which the broker refuses some and the group's coordinator does others."""
+"""Answers with some partitions refused by the broker and others by the group's coordinator."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar
@@ -11,7 +11,7 @@ class AboutPartition(Protocol):
 
 
 class TopicResult(Protocol):
-    """What an answer says of one topic."""
+    """The part of an answer about one topic."""
 
     partitions: list[Any]
 
@@ -22,7 +22,7 @@ P = TypeVar("P", bound=AboutPartition)
 
 
 def first_of_each(asked: Sequence[P], answered: Sequence[AboutPartition]) -> list[P]:
-    """Of partitions that are named again, and of those that have their answer, none."""
+    """Return the first entry of each partition that has no answer yet."""
     left: dict[int, P] = {}
     for part in asked:
         left.setdefault(part.partition_index, part)
@@ -32,7 +32,7 @@ def first_of_each(asked: Sequence[P], answered: Sequence[AboutPartition]) -> lis
 
 
 def merged(refused: dict[K, T], done: Sequence[T], key: Callable[[T], K]) -> list[T]:
-    """A topic once, what was refused of it first; as they are where nothing was refused.
+    """Return each topic once, refused partitions first; `done` as it is if none was refused.
 
     Source: classes OffsetCommitResponse and OffsetDeleteResponse, the method merge of each builder.
     """

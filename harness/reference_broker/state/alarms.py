@@ -1,4 +1,4 @@
-"""Deadlines by name, each with what has to be done then. Who owns them has no clock."""
+"""Deadlines by key, each with an action. The owner passes the time; nothing here has a clock."""
 
 import heapq
 from collections.abc import Callable, Hashable
@@ -24,13 +24,13 @@ class Alarms:
 
     @property
     def next_at(self) -> TimeMs | None:
-        """When the first of them is due; None without any."""
+        """Time of the earliest alarm; None if there is none."""
         while self._heap and not self._is_pending(self._heap[0]):
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
     def set(self, key: Hashable, at: TimeMs, action: Action) -> None:
-        """Call `action` at that time, instead of what was to be done for `key` until now."""
+        """Call `action` at that time; replace an earlier alarm of `key`."""
         number, self._next_number = self._next_number, self._next_number + 1
         self._pending[key] = (number, action)
         if len(self._heap) > 2 * len(self._pending) + _KEPT_STALE:
@@ -39,11 +39,14 @@ class Alarms:
         heapq.heappush(self._heap, (at, number, key))
 
     def cancel(self, key: Hashable) -> None:
-        """Forget the alarm of `key`, if there is one."""
+        """Remove the alarm of `key`, if there is one."""
         self._pending.pop(key, None)
 
     def ring(self, now: TimeMs) -> list[Hashable]:
-        """Do what is due, the earliest first; what this sets waits for the next time."""
+        """Run the actions that are due, the earliest first, and return their keys.
+
+        An alarm that an action sets waits for the next call.
+        """
         rung: list[Hashable] = []
         first_of_later = self._next_number
         set_meanwhile: list[tuple[TimeMs, int, Hashable]] = []

@@ -1,4 +1,4 @@
-"""A batch that may not be appended: the error that the producer gets."""
+"""Errors for a batch that the broker does not append."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from harness.codec.error_code import ErrorCode
 
 @dataclass(frozen=True, slots=True)
 class RecordProblem:
-    """One record that is at fault: its place in the batch, from 0, and why."""
+    """One invalid record: its position in the batch, from 0, and the reason."""
 
     batch_index: int
     message: str
 
 
 class AppendRefused(Exception):
-    """Nothing of the batch was appended.
+    """The broker has appended nothing of the batch.
 
-    `tells_log_start` follows Kafka: errors which its replica layer knows by class answer with
-    log start offset -1, all others with the real one. `message` is for the client, None where
-    Kafka sends none; `reason` is for our own log.
+    `tells_log_start` follows Kafka: for errors that its replica layer handles by class, the
+    response contains log start offset -1, for all others the real one. `message` is sent to the
+    client, None where Kafka sends none; `reason` is for our own log.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Taking a client's record bytes apart into batches, and writing the fields that are the broker's.
+"""Division of a client's record bytes into batches, and the batch fields that the broker writes.
 
 Source: classes ByteBufferLogInputStream and DefaultRecordBatch.
 """
@@ -17,7 +17,7 @@ from harness.codec.records import (
 )
 
 _UP_TO_MAGIC_BYTES = 17
-_SMALLEST_LENGTH = 14  # that of an empty message of format 0
+_SMALLEST_LENGTH = 14  # of an empty message of format 0
 _MAGIC_AT = 16
 _CRC_AT = 17
 _ATTRIBUTES_AT = 21
@@ -28,23 +28,23 @@ _OFFSET, _EPOCH = struct.Struct(">q"), struct.Struct(">i")
 
 
 class CorruptBatch(ValueError):
-    """The bytes cannot be taken for a batch at all."""
+    """Bytes that cannot be read as a batch at all."""
 
 
 class UnforeseenBytes(ValueError):
-    """Bytes that Kafka does not foresee in a message of format 0 or 1 (UNKNOWN_SERVER_ERROR)."""
+    """Bytes in a message of format 0 or 1 that Kafka does not handle (UNKNOWN_SERVER_ERROR)."""
 
 
 class InvalidMessage(ValueError):
-    """A message of format 0 or 1 that may not be as it is (INVALID_RECORD)."""
+    """An invalid message of format 0 or 1 (INVALID_RECORD)."""
 
 
 class NoSuchPosition(ValueError):
-    """An index leads to before the beginning of its segment: it is damaged."""
+    """A damaged index: it points to a position before the beginning of its segment."""
 
 
 def next_batch_size(records: bytes, position: int) -> int | None:
-    """The size in bytes of the batch at `position`, None when no whole batch follows.
+    """Return the size in bytes of the batch at `position`; None if no whole batch follows.
 
     Raises CorruptBatch for a length or magic that no batch has.
     """
@@ -57,9 +57,10 @@ def next_batch_size(records: bytes, position: int) -> int | None:
 
 
 def stored_size(records: bytes, position: int) -> int | None:
-    """The same of what is in a log already: no checksum covers the magic, and nobody looks at it.
+    """Return the size as `next_batch_size`, for bytes of a log: without a check of the magic.
 
-    Source: class FileLogInputStream. Raises CorruptBatch for a length that no batch has.
+    No checksum covers the magic. Source: class FileLogInputStream. Raises CorruptBatch for a length
+    that no batch has.
     """
     remaining = len(records) - position
     if remaining < LOG_OVERHEAD_BYTES:
@@ -74,7 +75,10 @@ def stored_size(records: bytes, position: int) -> int | None:
 
 
 def claimed_size(records: bytes) -> int:
-    """Of the first batch, by its header, whatever follows; more than there is where that is cut."""
+    """Return the size of the first batch according to its header.
+
+    It is larger than `records` if the batch is cut.
+    """
     if len(records) < LOG_OVERHEAD_BYTES:
         return LOG_OVERHEAD_BYTES
     (length,) = struct.unpack_from(">i", records, 8)
@@ -82,34 +86,34 @@ def claimed_size(records: bytes) -> int:
 
 
 def magic_of(records: bytes) -> int:
-    """The format of the first batch; of a damaged one it may be below 0."""
+    """Return the format of the first batch; for a damaged batch it may be below 0."""
     magic = records[_MAGIC_AT]
     return magic if magic < 0x80 else magic - 0x100
 
 
 def codec_of(records: bytes) -> int:
-    """The codec bits of the first batch, which is of format 2."""
+    """Return the codec bits of the first batch, which has format 2."""
     return records[_ATTRIBUTES_AT + 1] & CODEC_MASK
 
 
 def codec_of_message(message: bytes) -> int:
-    """The codec bits of a message of format 0 or 1."""
+    """Return the codec bits of a message of format 0 or 1."""
     return message[_ATTRIBUTES_OF_MESSAGE_AT] & CODEC_MASK
 
 
 def is_transactional(records: bytes) -> bool:
-    """Whether the first batch is whole enough to say so, of format 2, and does."""
+    """True if the first batch has a whole header of format 2 with the transactional bit."""
     is_batch = len(records) >= BATCH_HEADER_BYTES and records[_MAGIC_AT] == 2
     return is_batch and bool(records[_ATTRIBUTES_AT + 1] & TRANSACTIONAL)
 
 
 def base_offset_of(records: bytes) -> int:
-    """The base offset of the first batch."""
+    """Return the base offset of the first batch."""
     return int(struct.unpack_from(">q", records)[0])
 
 
 def checksum_is_right(batch: bytes) -> bool:
-    """Whether the batch is long enough for its header and its checksum fits."""
+    """True if the batch has a whole header and its checksum matches."""
     if len(batch) < BATCH_HEADER_BYTES:
         return False
     (stored,) = struct.unpack_from(">I", batch, _CRC_AT)
@@ -124,10 +128,10 @@ def with_broker_fields(
     append_time: int | None,
     max_timestamp: int,
 ) -> bytes:
-    """The batch, which has this header, as the leader stores it.
+    """Return the batch, which has this header, as the leader stores it.
 
-    The checksum does not cover offset and epoch; it is made anew only when the timestamp type or
-    the max timestamp changes, and attribute bits without a meaning are dropped then.
+    The checksum does not cover the base offset and the leader epoch. It is computed again only when
+    the timestamp type or the max timestamp changes; then undefined attribute bits are cleared.
     """
     had_append_time = bool(header.attributes & LOG_APPEND_TIME)
     log_append_time = append_time is not None
@@ -141,7 +145,7 @@ def with_broker_fields(
 def _with_time(
     batch: bytes, header: BatchHeader, is_append_time: bool, max_timestamp: int
 ) -> bytes:
-    """From the magic on."""
+    """Return the changed batch from the magic on."""
     stored = bytearray(batch)
     attributes = header.attributes & _DEFINED_BITS & ~LOG_APPEND_TIME
     attributes |= LOG_APPEND_TIME if is_append_time else 0

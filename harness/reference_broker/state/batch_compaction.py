@@ -1,8 +1,8 @@
 """One batch without the records that compaction removes.
 
-Offsets never change, so what is left of a batch has its first and its last offset, and with them
-its sequences. Source: classes MemoryRecords (filterTo), Cleaner (shouldRetainRecord) of Apache
-Kafka 3.9; KIP-98, KIP-534.
+Offsets never change: the rest of a batch keeps its first and last offset, and so its sequences.
+Source: classes MemoryRecords (filterTo), Cleaner (shouldRetainRecord) of Apache Kafka 3.9; KIP-98,
+KIP-534.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,11 +34,12 @@ _ALREADY_CHECKED_BYTES = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """What stays: the newest record of each key, up to `last_mapped`, and all behind that.
+    """The records that stay: up to `last_mapped` the newest of each key, and all later ones.
 
-    A record without a value stays until the horizon of its batch, `delete_retention_ms` from the
-    first compaction on that meets it. `producers` tells the last offset of each one's last batch,
-    which stays even when it is empty, or its epoch, whose markers do.
+    A tombstone stays until the delete horizon of its batch: `delete_retention_ms` after the first
+    compaction that reads it. `producers` contains the last offset of each producer's last batch;
+    that batch stays, even without records. For a producer without a batch it contains only the
+    epoch; markers of that epoch stay.
     """
 
     newest: Mapping[bytes, Offset]
@@ -49,7 +50,7 @@ class Survival:
 
 
 def keys_by_offset(batch: StoredBatch) -> list[tuple[Offset, bytes]]:
-    """Of all records that have a key; a marker has none.
+    """Return offset and key of all records that have a key; none for a marker.
 
     Raises CodecError for bytes that Kafka cannot read either.
     """
@@ -69,10 +70,11 @@ def keys_by_offset(batch: StoredBatch) -> list[tuple[Offset, bytes]]:
 def compacted(
     batch: StoredBatch, survival: Survival, *, is_over: bool = False
 ) -> StoredBatch | None:
-    """What is left of the batch: itself when nothing changes, None when nothing stays.
+    """Return the batch after compaction: itself if nothing changes, None if nothing stays.
 
-    `is_over`: it is of an aborted transaction, or the marker of one of which nothing else is left;
-    that stays until a horizon too. Raises CodecError as `keys_by_offset`.
+    `is_over`: the batch belongs to an aborted transaction, or is the marker of a transaction
+    without any other batch; such a marker also stays until a horizon. Raises CodecError as
+    `keys_by_offset`.
     """
     if magic_of(batch.data) < 2:
         return batch if _a_message_stays(batch, survival) else None
@@ -97,8 +99,12 @@ def _messages(batch: StoredBatch) -> list[tuple[int, int, bytes | None, bytes | 
 
 
 def _a_message_stays(batch: StoredBatch, survival: Survival) -> bool:
-    """Of a compressed message all that is in it stays with any of it; Kafka writes it anew. One
-    without a value stays for as long as its time says, as it has no horizon."""
+    """True if any message of the batch stays.
+
+    A compressed message stays whole if any of its inner messages stays; Kafka rewrites it instead.
+    A message without a value has no horizon: it stays for `delete_retention_ms` after its
+    timestamp.
+    """
 
     def stays(offset: int, time: int, key: bytes | None, value: bytes | None) -> bool:
         if offset > survival.last_mapped:
@@ -111,9 +117,9 @@ def _a_message_stays(batch: StoredBatch, survival: Survival) -> bool:
 
 
 def rewritten(data: bytes, kept: Sequence[int], new_horizon: int) -> bytes:
-    """The batch with only the records at these positions, perhaps none.
+    """Return the batch with only the records at these positions, perhaps none.
 
-    `new_horizon`: until when records without a value stay, where the batch does not say it yet.
+    `new_horizon` is the delete horizon for its tombstones, unless the batch already has one.
     """
     header = BatchHeader.read(data)
     made = _made_of(header, _columns(data, header), kept, new_horizon)
@@ -126,7 +132,7 @@ def _columns(data: bytes, header: BatchHeader) -> Columns:
 
 
 def _kept(header: BatchHeader, columns: Columns, survival: Survival) -> list[int]:
-    """The positions of the records that stay."""
+    """Return the positions of the records that stay."""
     horizon = _horizon_of(header)
     keeps_tombstones = horizon is None or survival.now < horizon
 
@@ -143,7 +149,7 @@ def _kept(header: BatchHeader, columns: Columns, survival: Survival) -> list[int
 
 
 def _kept_marker(header: BatchHeader, survival: Survival, *, is_over: bool) -> list[int]:
-    """As `_kept`, of a control batch."""
+    """Return the positions that stay, as `_kept`, for a control batch."""
     horizon = _horizon_of(header)
     is_gone = is_over and horizon is not None and horizon <= survival.now
     return [] if is_gone else list(range(header.record_count))
@@ -159,7 +165,7 @@ def _is_last_of_producer(header: BatchHeader, survival: Survival) -> bool:
 
 
 def _horizon_of(header: BatchHeader) -> int | None:
-    """Until when the batch's records without a value stay: it stands in place of its base time."""
+    """Return the delete horizon of the batch's tombstones; the base timestamp field contains it."""
     return header.base_timestamp if header.attributes & DELETE_HORIZON else None
 
 
@@ -171,7 +177,7 @@ def _made_of(
     *,
     has_horizon: bool = False,
 ) -> RecordBatch | None:
-    """None when the batch stays as it is. `has_horizon`: as one with tombstones has."""
+    """Return the new batch; None if it stays as it is. `has_horizon`: as if it had tombstones."""
     if not kept:
         return _emptied(header) if header.record_count else None
     known = _horizon_of(header)
@@ -210,7 +216,7 @@ def _records(columns: Columns, kept: Sequence[int], deltas: Sequence[int]) -> li
 
 
 def _emptied(header: BatchHeader) -> RecordBatch:
-    """The header alone: there is nothing to compress."""
+    """Return the header alone, uncompressed and without a delete horizon."""
     return RecordBatch(
         base_offset=header.base_offset,
         partition_leader_epoch=header.partition_leader_epoch,

@@ -1,4 +1,4 @@
-"""Everything that one broker knows, put together from its settings."""
+"""The whole state of one broker, built from its settings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _GROUPS_OUTLIVE_OFFSETS = (4, 0)  # the coordinator of KIP-848
 
 @dataclass(frozen=True, slots=True)
 class BrokerIdentity:
-    """How clients see this node. `cluster_id` is 22 characters of url-safe base64."""
+    """Ids and address of this node. `cluster_id` is 22 characters of url-safe base64."""
 
     broker_id: BrokerId
     host: str
@@ -59,7 +59,7 @@ class BrokerIdentity:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLimits:
-    """Settings that handlers ask for. `memory_bytes` is what the machine has for the log."""
+    """Settings that handlers read. `memory_bytes` is the memory that the machine has for logs."""
 
     auto_create_topics: bool
     delete_topics: bool
@@ -72,9 +72,9 @@ class BrokerLimits:
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """How an internal topic is created when its coordinator is first looked for.
+    """Settings of an internal topic, created when a client first looks for its coordinator.
 
-    There are no more replicas than brokers.
+    The topic gets no more replicas than there are brokers.
     """
 
     partition_count: int
@@ -83,7 +83,7 @@ class InternalTopic:
 
 
 class BrokerPlace(NamedTuple):
-    """Where a broker is for clients of one listener."""
+    """Address of a broker for clients of one listener."""
 
     host: str
     port: int
@@ -94,10 +94,10 @@ class BrokerPlace(NamedTuple):
 class BrokerState:
     """The state behind all handlers of one broker.
 
-    `client_metrics` and `group_configs` are what clients have given for each of them by name.
-    `is_member`: the controller is another node, and only it may change the metadata.
-    `write_metadata` takes records before they are applied: a controller's log. `effects` are to
-    be carried out that no request has asked for.
+    `client_metrics` and `group_configs` contain the configs that clients have set for each of them,
+    by name. `is_member`: another node is the controller, and only it may change the metadata.
+    `write_metadata` appends records to the log of a controller before they are applied. `effects`
+    are pending effects that no request has asked for.
     """
 
     identity: BrokerIdentity
@@ -127,22 +127,25 @@ class BrokerState:
         return self.cluster.host.brokers
 
     def take_effects(self) -> list[Effect]:
-        """What was left to do since the last call."""
+        """Return and clear the effects that are pending since the last call."""
         taken, self.effects = [*self.effects, *self.group_log.take_effects()], []
         return taken
 
     def change_metadata(self, records: Sequence[Message], now: TimeMs) -> None:
-        """Write what was decided, and do what it says."""
+        """Write the metadata records, where there is a log for them, and apply them."""
         if self.write_metadata is not None:
             self.effects += self.write_metadata(records, now)
         apply_records(self, records, now)
 
     def topic_config(self, overrides: Mapping[str, str]) -> TopicConfig:
-        """A topic's, with what it inherits here."""
+        """Return a topic's config: its overrides, and the defaults of this broker."""
         return TopicConfig.of(overrides, self.creation_defaults.topic_defaults, self.like)
 
     def endpoint_of(self, broker_id: int, listener: str) -> BrokerPlace | None:
-        """Where clients of a listener reach a broker; None while it may not be told to them."""
+        """Return a broker's address for clients of a listener.
+
+        None if the broker is unknown, is fenced or does not have that listener.
+        """
         registered = self.brokers.get(broker_id)
         if registered is None or registered.is_fenced or listener not in registered.listeners:
             return None
@@ -150,14 +153,14 @@ class BrokerState:
         return BrokerPlace(endpoint.host, endpoint.port, registered.rack)
 
     def reconfigure_topics(self) -> None:
-        """Have topics inherit what the broker is configured to do now."""
+        """Apply the broker's present defaults to all topics."""
         inherited = self.configs.inherited_by_topics()
         self.creation_defaults = replace(self.creation_defaults, topic_defaults=inherited)
         for topic in self.cluster.topics():
             topic.configure(topic.config.inheriting(inherited))
 
     def create_topic(self, plan: PlannedTopic, randomness: Randomness, now: TimeMs) -> Topic:
-        """Carry out what `plan_topic` found possible."""
+        """Create a topic that `plan_topic` has planned."""
         from harness.reference_broker.state.metadata_records import topic_records
 
         topic_id = random_uuid(randomness)
@@ -168,18 +171,18 @@ class BrokerState:
         return created
 
     def forget_topic(self, topic: Topic, now: TimeMs) -> None:
-        """Remove it with its data and with what groups committed of it."""
+        """Remove a topic with its data and its committed offsets."""
         self.committed_offsets.remove_topic(topic.name, now)
         self.forget_groups_at_once(now)
         self.effects.append(self.cluster.delete(topic))
 
     def delete_group(self, group: Group, now: TimeMs) -> None:
-        """Forget a group without members, and what it committed."""
+        """Remove a group without members, and its committed offsets."""
         self.committed_offsets.remove_group(group.group_id, now)
         self.groups.remove(group, now)
 
     def expire_offsets(self, now: TimeMs) -> None:
-        """Remove what groups committed too long ago, and groups without offsets and members."""
+        """Remove expired offsets of groups, and groups without offsets and members."""
 
         def age_since(group_id: str, place: Place, committed: CommittedOffset) -> TimeMs | None:
             group = self.groups.find(group_id)
@@ -191,7 +194,10 @@ class BrokerState:
         self._forget_groups(now)
 
     def forget_groups_at_once(self, now: TimeMs) -> None:
-        """After offsets were removed: the coordinator of before 4.0 waits for no check."""
+        """Remove groups without offsets and members right after a removal of offsets.
+
+        Only the coordinator before 4.0 does so; later ones wait for the next `expire_offsets`.
+        """
         if not self.like.since(*_GROUPS_OUTLIVE_OFFSETS):
             self._forget_groups(now)
 
@@ -203,7 +209,10 @@ class BrokerState:
                 self.groups.remove(group, now)
 
     def auto_create_topic(self, name: str, randomness: Randomness, now: TimeMs) -> None:
-        """Create a topic because somebody asked for it; one that may not exist is left out."""
+        """Create a topic that a client has asked for; do nothing if it may not exist.
+
+        A broker that is not the controller asks the controller by an effect.
+        """
         internal = self.internal_topics.get(name)
         wanted = (
             WantedTopic(name)
@@ -225,7 +234,7 @@ class BrokerState:
         self.create_topic(plan, randomness, now)
 
     def _creation_wanted(self, wanted: WantedTopic) -> CreationWanted:
-        """A broker's own settings say how, as it is the broker that asks the controller."""
+        """Return the request to the controller, with the defaults of this broker."""
         defaults = self.creation_defaults
         count, factor = wanted.partition_count, wanted.replication_factor
         given = {name: value for name, value in wanted.configs.items() if value is not None}
@@ -247,7 +256,7 @@ class InternalTopicSizes:
 
 
 def internal_topics_of(sizes: InternalTopicSizes) -> dict[str, InternalTopic]:
-    """The internal topics with the configs that Kafka gives them."""
+    """Return the internal topics with the configs that Kafka gives them."""
 
     def compacted(
         partitions: int, factor: int, segment_bytes: int, compression: str

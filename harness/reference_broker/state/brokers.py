@@ -23,7 +23,7 @@ CLIENT_LISTENER = "PLAINTEXT"
 
 
 class Endpoint(NamedTuple):
-    """Where a broker listens."""
+    """Host and port of a listener."""
 
     host: str
     port: int
@@ -33,8 +33,8 @@ class Endpoint(NamedTuple):
 class BrokerRegistration:
     """One incarnation of a broker. `listeners` are its endpoints by listener name.
 
-    A fenced one leads nothing and is not told to clients; `epoch` names the incarnation to others.
-    `directories` are those that have not failed.
+    A fenced broker leads no partition and is not returned to clients; `epoch` identifies the
+    incarnation to other nodes. `directories` are the log directories that have not failed.
     """
 
     broker_id: BrokerId
@@ -48,7 +48,7 @@ class BrokerRegistration:
 
     @classmethod
     def read(cls, record: RegisterBrokerRecord) -> BrokerRegistration:
-        """As a record tells it."""
+        """Return the registration that a record contains."""
         return cls(
             BrokerId(record.broker_id),
             record.broker_epoch,
@@ -61,7 +61,7 @@ class BrokerRegistration:
         )
 
     def changed(self, change: BrokerRegistrationChangeRecord) -> BrokerRegistration:
-        """What it is after a change."""
+        """Return the registration after a change."""
         changed = self
         if change.fenced in (FENCE, UNFENCE):
             changed = replace(changed, is_fenced=change.fenced == FENCE)
@@ -73,7 +73,7 @@ class BrokerRegistration:
 
 
 class Brokers:
-    """All that are registered, by id."""
+    """All registered brokers, by id."""
 
     __slots__ = ("_by_id",)
 
@@ -81,33 +81,33 @@ class Brokers:
         self._by_id: dict[BrokerId, BrokerRegistration] = {}
 
     def all(self) -> list[BrokerRegistration]:
-        """In the order of their ids."""
+        """Return all registrations in the order of their ids."""
         return [self._by_id[broker_id] for broker_id in sorted(self._by_id)]
 
     def alive(self, listener: str) -> Iterable[tuple[BrokerRegistration, Endpoint]]:
-        """Those that may be told to clients of this listener."""
+        """Yield the unfenced brokers that have this listener, each with its endpoint."""
         for one in self.all():
             if not one.is_fenced and listener in one.listeners:
                 yield one, one.listeners[listener]
 
     def get(self, broker_id: int) -> BrokerRegistration | None:
-        """The registration of a broker."""
+        """Return the registration of a broker; None if there is none."""
         return self._by_id.get(BrokerId(broker_id))
 
     def is_active(self, broker_id: int) -> bool:
-        """Whether a broker may lead and be in sync: registered, not fenced, not going away."""
+        """True if a broker may lead and be in sync: registered, unfenced, not shutting down."""
         one = self.get(broker_id)
         return one is not None and not one.is_fenced and not one.is_shutting_down
 
     def has_online(self, broker_id: int, directory: UUID) -> bool:
-        """Whether a broker can serve a replica that is there."""
+        """True if a broker can serve a replica in this log directory."""
         one = self.get(broker_id)
         return one is not None and is_online(directory, one.directories)
 
     def put(self, registration: BrokerRegistration) -> None:
-        """A new incarnation, or a changed one."""
+        """Add a new incarnation, or replace a registration by its changed form."""
         self._by_id[registration.broker_id] = registration
 
     def remove(self, broker_id: int) -> None:
-        """One that was unregistered."""
+        """Remove a broker that was unregistered."""
         self._by_id.pop(BrokerId(broker_id), None)

@@ -1,7 +1,7 @@
-"""Which batches of transactions compaction need not keep: those of aborted ones, and markers of
-transactions of which no batch is left.
+"""Batches of transactions that compaction need not keep.
 
-Source: class CleanedTransactionMetadata; KIP-98.
+These are the batches of aborted transactions, and markers of transactions of which no batch is
+left. Source: class CleanedTransactionMetadata; KIP-98.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class _Aborted:
 
 
 class CleanedTransactions:
-    """One pass over a log, which goes past its batches in their order.
+    """One pass over a log; `go_past` takes its batches in their order.
 
-    ``aborted``: what readers of these batches are told. ``kept`` is told of those that they have to
-    be told of still, when the pass is at their marker.
+    ``aborted`` are the aborted transactions that overlap these batches. ``kept`` is called, when
+    the pass is at the marker, with each of them that readers must still receive.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class CleanedTransactions:
         self._committed: set[ProducerId] = set()
 
     def go_past(self, batch: StoredBatch) -> bool:
-        """Whether nothing of this one, the next, is of use."""
+        """Take the next batch; return True if compaction need not keep it."""
         if magic_of(batch.data) < MAGIC_OF_BATCHES:
             return False
         while self._coming and self._coming[0].first_offset <= batch.last_offset:

@@ -1,4 +1,4 @@
-"""What clients may send and read in a second, and who is above it.
+"""Client quotas: rates of bytes and request time, and the throttle time of clients above them.
 
 Source: KIP-13, KIP-546, classes ClientQuotaControlManager and ClientQuotaManager.
 """
@@ -13,7 +13,7 @@ USER, CLIENT_ID, IP = "user", "client-id", "ip"
 PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE = "producer_byte_rate", "consumer_byte_rate"
 REQUEST_PERCENTAGE = "request_percentage"
 Entity = frozenset[tuple[str, str | None]]
-"""Types and names; no name stands for all that have no quota of their own."""
+"""Pairs of type and name; the name None is the default for all without a quota of their own."""
 
 _EVERYBODY = "ANONYMOUS"  # the user of every connection, as none is authenticated
 _LONGEST_WAIT_FOR_TIME_MS = 1_000
@@ -30,11 +30,11 @@ _OF_ADDRESSES: Mapping[str, int | None] = {"connection_creation_rate": _INT_MAX}
 
 
 class QuotaRefused(Exception):
-    """A quota that cannot be set; the message says why."""
+    """A quota that cannot be set; the message contains the reason."""
 
 
 class ClientQuotas:
-    """All quotas, and the byte rates of those who have one."""
+    """All quotas, and the measured rates of the clients that have one."""
 
     __slots__ = ("_next_check", "_quotas", "_rates")
 
@@ -45,11 +45,11 @@ class ClientQuotas:
 
     @property
     def rate_count(self) -> int:
-        """Of how many it is known what they sent, read or took."""
+        """Number of the measured rates."""
         return len(self._rates)
 
     def alter(self, entity: Entity, changes: Mapping[str, float | None]) -> None:
-        """Set what has a value, remove what has none; all was checked before."""
+        """Set the quotas that have a value, remove those with None. The caller has checked them."""
         quotas = self._quotas.setdefault(entity, {})
         for key, value in changes.items():
             if value is None:
@@ -60,11 +60,11 @@ class ClientQuotas:
             del self._quotas[entity]
 
     def all(self) -> Iterable[tuple[Entity, Mapping[str, float]]]:
-        """Who has quotas, and which."""
+        """Return the entities that have quotas, each with its quotas."""
         return self._quotas.items()
 
     def used(self, key: str, client_id: str | None, amount: float, now: TimeMs) -> int:
-        """What a client sent, read or took; returns for how many ms it has to wait."""
+        """Add an amount to the rate of a client; return the throttle time in ms."""
         found = self._limit(key, client_id or "") if self._quotas else None
         if found is None:
             return 0
@@ -75,27 +75,28 @@ class ClientQuotas:
         return rate.throttle_ms(limit, now)
 
     def worked(self, client_id: str | None, duration_ns: int, now: TimeMs) -> int:
-        """Time that a request has taken; returns for how many ms its client has to wait.
+        """Add the time that a request has taken; return the throttle time in ms.
 
-        The quota is a percentage of a thread's time (KIP-124), the wait a second at most.
+        The quota is a percentage of a thread's time (KIP-124). The throttle time is a second at
+        most.
         """
         percent = duration_ns * 100 / 1_000_000_000
         wait_ms = self.used(REQUEST_PERCENTAGE, client_id, percent, now)
         return min(wait_ms, _LONGEST_WAIT_FOR_TIME_MS)
 
     def most_bytes(self, key: str, client_id: str | None) -> int | None:
-        """More at once would always be above the quota; None without one."""
+        """Return the largest transfer that can be within the quota; None without a quota."""
         found = self._limit(key, client_id or "") if self._quotas else None
         return None if found is None else int(found[1] * (SAMPLES - 1))
 
     def _forget_idle(self, now: TimeMs) -> None:
-        """Clients give themselves names, and may do so anew for each request."""
+        """Drop idle rates: clients choose their client ids, and may change them at each request."""
         if now >= self._next_check:
             self._next_check = TimeMs(now + _CHECK_INTERVAL_MS)
             self._rates = {who: rate for who, rate in self._rates.items() if not rate.is_over(now)}
 
     def _limit(self, key: str, client_id: str) -> tuple[Entity, float] | None:
-        """The quota that counts for a client, and who shares it."""
+        """Return the entity that shares a client's quota, and the limit; None without a quota."""
         for quota_of, shared_by in _levels(client_id):
             limit = self._quotas.get(quota_of, {}).get(key)
             if limit is not None:
@@ -104,7 +105,7 @@ class ClientQuotas:
 
 
 def _levels(client_id: str) -> Iterator[tuple[Entity, Entity]]:
-    """Whose quota counts before whose (KIP-55), each with whom it is counted for."""
+    """Yield the entities by precedence of quotas (KIP-55), each with the entity that shares it."""
     for user in (_EVERYBODY, None):
         for client in (client_id, None):
             own = frozenset({(USER, _EVERYBODY), (CLIENT_ID, client_id)})
@@ -115,9 +116,9 @@ def _levels(client_id: str) -> Iterator[tuple[Entity, Entity]]:
 
 
 def check_entity(parts: list[tuple[str, str | None]]) -> Entity:
-    """The entity that these types and names stand for. Raises QuotaRefused."""
+    """Return the entity of these types and names. Raises QuotaRefused."""
     if not parts:
-        raise QuotaRefused("A quota needs somebody whom it is for.")
+        raise QuotaRefused("A quota needs a user, a client id or an ip.")
     for kind, name in parts:
         if kind not in (USER, CLIENT_ID, IP):
             raise QuotaRefused(f"There are no quotas for {kind}.")
@@ -125,7 +126,7 @@ def check_entity(parts: list[tuple[str, str | None]]) -> Entity:
             raise QuotaRefused(f"The name of a {kind} must not be empty.")
     kinds = {kind for kind, _ in parts}
     if IP in kinds and len(kinds) > 1:
-        raise QuotaRefused("A quota for an ip can be for nobody else.")
+        raise QuotaRefused("A quota for an ip cannot name a user or a client id.")
     for name in (name for kind, name in parts if kind == IP):
         if name is not None and not _is_address(name):
             raise QuotaRefused(f"{name} is no address, and no host that is known.")
@@ -133,7 +134,7 @@ def check_entity(parts: list[tuple[str, str | None]]) -> Entity:
 
 
 def _is_address(name: str) -> bool:
-    """Or a host's name; of those only one is known, as nobody is asked."""
+    """True for an IP address, and for "localhost": no other host name is resolved."""
     if name == "localhost":
         return True
     from ipaddress import ip_address
@@ -146,9 +147,9 @@ def _is_address(name: str) -> bool:
 
 
 def check_quota(entity: Entity, key: str, value: float, *, finite: bool = True) -> None:
-    """Raises QuotaRefused for a key that the entity does not have, or an impossible value.
+    """Raise QuotaRefused for a key that the entity does not have, or an impossible value.
 
-    `finite`: what is no number, or without end, is refused too.
+    `finite`: NaN and infinity are refused too.
     """
     known = _OF_ADDRESSES if any(kind == IP for kind, _ in entity) else _OF_CLIENTS
     if key not in known:

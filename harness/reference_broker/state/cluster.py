@@ -1,6 +1,6 @@
-"""The topics of the cluster. Only this file adds and removes them and their partitions.
+"""The topics of the cluster. Only this file adds and removes topics and their partitions.
 
-A broker knows all of them, and has replicas of some.
+A broker has the metadata of all topics, and replicas of some.
 """
 
 from __future__ import annotations
@@ -52,31 +52,31 @@ class Cluster:
         self._remembered = RememberedProducers()
 
     def topics(self) -> Iterable[Topic]:
-        """All of them, in the order of their creation."""
+        """Return all topics in the order of their creation."""
         return self._by_name.values()
 
     def partitions(self) -> Iterable[Partition]:
-        """Those of all topics."""
+        """Return the partitions of all topics."""
         return (partition for topic in self.topics() for partition in topic.partitions)
 
     def size_bytes(self) -> int:
-        """The size of all logs together."""
+        """Return the size of all logs together."""
         return sum(partition.log.size_bytes for partition in self.partitions())
 
     def named(self, name: str | None) -> Topic | None:
-        """The topic of that name."""
+        """Return the topic of that name; None if there is none."""
         if self.unlisted is not None and self.unlisted.name == name:
             return self.unlisted
         return None if name is None else self._by_name.get(name)
 
     def with_id(self, topic_id: UUID) -> Topic | None:
-        """The topic of that id."""
+        """Return the topic of that id; None if there is none."""
         if self.unlisted is not None and self.unlisted.topic_id == topic_id:
             return self.unlisted
         return self._by_id.get(topic_id)
 
     def colliding_with(self, name: str) -> str | None:
-        """An existing name that metrics could not tell from `name`."""
+        """Return an existing name that is the same as `name` in metrics; None without one."""
         return next(iter(self._by_form.get(collision_form(name), ())), None)
 
     def create(
@@ -87,7 +87,7 @@ class Cluster:
         replicas: tuple[BrokerId, ...],
         randomness: Randomness,
     ) -> Topic:
-        """Add a topic whose partitions all have these replicas, or the host's alone."""
+        """Add a topic. All its partitions have these replicas, or only the host without any."""
         topic = self.add_topic(name, random_uuid(randomness), config)
         replicas = replicas or (self.host.own,)
         for index in range(partition_count):
@@ -96,11 +96,11 @@ class Cluster:
         return topic
 
     def add_topic(self, name: str, topic_id: UUID, config: TopicConfig) -> Topic:
-        """Add a topic without partitions; its name was found legal and free before."""
+        """Add a topic without partitions; the caller has checked its name (legal, not in use)."""
         topic = Topic(name, topic_id, config, partitions=[])
         self._by_name[name] = topic
         self._by_id[topic_id] = topic
-        # Topics of one request may collide: they are held against those before it only.
+        # Topics of one request may collide: they are compared with earlier topics only.
         self._by_form.setdefault(collision_form(name), []).append(name)
         return topic
 
@@ -108,7 +108,7 @@ class Cluster:
         self, topic: Topic, index: PartitionIndex, registration: PartitionRegistration, now: TimeMs
     ) -> Partition:
         """Add the next partition, which is empty."""
-        # Not at the start: what reads records is a fifth of all that would be imported there.
+        # Not at the start: the code that reads records is a fifth of all imports there.
         from harness.reference_broker.state.partition import Partition
 
         assert index == len(topic.partitions)

@@ -7,12 +7,12 @@ from harness.codec.definition import ZERO_UUID
 from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 
 Place = tuple[str, PartitionIndex]
-"""A partition by its topic's name."""
+"""Topic name and partition index."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedOffset:
-    """`expires_at`: the client said how long it is to be kept, None for the broker's retention."""
+    """A committed offset. `expires_at`: the client set a retention; None: the broker's counts."""
 
     offset: Offset
     leader_epoch: LeaderEpoch

@@ -1,7 +1,8 @@
-"""What groups committed: an offset for each partition, until it expires or is removed.
+"""Committed offsets of groups: one for each partition, until it expires or is removed.
 
-Source: classes OffsetMetadataManager and OffsetExpirationConditionImpl; KIP-211. Whether a group
-may commit, and since when its offsets may expire, is its members' matter and comes as an argument.
+Source: classes OffsetMetadataManager and OffsetExpirationConditionImpl; KIP-211. The members of a
+group determine if it may commit, and since when its offsets may expire: that is checked elsewhere,
+and passed as an argument.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _EMPTY: Mapping[Place, CommittedOffset] = {}
 
 @dataclass(frozen=True, slots=True)
 class OffsetLimits:
-    """offsets.retention.minutes, offset.metadata.max.bytes.
+    """The settings offsets.retention.minutes and offset.metadata.max.bytes.
 
-    `memory_bytes`: what all offsets may take, roughly; this is no setting of Kafka's.
+    `memory_bytes` limits the estimated memory of all offsets; Kafka has no such setting.
     """
 
     retention_ms: int
@@ -34,10 +35,10 @@ class OffsetLimits:
 
 
 class CommittedOffsets:
-    """The offsets of all groups; a group without any is not in here.
+    """The offsets of all groups; a group without offsets has no entry.
 
-    What the oldest clients put aside is what others have in ZooKeeper: it is read by them alone.
-    What is kept and forgotten is written to the log.
+    The oldest clients (OffsetCommit 0) have their offsets apart, as in ZooKeeper: only they read
+    them. Every other change is written to the log.
     """
 
     __slots__ = ("_aside", "_by_group", "_limits", "_log", "_room")
@@ -51,28 +52,31 @@ class CommittedOffsets:
 
     @property
     def retention_ms(self) -> int:
-        """The broker's."""
+        """The broker's retention of offsets."""
         return self._limits.retention_ms
 
     def of_group(self, group_id: str) -> Mapping[Place, CommittedOffset]:
-        """All of one group, in the order of their first commits."""
+        """Return all offsets of one group, in the order of their first commits."""
         return self._by_group.get(group_id, _EMPTY)
 
     def has_any(self, group_id: str) -> bool:
-        """Whether the group committed something that is still there."""
+        """True if the group has a committed offset."""
         return group_id in self._by_group
 
     def takes_metadata(self, metadata: str | None) -> bool:
-        """Whether it is short enough; Kafka counts UTF-16 units."""
+        """True if the metadata is short enough; Kafka counts UTF-16 units."""
         units = len((metadata or "").encode("utf-16-le", "surrogatepass")) // 2
         return units <= self._limits.metadata_characters
 
     def has_room_for(self, group_id: str, metadata: Iterable[str | None], now: TimeMs) -> bool:
-        """Whether so many offsets may be committed, each with its metadata."""
+        """Reserve memory for so many offsets with their metadata; False if there is not enough."""
         return self._room.take(_size_of(group_id, metadata), now)
 
     def commit(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
-        """The latest counts, whatever its offset; False when they are too much at once."""
+        """Store offsets; the latest commit counts, even if its offset is lower.
+
+        Return False if they are too many for one batch.
+        """
         if not self._log.keep_commits(group_id, commits, now):
             return False
         if commits:
@@ -80,31 +84,31 @@ class CommittedOffsets:
         return True
 
     def restore(self, group_id: str, offsets: Mapping[Place, CommittedOffset]) -> None:
-        """All of one group, as they were read from the log."""
+        """Set all offsets of one group, as they were read from the log."""
         self._by_group[group_id] = dict(offsets)
 
     def drop(self, group_id: str) -> None:
-        """Another broker keeps them: nothing is written of that."""
+        """Forget a group that another broker coordinates now; write nothing to the log."""
         self._by_group.pop(group_id, None)
 
     def commit_aside(self, group_id: str, place: Place, offset: Offset) -> None:
-        """Instead of what is there; it does not expire."""
+        """Store an offset apart from the others, instead of an earlier one; it does not expire."""
         self._aside.setdefault(group_id, {})[place] = offset
 
     def put_aside(self, group_id: str) -> Mapping[Place, Offset]:
-        """All of one group."""
+        """Return all offsets of one group that are stored apart."""
         return self._aside.get(group_id, {})
 
     def remove(self, group_id: str, place: Place, now: TimeMs) -> None:
-        """Forget one, if it is there."""
+        """Remove one offset, if there is one."""
         self._keep(group_id, lambda found, _: found != place, now)
 
     def remove_group(self, group_id: str, now: TimeMs) -> None:
-        """Forget all of a group."""
+        """Remove all offsets of a group."""
         self._keep(group_id, lambda *_: False, now)
 
     def remove_topic(self, topic: str, now: TimeMs) -> None:
-        """The topic is gone, for every group."""
+        """Remove the offsets of a deleted topic from every group."""
         for group_id in list(self._by_group):
             self._keep(group_id, lambda found, _: found[0] != topic, now)
 
@@ -113,9 +117,9 @@ class CommittedOffsets:
         now: TimeMs,
         age_since: Callable[[str, Place, CommittedOffset], TimeMs | None],
     ) -> None:
-        """Forget what is too old.
+        """Remove expired offsets.
 
-        `age_since` says when an offset's retention began, None while it must stay.
+        `age_since` returns the time at which an offset's retention began; None while it must stay.
         """
         for group_id in list(self._by_group):
 
@@ -152,6 +156,6 @@ class CommittedOffsets:
 
 
 def _size_of(group_id: str, metadata: Iterable[str | None]) -> int:
-    """Of one group's offsets, with the group that is there for them."""
+    """Return the estimated bytes of one group's offsets, and of the group that exists for them."""
     offsets = sum(PER_THING_BYTES + len(text or "") for text in metadata)
     return 2 * PER_THING_BYTES + len(group_id) + offsets

@@ -1,4 +1,4 @@
-"""Configuration names with their types, defaults and limits, and how their text is read."""
+"""Names of configurations with their types, defaults and limits, and the parsing of their text."""
 
 import math
 import re
@@ -23,17 +23,17 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 class ConfigError(ValueError):
-    """A configuration name or value that cannot be used; the message says which and why."""
+    """A configuration name or value that cannot be used; the message contains it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigDefinition:
     """One configuration: `default` is text, as a user would write it.
 
-    `broker_setting` names the broker setting that gives a topic its default, if there is one.
-    `also` is a value outside the limits that is legal all the same. `pattern` is a regular
-    expression for the whole text. `since` is the first release of Kafka that has it so, `until`
-    the first one that no longer has.
+    `broker_setting` is the name of the broker setting that gives a topic its default, if there is
+    one. `also` is a value outside the limits that is legal as well. `pattern` is a regular
+    expression for the whole text. `since` is the first release of Kafka with this definition,
+    `until` the first one without it.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ConfigDefinition:
     until: tuple[int, ...] | None = None
 
     def parse(self, text: str) -> ConfigValue:
-        """The typed value of `text`. Raises ConfigError when it is no value of this type."""
+        """Return the typed value of `text`. Raises ConfigError if it has no value of this type."""
         value = _READERS[self.type](self, text.strip(_BLANKS))
         self._check_limits(value, text)
         if self.pattern is not None and text and not re.fullmatch(self.pattern, text.strip()):
@@ -57,7 +57,7 @@ class ConfigDefinition:
         return value
 
     def shown(self, text: str) -> str:
-        """`text` as clients are shown it: as its type is written, each item of a list once."""
+        """Return `text` as clients receive it: in its type's form, each item of a list once."""
         value = self.parse(text)
         if isinstance(value, bool):
             return str(value).lower()
@@ -87,7 +87,7 @@ class ConfigDefinition:
 
 
 def _as_java_writes(value: float) -> str:
-    """Java turns to an exponent earlier than Python."""
+    """Return a double as Java prints it: Java changes to an exponent earlier than Python."""
     if not math.isfinite(value) or value == 0 or 1e-3 <= abs(value) < 1e7:
         return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(repr(value), repr(value))
     from decimal import Decimal

@@ -1,7 +1,8 @@
-"""How much one request may create: more fails as a whole, before or while it is worked out.
+"""Limits for the creations of one request: a larger request fails as a whole.
 
-Source: class ReplicationControlManager (validateTotalNumberOfPartitions), class BoundedList;
-the bound is QuorumController.MAX_RECORDS_PER_USER_OP.
+It fails before the broker plans the changes, or during that. Source: class
+ReplicationControlManager (validateTotalNumberOfPartitions), class BoundedList; the bound is
+QuorumController.MAX_RECORDS_PER_USER_OP.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,10 @@ _MOST = 10_000
 
 
 def check_partitions_asked(counts: Iterable[int]) -> None:
-    """The partitions that a request asks for, sound or not; what is not above 0 does not count."""
+    """Raise CreationRefused if a request asks for too many partitions.
+
+    Partitions of invalid topics count too; a count that is not above 0 does not.
+    """
     if sum(count for count in counts if count > 0) > _MOST:
         raise CreationRefused(
             ErrorCode.POLICY_VIOLATION, f"A request may ask for {_MOST} partitions at most."
@@ -21,7 +25,10 @@ def check_partitions_asked(counts: Iterable[int]) -> None:
 
 
 def check_changes(counts: Iterable[int]) -> None:
-    """The changes that a request makes: one for each topic, partition and config."""
+    """Raise CreationRefused if a request makes too many changes.
+
+    Each topic, each partition and each config is one change.
+    """
     if sum(counts) > _MOST:
         raise CreationRefused(
             ErrorCode.POLICY_VIOLATION, f"A request may make {_MOST} changes at most."

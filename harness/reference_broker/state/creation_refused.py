@@ -1,10 +1,10 @@
-"""Why a topic, or more partitions of it, may not be created."""
+"""Errors for a topic, or partitions of a topic, that the controller does not create."""
 
 from harness.codec.error_code import ErrorCode
 
 
 class CreationRefused(Exception):
-    """The error and its text for the client."""
+    """A refused creation, with the error code and the message for the client."""
 
     def __init__(self, error: ErrorCode, message: str) -> None:
         super().__init__(message)
@@ -13,8 +13,8 @@ class CreationRefused(Exception):
 
 
 class ConfigsWithoutValue(CreationRefused):
-    """Configs are given as null, for which releases have had different errors."""
+    """Configs with null values, for which releases have returned different errors."""
 
 
 class SenselessValue(CreationRefused):
-    """A config that there is has a value that it cannot have."""
+    """An existing config has an invalid value."""

@@ -1,9 +1,9 @@
-"""Stored batches as the message sets that old consumers read.
+"""Conversion of stored batches to the message sets that old consumers read.
 
-The length of an answer is settled before all of it is converted. So what converted data lack is
-filled up with one message that says it is longer than the answer: a reader takes it for cut off
-and asks again from there. Source: classes LazyDownConversionRecords and
-LazyDownConversionRecordsSend of Apache Kafka 3.9 (KIP-283).
+The length of a response is fixed before all of it is converted. Where the converted data is
+shorter, the broker fills the rest with the beginning of a message that is longer than the response:
+a consumer takes that message for cut off and fetches from there again. Source: classes
+LazyDownConversionRecords and LazyDownConversionRecordsSend of Apache Kafka 3.9 (KIP-283).
 """
 
 import struct
@@ -22,11 +22,11 @@ from harness.reference_broker.state.fetch_reading import PartitionReading
 
 _CHUNK_BYTES = 128 * 1024
 _ALREADY_CHECKED_BYTES = 2**31 - 1
-_FILL = struct.Struct(">qi")  # offset and length of the message that is never there
+_FILL = struct.Struct(">qi")  # offset and length of the message that is only begun
 
 
 def magic_for(api_version: int) -> int | None:
-    """The newest format that a fetch of this version may get; None: as it is stored."""
+    """Return the newest format that a fetch of this version may get; None: the stored format."""
     if api_version <= 1:
         return 0
     return 1 if api_version <= 3 else None
@@ -34,7 +34,7 @@ def magic_for(api_version: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ConversionRules:
-    """Of a topic: whether it `stores_zstd` whatever it is sent, whether it may be converted."""
+    """Rules of a topic: it `stores_zstd` whatever producers send; it `may_convert` batches."""
 
     stores_zstd: bool = False
     may_convert: bool = True
@@ -43,12 +43,12 @@ class ConversionRules:
 def as_message_sets(
     reading: PartitionReading, magic: int, fetch_offset: int, rules: ConversionRules
 ) -> PartitionReading:
-    """The reading with its batches converted if any is newer, or an error instead of it.
+    """Return the reading with its batches converted if any is newer, or with an error.
 
-    UNSUPPORTED_COMPRESSION_TYPE: a batch in zstd has no old form. Behind others it is left for the
-    next fetch; as the first, or on a topic that stores zstd, the reader gets the error.
-    UNSUPPORTED_VERSION: something is newer than the reader, and the topic forbids to convert it.
-    CORRUPT_MESSAGE: what comes first is damaged, which its old form would hide.
+    UNSUPPORTED_COMPRESSION_TYPE: a batch in zstd has no old form. After other batches it is left
+    for the next fetch; if it is the first, or the topic stores zstd, the reader gets the error.
+    UNSUPPORTED_VERSION: a batch is newer than the reader's format, and the topic forbids
+    conversion. CORRUPT_MESSAGE: the first batch is damaged, and its old form would hide that.
     """
     if reading.error is not ErrorCode.NONE:
         return reading
@@ -71,7 +71,7 @@ def as_message_sets(
 
 
 def _entries(records: bytes) -> list[bytes]:
-    """Batches, or messages of an older format."""
+    """Return the batches, or the messages of an older format."""
     found, position = [], 0
     while (size := next_batch_size(records, position)) is not None:
         found.append(records[position : position + size])
@@ -80,7 +80,7 @@ def _entries(records: bytes) -> list[bytes]:
 
 
 def _converted(entries: Sequence[bytes], read_bytes: int, magic: int, fetch_offset: int) -> bytes:
-    """`read_bytes` is what was read of the log, a last batch that is cut included."""
+    """Return the converted data. `read_bytes`: the size of the read, a last cut batch included."""
     first, behind_first = b"", 0
     for entry in entries:
         behind_first += 1
@@ -101,7 +101,7 @@ def _converted(entries: Sequence[bytes], read_bytes: int, magic: int, fetch_offs
 
 
 def _fill(size_bytes: int) -> bytes:
-    """The beginning of a message that does not end within the answer."""
+    """Return the beginning of a message that does not end within the response."""
     begun = _FILL.pack(-1, max(size_bytes + 1, BATCH_HEADER_BYTES)) + bytes(size_bytes)
     return begun[:size_bytes]
 
@@ -111,7 +111,7 @@ def _as_magic(entries: bytes, magic: int, fetch_offset: int) -> bytes:
 
 
 def _chunks(entries: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """Batches that are converted together: 128 KiB, or one that is larger."""
+    """Yield groups of batches to convert together: up to 128 KiB, or one larger batch."""
     chunk: list[bytes] = []
     chunk_bytes = 0
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Reading many partitions for one fetch, in order, within its limits. No record is looked at.
+"""Reads of many partitions for one fetch, in order, within its limits. No record is decoded.
 
 Source: class ReplicaManager (readFromLog, fetchMessages); KIP-74, KIP-320, KIP-595.
 """
@@ -24,7 +24,7 @@ from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.producer_states import AbortedTransaction
 from harness.reference_broker.state.read_replica import preferred_replica
 
-_NO_LEADER_EPOCH = -1  # and whatever is less, other than in ListOffsets
+_NO_LEADER_EPOCH = -1  # and every lower value, other than in ListOffsets
 
 
 _FUTURE_REPLICA = -3  # of a broker that moves a log to another directory
@@ -32,11 +32,11 @@ _FUTURE_REPLICA = -3  # of a broker that moves a log to another directory
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What a fetch request says for all its partitions together.
+    """Fields of a fetch request that apply to all its partitions.
 
-    `replica_id` is the follower's, negative for consumers; `broker_epoch` says which incarnation
-    it is, -1 does not. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a
-    follower may answer a consumer too (KIP-392).
+    `replica_id` is the follower's, negative for consumers; `broker_epoch` is its incarnation, -1 if
+    not sent. `is_hard`: even the first batch is cut (before KIP-74). `may_follow`: a follower may
+    answer a consumer too (KIP-392).
     """
 
     min_bytes: int
@@ -50,27 +50,27 @@ class FetchLimits:
 
     @property
     def from_replica(self) -> bool:
-        """Whether a follower asks: the leader learns from it what is replicated."""
+        """True if a follower fetches; the leader learns from it how far records are replicated."""
         return self.replica_id >= 0
 
     @property
     def reads_log_end(self) -> bool:
-        """Whether what is not committed is read too."""
+        """True if the fetch reads records that are not committed too."""
         return self.from_replica or self.replica_id == _FUTURE_REPLICA
 
     @property
     def leader_only(self) -> bool:
-        """Whether only the leader may answer."""
+        """True if only the leader may answer."""
         return self.from_replica or (not self.may_follow and self.replica_id != _FUTURE_REPLICA)
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionReading:
-    """What was read of one partition; -1 where an error leaves it unknown.
+    """Result of a read of one partition; -1 for fields that an error leaves unknown.
 
-    `diverging`: where the reader's log and this one part, the last common epoch ends here
-    (KIP-595). `preferred`: to whom the reader is sent instead. `is_old`: it was read of a segment
-    that is not appended to any more.
+    `diverging`: the log differs from the reader's; the last common epoch and its end in this log
+    (KIP-595). `preferred`: the replica from which the consumer must read instead. `is_old`: the
+    records come from a segment that is not appended to any more.
     """
 
     key: FetchKey
@@ -89,7 +89,10 @@ class PartitionReading:
 def find_partition(
     cluster: Cluster, key: FetchKey, known_name: str | None = None
 ) -> Partition | ErrorCode:
-    """The partition that a fetch names by topic name or by id; `known_name` as it was resolved."""
+    """Return the partition that a fetch names by topic name or by id, or an error.
+
+    `known_name` is the topic name that the id stood for earlier.
+    """
     named, index = key
     if isinstance(named, str):
         topic, unknown = cluster.named(named), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -113,7 +116,7 @@ _UNREADABLE = {
     UnforeseenBytes: ErrorCode.UNKNOWN_SERVER_ERROR,
     OSError: ErrorCode.KAFKA_STORAGE_ERROR,
 }
-"""After a clean end nobody looks at what is in a log, before it is read."""
+"""Errors for damaged logs: after a clean shutdown only a read notices the damage."""
 
 
 def read_partitions(
@@ -124,12 +127,12 @@ def read_partitions(
     *,
     lends: bool = False,
 ) -> list[PartitionReading]:
-    """Fill partitions in order until max_bytes are used up; the first batch always fits.
+    """Read partitions in order until max_bytes are used up; the first batch always fits.
 
-    With `lends` records may be LentBytes, for who sends them before anything else is done.
+    With `lends` records may be LentBytes: the caller must send them before it does anything else.
 
-    Partitions that do not exist come last, those of unknown ids before the others (class
-    KafkaApis, handleFetchRequest).
+    Partitions that do not exist come last, those of unknown ids before the others (class KafkaApis,
+    handleFetchRequest).
     """
     readings: list[PartitionReading] = []
     unknown: list[PartitionReading] = []
@@ -159,11 +162,12 @@ def read_partitions(
 def is_complete(
     readings: list[PartitionReading], limits: FetchLimits, missing_at_start: frozenset[FetchKey]
 ) -> bool:
-    """Whether a fetch may be answered before its time is over.
+    """True if the broker may answer a fetch before its deadline.
 
-    What was missing when it came does not end its wait for the others (class KafkaApis sorts it
-    out before anything is read); what goes missing meanwhile does, like every other error. Nor
-    does a segment grow that is not appended to (class DelayedFetch).
+    A partition that was missing when the fetch arrived does not end the wait for the others (class
+    KafkaApis excludes it before it reads); one that goes missing later does, like every other
+    error. So does a segment that is not appended to any more, since it cannot grow (class
+    DelayedFetch).
     """
     if any(
         r.is_old
@@ -179,7 +183,7 @@ def is_complete(
 def _sent_elsewhere(
     partition: Partition, want: WantedPartition, limits: FetchLimits, now: TimeMs
 ) -> PartitionReading | None:
-    """Nothing is read for whom another replica is nearer to."""
+    """Return a reading that only names a replica nearer to the consumer; None without one."""
     if not limits.rack or limits.from_replica:
         return None
     preferred = preferred_replica(partition, limits.rack, want.fetch_offset, now)
@@ -227,7 +231,7 @@ def _read(
     stable, committed = last_stable_offset(partition), limits.read_committed
     upto = log.end_offset if limits.reads_log_end else stable if committed else high_watermark
     if limit_bytes < 0 and offset < upto:
-        # Kafka does not foresee it (class LogSegment, read).
+        # Kafka does not handle it (class LogSegment, read).
         return PartitionReading(want.key, ErrorCode.UNKNOWN_SERVER_ERROR)
     segment_end = partition.segment_end(offset)
     unstable = first_unstable(partition) if upto < high_watermark else None
@@ -239,7 +243,7 @@ def _read(
         records = read(offset, limit_bytes, may_exceed and not limits.is_hard, end)
     is_cut = isinstance(records, bytes) and claimed_size(records) > limit_bytes
     if is_cut and not (limits.is_hard or may_exceed):
-        records = b""  # no batch fits in, and somebody else was served
+        records = b""  # no batch fits in, and an earlier partition has records
     return PartitionReading(
         want.key,
         high_watermark=high_watermark,
@@ -275,7 +279,10 @@ def note_follower(
     limits: FetchLimits,
     now: TimeMs,
 ) -> list[Effect]:
-    """Learn from what a follower asked for what it has; what it was told does not know that yet."""
+    """Note how far a follower has replicated, by the offsets that it fetches from.
+
+    The records that this fetch returns are not included: the follower does not have them yet.
+    """
     read = {one.key for one in readings if one.error is ErrorCode.NONE and one.diverging is None}
     effects: list[Effect] = []
     for want in wanted:

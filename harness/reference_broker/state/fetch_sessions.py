@@ -1,7 +1,7 @@
-"""Incremental fetch sessions: what a client asked for and was told last (KIP-227).
+"""Incremental fetch sessions: the partitions of a client and the values sent last (KIP-227).
 
-Source: class FetchSession and its cache. A session lives until its client closes it, forgets its
-last partition, or a newcomer that counts more needs the place.
+Source: class FetchSession and its cache. A session lives until its client closes it or forgets its
+last partition, or until a new session of higher rank needs the slot.
 """
 
 from collections.abc import Collection, Iterable
@@ -26,10 +26,11 @@ FetchKey = tuple[str | UUID, int]
 
 @dataclass(frozen=True, slots=True)
 class WantedPartition:
-    """What a fetch asks of one partition.
+    """Fetch parameters of one partition.
 
-    `known_name` is the name that a topic id stood for when it was asked for: a session notices by
-    it that the topic is gone or another one. `log_start_offset` is a follower's.
+    `known_name` is the topic name that the topic id stood for when the client added the partition:
+    with it a session notices that the topic was deleted or is another one. `log_start_offset` is a
+    follower's.
     """
 
     key: FetchKey
@@ -43,7 +44,7 @@ class WantedPartition:
 
 @dataclass(slots=True)
 class _Told:
-    """What the client heard last of one partition; -1 makes the next answer news."""
+    """The values of one partition that were sent last; with -1 the next response includes it."""
 
     wanted: WantedPartition
     high_watermark: int = -1
@@ -52,9 +53,9 @@ class _Told:
 
 @dataclass(slots=True)
 class FetchSession:
-    """The partitions of one session, in the order in which they are to be filled.
+    """The partitions of one session, in the order in which a response is filled.
 
-    `is_privileged`: opened by a broker that follows, not by a consumer.
+    `is_privileged`: the client is a follower, not a consumer.
     """
 
     session_id: FetchSessionId
@@ -67,21 +68,24 @@ class FetchSession:
 
     @property
     def rank(self) -> tuple[bool, int, int]:
-        """Those of lower rank go first: consumers before brokers, small before large."""
+        """Rank in an eviction, lowest first: consumers before brokers, small before large."""
         return self.is_privileged, len(self.partitions), self.session_id
 
     def gives_way_to(self, privileged: bool) -> bool:
-        """Whether a newcomer of higher rank may take the place: it was long in use by its last
-        use, or it is a consumer's and the newcomer a broker's."""
+        """True if a new session of higher rank may replace this one.
+
+        That is so if this one had been in use for long at its last use, or if it is a consumer's
+        and the new one a broker's.
+        """
         was_long_in_use = self.last_used - self.created > _EVICTABLE_AFTER_MS
         return was_long_in_use or (privileged and not self.is_privileged)
 
     def wanted(self) -> list[WantedPartition]:
-        """All partitions of the session."""
+        """Return all partitions of the session."""
         return [told.wanted for told in self.partitions.values()]
 
     def update(self, wanted: Iterable[WantedPartition], forgotten: Iterable[FetchKey]) -> None:
-        """Add, change and remove partitions as an incremental request says."""
+        """Add, change and remove partitions according to an incremental request."""
         for want in wanted:
             told = self.partitions.get(want.key)
             if told is None:
@@ -94,9 +98,9 @@ class FetchSession:
     def note_answer(
         self, key: FetchKey, error: ErrorCode, high_watermark: int, log_start: int, has_data: bool
     ) -> bool:
-        """Whether this answer is news, which it has to be to be sent; remembers that it was.
+        """Store the values of a response; return True if they are new, and so must be sent.
 
-        A partition that had data goes to the end of the line, so that all get their turn.
+        A partition with data moves to the end of the order, so that each partition gets its turn.
         """
         told = self.partitions.get(key)
         if told is None:
@@ -107,7 +111,7 @@ class FetchSession:
             or told.high_watermark != high_watermark
             or told.log_start_offset != log_start
         )
-        # After an error the recovery is news, whatever the watermark was before.
+        # The first response after an error is always new, even with the same watermark.
         told.high_watermark = high_watermark if error is ErrorCode.NONE else -1
         told.log_start_offset = log_start
         if has_data:
@@ -116,7 +120,7 @@ class FetchSession:
 
 
 class FetchSessions:
-    """At most `slots` sessions, in `memory_bytes` roughly."""
+    """At most `slots` sessions, of at most `memory_bytes` by estimate."""
 
     __slots__ = ("_room", "_sessions", "_slots")
 
@@ -136,7 +140,7 @@ class FetchSessions:
         randomness: Randomness,
         privileged: bool = False,
     ) -> FetchSession | None:
-        """A new session, or None when there is no room: then each fetch has to be a full one."""
+        """Create a session; None if there is no room: then each fetch must be a full one."""
         session = FetchSession(
             self._free_id(randomness),
             uses_topic_ids,
@@ -155,7 +159,7 @@ class FetchSessions:
     def resume(
         self, session_id: FetchSessionId, epoch: int, uses_topic_ids: bool, now: TimeMs
     ) -> FetchSession | ErrorCode:
-        """The session for an incremental request. `epoch` has to be the one expected next."""
+        """Return the session of an incremental request, or an error. `epoch` must be the next."""
         session = self._sessions.get(session_id)
         if session is None:
             return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
@@ -174,7 +178,7 @@ class FetchSessions:
         forgotten: Iterable[FetchKey],
         now: TimeMs,
     ) -> bool:
-        """Change what a session asks for; False when it has become too large and is closed."""
+        """Change the partitions of a session; if it becomes too large, close it, return False."""
         session.update(wanted, forgotten)
         added = [want.key for want in wanted]
         if self._room.take(_size_of(added), now):
@@ -183,14 +187,18 @@ class FetchSessions:
         return False
 
     def close(self, session_id: FetchSessionId) -> None:
-        """Forget a session, if it is there."""
+        """Remove a session, if there is one."""
         self._sessions.pop(session_id, None)
 
     def _used_bytes(self) -> int:
         return sum(_size_of(session.partitions) for session in self._sessions.values())
 
     def _evict_for(self, newcomer: FetchSession, now: TimeMs) -> bool:
-        """Make room: the longest unused if it is stale, else the lowest in rank if it is lower."""
+        """Make room for a session; return False if none can be evicted.
+
+        Evict the session that was unused for longest if it is stale, else the one of lowest rank if
+        its rank is lower than the new one's.
+        """
         if not self._sessions:
             return False
         victim = min(self._sessions.values(), key=lambda s: (s.last_used, s.session_id))

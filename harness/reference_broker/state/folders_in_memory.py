@@ -1,4 +1,4 @@
-"""Folders of logs that are in memory alone: their names, and which log each stands for."""
+"""Log directories of logs that are in memory only: their names, and the directory of each log."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 def folders(state: BrokerState) -> list[str]:
-    """As the settings name them."""
+    """Return the names in the setting log.dirs, else in log.dir."""
     named = state.configs.value("log.dirs") or state.configs.value("log.dir") or ""
     return [folder.strip() for folder in named.split(",")]
 
 
 def folder_of(state: BrokerState, topic: str, index: int) -> str:
-    """The first, where nobody wanted another."""
+    """Return the directory that a client chose for this partition, else the first one."""
     return state.cluster.host.in_folder.get((topic, index)) or folders(state)[0]

@@ -1,7 +1,7 @@
-"""Follower's side of one partition: what it asks its leader for, and what it does with the answer.
+"""Follower side of one partition: the position of its fetches, and the use of the responses.
 
 Source: classes AbstractFetcherThread, ReplicaFetcherThread and UnifiedLog; KIP-101, KIP-279,
-KIP-595 (the fetch itself tells where logs part).
+KIP-595 (the Fetch response itself contains the point where logs diverge).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BEGIN = Offset(0)
 
 
 class FetchPosition(NamedTuple):
-    """From where a follower goes on: its log's end, and the epoch in which it ends; -1 without."""
+    """Position of a follower's next fetch: its log end offset and last epoch (-1 without any)."""
 
     offset: Offset
     last_fetched_epoch: int
@@ -28,7 +28,7 @@ class FetchPosition(NamedTuple):
 
 
 def position_of(partition: Partition) -> FetchPosition:
-    """What the next fetch asks for."""
+    """Return the position of the next fetch."""
     latest = partition.epochs.latest
     return FetchPosition(
         partition.log.end_offset,
@@ -41,9 +41,10 @@ def position_of(partition: Partition) -> FetchPosition:
 def append_fetched(
     partition: Partition, records: bytes, leader_high_watermark: int, leader_start: int, now: TimeMs
 ) -> list[Effect]:
-    """Append what the leader sent, exactly as it is, and believe its high watermark and log start.
+    """Append the leader's records unchanged; adopt its high watermark and its log start offset.
 
-    What was appended already is left out; a batch that is not whole comes with the next fetch.
+    Batches that are in the log already are skipped; an incomplete batch comes whole in the next
+    fetch.
     """
     if partition.log.is_offline:
         return []
@@ -70,9 +71,10 @@ def _append(partition: Partition, records: bytes, now: TimeMs) -> None:
 
 
 def _make_room(partition: Partition, base: Offset, now: TimeMs) -> None:
-    """The log ends, or an empty one begins, within a batch, and that comes whole.
+    """Move the end of the log back to the base offset of a batch that is fetched whole.
 
-    Source: class Partition (appendRecordsToFollowerOrFutureReplica).
+    The log ends, or an empty log begins, within that batch. Source: class Partition
+    (appendRecordsToFollowerOrFutureReplica).
     """
     if partition.log.start_offset == partition.log.end_offset:
         restart_at(partition, base, now)
@@ -81,11 +83,12 @@ def _make_room(partition: Partition, base: Offset, now: TimeMs) -> None:
 
 
 def goes_back(partition: Partition) -> bool:
-    """Whether a leader's first answer sends a log without epochs back to its high watermark.
+    """Cut a log without epochs to its high watermark at a leader's first response.
 
-    Nothing else tells where it parts from the leader's. Not before there is an answer: who may
-    lead next must not have cut anything yet. Source: class AbstractFetcherThread
-    (truncateToHighWatermark); KIP-101 tells what it can lose.
+    Return True if the log has become shorter. Without epochs the follower cannot find where its log
+    diverges from the leader's. Before a response it must not cut anything: it may be the next
+    leader. Source: class AbstractFetcherThread (truncateToHighWatermark); KIP-101 describes the
+    records that this can lose.
     """
     if partition.epochs.latest is not None or partition.joined_epoch == partition.leader_epoch:
         return False
@@ -95,9 +98,9 @@ def goes_back(partition: Partition) -> bool:
 
 
 def truncate_to_leader(partition: Partition, epoch: int, end_offset: int) -> None:
-    """The leader says that `epoch`, the last that both can have, ends at `end_offset` there.
+    """Truncate to the leader's log, where `epoch` ends at `end_offset`.
 
-    Source: getOffsetTruncationState.
+    `epoch` is the last one that both logs can have. Source: getOffsetTruncationState.
     """
     log = partition.log
     if end_offset == _UNDEFINED:
@@ -116,14 +119,14 @@ def truncate_to_leader(partition: Partition, epoch: int, end_offset: int) -> Non
 
 
 def truncate(partition: Partition, end: Offset) -> None:
-    """Let the log end at `end`, and with it all that is known of what was behind.
+    """Truncate the log to `end`, with its epochs, its producers and its high watermark.
 
-    An epoch goes also when nothing was written in it: who led without a record would else part
-    from its next leader for ever. Source: class UnifiedLog (truncateTo).
+    An epoch is removed even if it has no record: a leader that wrote none would otherwise diverge
+    from its next leader forever. Source: class UnifiedLog (truncateTo).
     """
     log = partition.log
     if partition.future is not None:
-        with suppress(OSError):  # of another folder: only the move ends with that
+        with suppress(OSError):  # the other folder has failed: only the move ends
             truncate(partition.future, end)
     if end >= log.end_offset:
         partition.epochs.truncate_from(end)
@@ -139,7 +142,7 @@ def truncate(partition: Partition, end: Offset) -> None:
 
 
 def restart_at(partition: Partition, offset: Offset, now: TimeMs) -> None:
-    """Forget everything and go on at the leader's log start (truncateFullyAndStartAt)."""
+    """Remove everything and continue at the leader's log start (truncateFullyAndStartAt)."""
     if partition.future is not None:
         with suppress(OSError):
             restart_at(partition.future, offset, now)

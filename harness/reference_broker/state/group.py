@@ -1,6 +1,6 @@
 """One classic group: its members, its generation, the phase of its rebalance.
 
-Source: class ClassicGroup. What moves it from phase to phase is in `group_phases`.
+Source: class ClassicGroup. The transitions between phases are in `group_phases`.
 """
 
 from enum import Enum
@@ -18,7 +18,7 @@ from harness.reference_broker.state.room import PER_THING_BYTES
 
 
 class GroupState(Enum):
-    """The phases, by the words in which DescribeGroups tells them."""
+    """The phases of a group, with their names in DescribeGroups."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -28,11 +28,11 @@ class GroupState(Enum):
 
 
 class Group:
-    """Members join by `add`, are found by `members` and `instances`, leave by `remove`.
+    """One classic group: `add` and `remove` change `members` and `instances`.
 
-    `pending_members` were given an id and have not joined with it yet (KIP-394).
-    `pending_syncs` have not asked for their part of the current generation.
-    `made_at`: where its partition of the internal topic ended then, None once it is shown.
+    `pending_members` have received an id and have not joined with it yet (KIP-394). `pending_syncs`
+    have not requested their assignment of the current generation. `made_at`: end offset of the
+    group's partition of the internal topic at its creation, None once the group is shown.
     """
 
     __slots__ = (
@@ -70,16 +70,16 @@ class Group:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes with its members, roughly."""
+        """Estimated memory of the group with its members."""
         pending = sum(PER_THING_BYTES + len(member_id) for member_id in self.pending_members)
         members = sum(member.size_bytes for member in self.members.values())
         return PER_THING_BYTES + len(self.group_id) + pending + members
 
-    # -- who is in it --------------------------------------------------------------------------
+    # -- members -------------------------------------------------------------------------------
 
     @property
     def is_simple(self) -> bool:
-        """Nobody ever joined: it is there for its offsets alone."""
+        """True if no client has ever joined: the group exists only for its offsets."""
         return (
             self.protocol_type is None
             and self.state is GroupState.EMPTY
@@ -87,7 +87,7 @@ class Group:
         )
 
     def problem_with_member(self, member_id: str, instance_id: str | None = None) -> ErrorCode:
-        """NONE for a member that is who it says: a static one may have been replaced."""
+        """Return NONE for a current member, else an error: a static one may have been replaced."""
         if instance_id is not None:
             current = self.instances.get(instance_id)
             if current is None:
@@ -99,7 +99,11 @@ class Group:
     def problem_with(
         self, member_id: str, generation: int, instance_id: str | None = None
     ) -> ErrorCode:
-        """As `problem_with_member`, and it has to know the current generation."""
+        """Return the error as `problem_with_member`.
+
+        ILLEGAL_GENERATION if `generation` is not the current one; COORDINATOR_NOT_AVAILABLE for a
+        group that is DEAD.
+        """
         if self.state is GroupState.DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         error = self.problem_with_member(member_id, instance_id)
@@ -108,7 +112,7 @@ class Group:
         return error
 
     def add(self, member: Member) -> None:
-        """A member whose protocols were found to fit; the first one leads."""
+        """Add a member with supported protocols; the first member becomes the leader."""
         if not self.members:
             self.protocol_type = member.protocol_type
         if member.instance_id is not None:
@@ -119,7 +123,7 @@ class Group:
         self.pending_members.discard(member.member_id)
 
     def remove(self, member_id: MemberId) -> None:
-        """Forget a member, pending or not; another one leads where it did."""
+        """Remove a member, pending or not; if it was the leader, another member becomes leader."""
         removed = self.members.pop(member_id, None)
         if removed is not None and removed.instance_id is not None:
             self.instances.pop(removed.instance_id, None)
@@ -129,7 +133,10 @@ class Group:
         self.pending_syncs.discard(member_id)
 
     def replace_static(self, instance_id: str, new_id: MemberId) -> Member:
-        """A static member comes back under a new id; who still waits with the old one is fenced."""
+        """Give a static member that has come back its new id.
+
+        Requests that still wait with the old id fail with FENCED_INSTANCE_ID.
+        """
         old_id = self.instances[instance_id]
         member = self.members.pop(old_id)
         fenced = ErrorCode.FENCED_INSTANCE_ID
@@ -143,10 +150,10 @@ class Group:
             self.leader_id = new_id
         return member
 
-    # -- what they have in common --------------------------------------------------------------
+    # -- protocols of the members --------------------------------------------------------------
 
     def supports(self, protocol_type: str, protocol_names: list[str]) -> bool:
-        """Whether somebody with these protocols may join, or go on being a member."""
+        """True if a client with these protocols may join, or remain a member."""
         if self.state is GroupState.EMPTY:
             return bool(protocol_type) and bool(protocol_names)
         return protocol_type == self.protocol_type and any(
@@ -155,9 +162,10 @@ class Group:
         )
 
     def select_protocol(self) -> str:
-        """Of those that all members offer, the one that most of them name first.
+        """Return the protocol that most members prefer, of those that all members offer.
 
-        Among equals names decide, not the order of the members: who comes back changes nothing.
+        On a tie the names decide, not the order of the members: a member that rejoins changes
+        nothing.
         """
         members = list(self.members.values())
         votes: dict[str, int] = {}
@@ -171,7 +179,7 @@ class Group:
         return max(sorted(votes), key=votes.__getitem__)
 
     def roster(self) -> tuple[RosterEntry, ...]:
-        """All members as the leader learns of them."""
+        """Return all members as the leader receives them."""
         return tuple(
             RosterEntry(member.member_id, member.instance_id, member.metadata(self.protocol_name))
             for member in self.members.values()
@@ -179,26 +187,26 @@ class Group:
 
     @property
     def parts(self) -> dict[str, bytes]:
-        """What each member was assigned."""
+        """The assignments by member id."""
         return {member.member_id: member.assignment for member in self.members.values()}
 
-    # -- where its rebalance is ----------------------------------------------------------------
+    # -- rebalance -----------------------------------------------------------------------------
 
     @property
     def all_joined(self) -> bool:
-        """Whether nobody is waited for."""
+        """True if the join phase waits for no member."""
         return not self.pending_members and all(
             member.waiting_join is not None for member in self.members.values()
         )
 
     @property
     def joining_count(self) -> int:
-        """How many members wait for the next generation."""
+        """Number of members that wait for the next generation."""
         return sum(member.waiting_join is not None for member in self.members.values())
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest that any member grants."""
+        """The largest rebalance timeout of all members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def move_to(self, state: GroupState, now: TimeMs) -> None:
@@ -206,14 +214,14 @@ class Group:
         self.previous_state, self.state, self.state_since = self.state, state, now
 
     def begin_generation(self, now: TimeMs) -> None:
-        """Those who joined are the next generation; without any the group is empty."""
+        """Begin a generation of the present members; without any the group is empty."""
         self.generation += 1
         self.pending_syncs.clear()
         self.protocol_name = self.select_protocol() if self.members else None
         self.move_to(GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY, now)
 
     def joined(self, member_id: MemberId) -> Joined:
-        """What a member is told of the current generation."""
+        """Return the result of a member's join in the current generation."""
         leads = member_id == self.leader_id
         return Joined(
             ErrorCode.NONE,

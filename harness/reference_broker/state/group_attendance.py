@@ -1,4 +1,4 @@
-"""SyncGroup, Heartbeat and LeaveGroup: what members do between two joins.
+"""SyncGroup, Heartbeat and LeaveGroup: the requests of members between two joins.
 
 Source: class GroupMetadataManager, the methods classicGroupSync, classicGroupHeartbeat and
 classicGroupLeave.
@@ -24,7 +24,7 @@ from harness.reference_broker.state.groups import Groups
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who a request says it comes from."""
+    """The member that a request claims as its sender."""
 
     group_id: str
     member_id: MemberId
@@ -34,7 +34,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class WantedSync:
-    """A sync as it was asked for; `parts` is what the leader assigns, by member id."""
+    """A SyncGroup request; `parts` are the leader's assignments by member id."""
 
     caller: Caller
     protocol_type: str | None
@@ -43,7 +43,7 @@ class WantedSync:
 
 
 def sync(groups: Groups, wanted: WantedSync, now: TimeMs) -> Parked[Synced]:
-    """The answer, which waits until the leader has assigned."""
+    """Return the result of a sync, which waits until the leader has sent the assignments."""
     parked: Parked[Synced] = Parked()
     caller = wanted.caller
     group = groups.find(caller.group_id)
@@ -86,7 +86,7 @@ def _differ(said: str | None, known: str | None) -> bool:
 
 
 def heartbeat(groups: Groups, caller: Caller, now: TimeMs) -> ErrorCode:
-    """Renews the session of who is a member, also while a rebalance wants it to join again."""
+    """Renew the session of a member, even while a rebalance requires it to join again."""
     group = groups.find(caller.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
@@ -100,14 +100,17 @@ def heartbeat(groups: Groups, caller: Caller, now: TimeMs) -> ErrorCode:
 
 @dataclass(frozen=True, slots=True)
 class Leaver:
-    """A member to remove: by its id, by its instance id, or by both."""
+    """A member to remove, by its id, by its instance id, or by both."""
 
     member_id: MemberId
     instance_id: str | None
 
 
 def leave(groups: Groups, group_id: str, leavers: Sequence[Leaver], now: TimeMs) -> list[ErrorCode]:
-    """Remove each one that is a member; the rest rebalances once for all of them."""
+    """Remove the given members, and return an error for each.
+
+    The remaining members rebalance once for all of them.
+    """
     group = groups.find(group_id)
     if group is None:
         return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leavers)

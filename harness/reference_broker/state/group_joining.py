@@ -1,4 +1,4 @@
-"""JoinGroup: who may become or stay a member, and what a join brings about.
+"""JoinGroup: the admission of new and existing members, and the rebalance that a join causes.
 
 Source: class GroupMetadataManager, the methods classicGroupJoin; KIP-345, KIP-389, KIP-394,
 KIP-814.
@@ -32,10 +32,10 @@ from harness.reference_broker.state.room import PER_THING_BYTES
 
 @dataclass(frozen=True, slots=True)
 class WantedJoin:
-    """A join as it was asked for. `fresh_id` is the id to give out if one is needed.
+    """A JoinGroup request. `fresh_id` is the id for a member that needs a new one.
 
-    `needs_known_id`: a new dynamic member first gets its id and has to come again with it.
-    `may_skip_assignment`: the client knows that field of the answer.
+    `needs_known_id`: a new dynamic member first receives its id and must join again with it.
+    `may_skip_assignment`: the version of the response has that field.
     """
 
     group_id: str
@@ -53,14 +53,14 @@ class WantedJoin:
 
     @property
     def size_bytes(self) -> int:
-        """What may be kept of it, roughly."""
+        """Estimated bytes of the request that the group may keep."""
         instance_id = self.instance_id or ""
         texts = (self.group_id, self.fresh_id, instance_id, self.client_id, self.protocol_type)
         return PER_THING_BYTES + size_of_member(texts, self.protocols)
 
 
 def join(groups: Groups, wanted: WantedJoin, now: TimeMs) -> Parked[Joined]:
-    """The answer, which waits until the join phase is over."""
+    """Return the result of a join, which waits until the join phase is over."""
     parked: Parked[Joined] = Parked()
     if not groups.room.take(wanted.size_bytes, now):
         return _refused(parked, ErrorCode.COORDINATOR_NOT_AVAILABLE, wanted.member_id)
@@ -95,7 +95,10 @@ def _refused(parked: Parked[Joined], error: ErrorCode, member_id: MemberId) -> P
 
 
 def _has_room(group: Group, member_id: MemberId, max_size: int) -> bool:
-    """Members keep their place, during a rebalance only those who have joined already."""
+    """True if the group has room for the client.
+
+    Members keep their place; during a rebalance only those that have already joined do.
+    """
     member = group.members.get(member_id)
     if group.state is GroupState.EMPTY:
         return True
@@ -105,7 +108,7 @@ def _has_room(group: Group, member_id: MemberId, max_size: int) -> bool:
     return member is not None or len(group.members) < max_size
 
 
-# -- those without an id ---------------------------------------------------------------------------
+# -- clients without an id -------------------------------------------------------------------------
 
 
 def _join_new(
@@ -125,7 +128,11 @@ def _join_new(
 def _join_as_told(
     groups: Groups, group: Group, wanted: WantedJoin, parked: Parked[Joined], now: TimeMs
 ) -> None:
-    """Ids are told to dynamic members only; a static one that shows such an id is not foreseen."""
+    """Add a dynamic member with the id that it has received.
+
+    Only dynamic members receive such ids: a static one with such an id is not foreseen
+    (UNKNOWN_SERVER_ERROR).
+    """
     if wanted.instance_id is not None:
         parked.outcome = Joined(ErrorCode.UNKNOWN_SERVER_ERROR, NO_MEMBER)
     else:
@@ -157,7 +164,7 @@ def _add(
 def _come_back(
     groups: Groups, group: Group, wanted: WantedJoin, parked: Parked[Joined], now: TimeMs
 ) -> None:
-    """A static member has started again: it gets a new id, and its place if nothing changes."""
+    """Rejoin a restarted static member under a new id, without a rebalance if nothing changes."""
     assert wanted.instance_id is not None
     old_leader = group.leader_id or NO_MEMBER
     forget_session(groups, group, group.instances[wanted.instance_id])
@@ -171,7 +178,7 @@ def _come_back(
             groups.log.keep_group(group, group.parts, now)
             member.answer_join(_place_kept(group, member, old_leader, wanted.may_skip_assignment))
     elif group.state is GroupState.COMPLETING_REBALANCE:
-        # The leader may assign to the old id already.
+        # The leader may have assigned to the old id already.
         prepare_rebalance(groups, group, now)
     else:
         complete_join_if_all_are_there(groups, group, now)
@@ -180,14 +187,18 @@ def _come_back(
 def _place_kept(
     group: Group, member: Member, old_leader: MemberId, may_skip_assignment: bool
 ) -> Joined:
-    """To those who cannot skip the assignment, the old id is named as leader: so nobody assigns."""
+    """Return the result of a static member's rejoin without a rebalance.
+
+    For a client that cannot skip the assignment, the old id is named as leader, so that no client
+    assigns.
+    """
     joined = group.joined(member.member_id)
     if may_skip_assignment:
         return replace(joined, skip_assignment=member.member_id == group.leader_id)
     return replace(joined, leader_id=old_leader, roster=())
 
 
-# -- those who are members -------------------------------------------------------------------------
+# -- present members -------------------------------------------------------------------------------
 
 
 def _join_again(

@@ -1,4 +1,4 @@
-"""A broker becomes the coordinator of groups by reading their partition of the internal topic.
+"""Load of groups: a broker that becomes a coordinator reads a partition of the internal topic.
 
 Source: class GroupCoordinatorShard (replay, onLoaded) and, before 4.0, GroupMetadataManager
 (loadGroupsAndOffsets, removeGroupsForPartition).
@@ -35,16 +35,16 @@ _NO_EXPIRY = -1
 
 @dataclass(slots=True)
 class _Found:
-    """The last word on each group and each of its offsets."""
+    """The last record of each group, and of each of its offsets."""
 
     offsets: dict[str, dict[Place, CommittedOffset]] = field(default_factory=dict)
     groups: dict[str, GroupMetadataValue] = field(default_factory=dict)
 
 
 def load_groups(state: BrokerState, partition: Partition, now: TimeMs) -> None:
-    """Take over the groups that are kept in a partition; their members' sessions begin anew.
+    """Take over the groups that are stored in a partition; their members' sessions begin anew.
 
-    None of a log that cannot be read: nothing is written to it any more either.
+    If the log cannot be read, no group is loaded: the broker does not write to that log either.
     """
     try:
         found = _read(partition)
@@ -61,7 +61,10 @@ def load_groups(state: BrokerState, partition: Partition, now: TimeMs) -> None:
 
 
 def unload_groups(state: BrokerState, partition: Partition) -> None:
-    """Another broker coordinates them: whoever waits here is sent there."""
+    """Drop the groups of a partition that another broker coordinates now.
+
+    Members that wait for a response receive NOT_COORDINATOR.
+    """
     refused = ErrorCode.NOT_COORDINATOR
     for group in list(state.groups.all()):
         if state.group_log.partition_of(group.group_id) is not partition:

@@ -1,8 +1,9 @@
-"""What the coordinator of groups writes into its internal topic, as if to read it again.
+"""Writes of the group coordinator to its internal topic, from which `group_loading` reads them.
 
-Source: classes GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataManager. Nothing is
-written as long as the topic does not exist; then there are no groups either. What makes records is
-much to import, and a broker without groups never does.
+Source: classes GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataManager. The coordinator
+writes nothing as long as the topic does not exist; then there are no groups either. The code that
+builds records is imported at the first use: it is large, and a broker without groups never needs
+it.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
 _NEW_GROUPS_ARE_KEPT = (4, 0)  # the coordinator of KIP-848
 _MOST_TOMBSTONES = 1_000
-"""Of one batch: what is forgotten may be more than a batch takes."""
+"""Limit for one batch: one removal may need more tombstones than fit into a batch."""
 
 
 class GroupLog:
-    """Appends to the group's partition; whether it could tells what may be acknowledged."""
+    """Appends to a group's partition; a caller acknowledges a change only if that has succeeded."""
 
     __slots__ = ("_effects", "_like", "_topic")
 
@@ -37,14 +38,14 @@ class GroupLog:
         self._effects: list[Effect] = []
 
     def take_effects(self) -> list[Effect]:
-        """What was written since the last call."""
+        """Return and clear the effects of the appends since the last call."""
         taken, self._effects = self._effects, []
         return taken
 
     def end_of_unshown(self, group_id: str) -> Offset | None:
-        """Where the group's partition ends; None where groups are shown as soon as they are made.
+        """Return the end of the group's partition; None where a new group is shown at once.
 
-        Since 4.0 they are read as they were at the last offset that was written
+        Since 4.0 groups are read as they were at the last offset that was written
         (``TimelineHashMap``, ``CoordinatorRuntime.scheduleReadOperation``).
         """
         partition = self.partition_of(group_id)
@@ -53,28 +54,28 @@ class GroupLog:
         return partition.log.end_offset
 
     def keeps_together(self, group_id: str, other_id: str) -> bool:
-        """Whether two groups are in one partition."""
+        """True if two groups are in one partition."""
         return self.partition_of(group_id) is self.partition_of(other_id)
 
     def keep_commits(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
-        """Offsets of one request, all or none; False when they are too much for a batch."""
+        """Write the offsets of one request, all or none; False if they are too many for a batch."""
         from harness.reference_broker.state.group_records import commit_rows
 
         return self._append(group_id, commit_rows(group_id, commits, self._like, now), now)
 
     def keep_group(self, group: Group, parts: Mapping[str, bytes], now: TimeMs) -> bool:
-        """The generation, and who has which part; False when that is too much for a batch."""
+        """Write the generation with its assignments; False if that is too large for a batch."""
         from harness.reference_broker.state.group_records import group_row
 
         return self._append(group.group_id, [group_row(group, parts, self._like, now)], now)
 
     def keep_new_group(self, group: Group, now: TimeMs) -> None:
-        """One that is there because somebody wants to join."""
+        """Write a group that a first join has created, since 4.0."""
         if self._like.since(*_NEW_GROUPS_ARE_KEPT):
             self.keep_group(group, {}, now)
 
     def forget_offsets(self, group_id: str, places: Collection[Place], now: TimeMs) -> None:
-        """They are deleted, or too old."""
+        """Write tombstones for offsets that were deleted or have expired."""
         if not places:
             return
         from harness.reference_broker.state.group_records import forgotten_offset_rows
@@ -84,7 +85,10 @@ class GroupLog:
             self._append(group_id, rows[begin : begin + _MOST_TOMBSTONES], now)
 
     def forget_group(self, group: Group, now: TimeMs) -> None:
-        """Its offsets are forgotten already. What was never kept is not forgotten before 4.0."""
+        """Write a tombstone for a group; its offsets have theirs already.
+
+        Before 4.0 a group that was never written gets none.
+        """
         if group.generation > 0 or self._like.since(*_NEW_GROUPS_ARE_KEPT):
             from harness.reference_broker.state.group_records import forgotten_group_row
 
@@ -104,7 +108,10 @@ class GroupLog:
         return True
 
     def partition_of(self, group_id: str) -> Partition | None:
-        """Where its records are: who leads it coordinates the group."""
+        """Return the partition of a group's records; its leader coordinates the group.
+
+        None if the internal topic does not exist.
+        """
         topic = self._topic()
         if topic is None:
             return None
@@ -112,7 +119,7 @@ class GroupLog:
 
 
 def java_hash(text: str) -> int:
-    """``String.hashCode`` without its sign, as ``Utils.abs`` takes it off."""
+    """Return ``String.hashCode`` without its sign, as ``Utils.abs`` does."""
     units = text.encode("utf-16-be", "surrogatepass")
     value = 0
     for at in range(0, len(units), 2):

@@ -1,4 +1,4 @@
-"""One member of a classic group, and the answers that wait for it (class ClassicGroupMember)."""
+"""One member of a classic group, and the responses that wait for it (class ClassicGroupMember)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ NO_ASSIGNMENT = b""
 
 
 class Parked(Generic[T]):
-    """An answer that may have to wait: `outcome` is None until it is decided."""
+    """A response that may have to wait: `outcome` is None until it is decided."""
 
     __slots__ = ("outcome",)
 
@@ -25,7 +25,7 @@ class Parked(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A way to share work that a member offers; nobody but members understands `metadata`."""
+    """An assignment protocol that a member offers; only members interpret `metadata`."""
 
     name: str
     metadata: bytes
@@ -33,7 +33,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class RosterEntry:
-    """What the leader learns of one member: its metadata for the chosen protocol."""
+    """One member in the leader's response, with its metadata for the chosen protocol."""
 
     member_id: MemberId
     instance_id: str | None
@@ -42,7 +42,7 @@ class RosterEntry:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """How a join ends. `roster` is the leader's alone; errors name no protocol."""
+    """Result of a join. `roster` is for the leader only; errors name no protocol."""
 
     error: ErrorCode
     member_id: MemberId
@@ -56,7 +56,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """How a sync ends."""
+    """Result of a sync."""
 
     error: ErrorCode
     protocol_type: str | None = None
@@ -65,14 +65,14 @@ class Synced:
 
 
 def size_of_member(texts: Iterable[str], protocols: Sequence[Protocol]) -> int:
-    """What a member takes before it is assigned something, roughly."""
+    """Return the estimated bytes of a member without an assignment."""
     offered = sum(PER_THING_BYTES + len(each.name) + len(each.metadata) for each in protocols)
     return 2 * PER_THING_BYTES + sum(map(len, texts)) + offered
 
 
 @dataclass(slots=True)
 class Member:
-    """A member with what it said when it joined last.
+    """A member with the values of its last join.
 
     `instance_id` makes it a static one (KIP-345). `is_new` until its first join is answered.
     """
@@ -92,21 +92,21 @@ class Member:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes, roughly."""
+        """Estimated memory of the member."""
         own = (self.member_id, self.instance_id or "", self.client_id, self.protocol_type)
         return size_of_member(own, self.protocols) + len(self.assignment)
 
     @property
     def is_waiting(self) -> bool:
-        """Whether its silence is the group's doing: it has asked and is to be answered."""
+        """True if a join or a sync waits for a response: until then no heartbeat is expected."""
         return self.waiting_join is not None or self.waiting_sync is not None
 
     def supports(self, protocol_name: str) -> bool:
-        """Whether it offered this protocol."""
+        """True if the member has offered this protocol."""
         return any(protocol.name == protocol_name for protocol in self.protocols)
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """What it said for this protocol, which it offered; nothing for none."""
+        """Return the member's metadata for a protocol; empty for one that it has not offered."""
         found = (each.metadata for each in self.protocols if each.name == protocol_name)
         return next(found, b"")
 
@@ -117,7 +117,7 @@ class Member:
             parked.outcome = joined
 
     def answer_sync(self, synced: Synced) -> bool:
-        """End the sync that waits; whether there was one."""
+        """End the sync that waits; True if there was one."""
         parked, self.waiting_sync = self.waiting_sync, None
         if parked is not None:
             parked.outcome = synced

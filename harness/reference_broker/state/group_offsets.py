@@ -1,4 +1,4 @@
-"""What a group's members have to say about its offsets: who may commit, what is used, what is old.
+"""Rules for a group's offsets that depend on its members: commit, deletion, expiration.
 
 Source: class ClassicGroup (validateOffsetCommit, validateOffsetDelete, isSubscribedToTopic,
 offsetExpirationCondition); KIP-211, KIP-496.
@@ -15,7 +15,7 @@ CONSUMERS = "consumer"
 def problem_with_commit(
     group: Group, member_id: str, generation: int, instance_id: str | None
 ) -> ErrorCode:
-    """NONE for a member of the current generation, and for anybody while there are no members."""
+    """Return NONE for a member of the current generation, and for any client without members."""
     if group.state is GroupState.DEAD:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if generation < 0 and group.state is GroupState.EMPTY:
@@ -31,7 +31,7 @@ def problem_with_commit(
 
 
 def problem_with_deletion(group: Group) -> ErrorCode:
-    """Of members that are no consumers nobody knows what they use."""
+    """Return NON_EMPTY_GROUP if members are no consumers: the topics that they use are unknown."""
     if group.state is GroupState.DEAD:
         return ErrorCode.GROUP_ID_NOT_FOUND
     if group.state is not GroupState.EMPTY and group.protocol_type != CONSUMERS:
@@ -40,7 +40,7 @@ def problem_with_deletion(group: Group) -> ErrorCode:
 
 
 def is_subscribed(group: Group, topic: str) -> bool:
-    """Whether a member uses the topic; consumers of which it is not known may use any."""
+    """True if a member uses the topic; consumers with an unknown subscription may use any topic."""
     topics = _subscribed_topics(group)
     if topics is None:
         return group.protocol_type == CONSUMERS
@@ -48,7 +48,7 @@ def is_subscribed(group: Group, topic: str) -> bool:
 
 
 def offsets_age_since(group: Group, topic: str, committed_at: TimeMs) -> TimeMs | None:
-    """When the retention of an offset began; None while members may still need it."""
+    """Return the time at which an offset's retention began; None while members may need it."""
     if is_subscribed(group, topic):
         return None
     if group.protocol_type is None:
@@ -60,7 +60,7 @@ def offsets_age_since(group: Group, topic: str, committed_at: TimeMs) -> TimeMs 
 
 
 def _subscribed_topics(group: Group) -> frozenset[str] | None:
-    """Of all members; None when one of them does not say."""
+    """Return the topics of all members; None if those of a member are not known."""
     if group.protocol_type != CONSUMERS:
         return None
     if not group.members:

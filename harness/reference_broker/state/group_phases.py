@@ -1,7 +1,8 @@
-"""How a classic group gets from one generation to the next.
+"""The phases of a classic group between one generation and the next.
 
 Source: class GroupMetadataManager. A rebalance has two phases: all members join, then the leader
-says who does what. Each has its deadline; who misses it is no member any more.
+sends the assignments. Each phase has its deadline; a member that misses it is removed, except a
+static member in the join phase.
 """
 
 from harness.codec.error_code import ErrorCode
@@ -17,7 +18,7 @@ from harness.reference_broker.state.group_member import (
 from harness.reference_broker.state.groups import GroupAlarm, Groups
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
-"""A new member cannot heartbeat while its first join waits; after this time it is given up."""
+"""Session timeout of a new member in its first join, in which it cannot send heartbeats."""
 
 _MAY_REBALANCE = (GroupState.STABLE, GroupState.COMPLETING_REBALANCE, GroupState.EMPTY)
 
@@ -28,20 +29,23 @@ _MAY_REBALANCE = (GroupState.STABLE, GroupState.COMPLETING_REBALANCE, GroupState
 def heard_of(
     groups: Groups, group: Group, member: Member, now: TimeMs, timeout_ms: int | None = None
 ) -> None:
-    """The member's session begins anew."""
+    """Begin the member's session anew, with its session timeout unless `timeout_ms` is given."""
     timeout_ms = member.session_timeout_ms if timeout_ms is None else timeout_ms
     expect_again(groups, group, member.member_id, TimeMs(now + timeout_ms))
 
 
 def expect_again(groups: Groups, group: Group, member_id: MemberId, until: TimeMs) -> None:
-    """Who is not heard of until then is given up, also one that has an id only."""
+    """Set the end of a session; a member without a request until then, or a mere id, is removed."""
     groups.set_alarm(
         _session(group, member_id), until, lambda now: _expire(groups, group, member_id, now)
     )
 
 
 def remove_member(groups: Groups, group: Group, member_id: MemberId) -> None:
-    """Take it out at once; a join of it that waits hears that it is none (once: nothing)."""
+    """Remove a member at once; a join of it that waits receives UNKNOWN_MEMBER_ID.
+
+    Without `tells_removed` such a join receives no response.
+    """
     forget_session(groups, group, member_id)
     member = group.members.get(member_id)
     if member is not None and groups.limits.tells_removed:
@@ -50,7 +54,7 @@ def remove_member(groups: Groups, group: Group, member_id: MemberId) -> None:
 
 
 def forget_session(groups: Groups, group: Group, member_id: MemberId) -> None:
-    """Nothing is expected of this id any more."""
+    """End the session of an id, without a consequence."""
     groups.cancel_alarm(_session(group, member_id))
 
 
@@ -61,7 +65,7 @@ def _session(group: Group, member_id: MemberId) -> GroupAlarm:
 def _expire(groups: Groups, group: Group, member_id: MemberId, now: TimeMs) -> None:
     member = group.members.get(member_id)
     if member is not None and member.is_waiting and not member.is_new:
-        return  # its silence is ours; it is expected again when it is answered
+        return  # it waits for our response, and that begins its session anew
     remove_member(groups, group, member_id)
     if member is not None and group.state is not GroupState.PREPARING_REBALANCE:
         rebalance_or_complete(groups, group, now)
@@ -73,7 +77,7 @@ def _expire(groups: Groups, group: Group, member_id: MemberId, now: TimeMs) -> N
 
 
 def rebalance_or_complete(groups: Groups, group: Group, now: TimeMs) -> None:
-    """After a change: begin to rebalance, or end the join phase if it waited for this."""
+    """After a change, begin a rebalance, or end a join phase that waited for this change."""
     if group.state in _MAY_REBALANCE:
         prepare_rebalance(groups, group, now)
     else:
@@ -81,7 +85,10 @@ def rebalance_or_complete(groups: Groups, group: Group, now: TimeMs) -> None:
 
 
 def prepare_rebalance(groups: Groups, group: Group, now: TimeMs) -> None:
-    """All members have to join again. A new group waits a while for more of them (KIP-134)."""
+    """Begin a join phase: all members must join again.
+
+    A new group waits a while for more members (KIP-134).
+    """
     if group.state is GroupState.COMPLETING_REBALANCE:
         for member in group.members.values():
             member.assignment = NO_ASSIGNMENT
@@ -101,7 +108,10 @@ def prepare_rebalance(groups: Groups, group: Group, now: TimeMs) -> None:
 
 
 def complete_join_if_all_are_there(groups: Groups, group: Group, now: TimeMs) -> None:
-    """End the join phase early, but not the first one of a group: that has its delay."""
+    """End the join phase early if all members have joined.
+
+    The first join phase of a group does not end early: it has its delay.
+    """
     is_rejoin = (
         group.state is GroupState.PREPARING_REBALANCE
         and group.previous_state is not GroupState.EMPTY
@@ -111,7 +121,10 @@ def complete_join_if_all_are_there(groups: Groups, group: Group, now: TimeMs) ->
 
 
 def complete_join(groups: Groups, group: Group, now: TimeMs) -> None:
-    """Who has not joined is out, but for static members; the rest is the next generation."""
+    """End the join phase: remove absent dynamic members and begin the next generation.
+
+    Absent static members remain. If members remain and none has joined, the phase begins again.
+    """
     groups.cancel_alarm(GroupAlarm("join", group.group_id))
     absent = [member for member in group.members.values() if member.waiting_join is None]
     for member in absent:
@@ -133,7 +146,7 @@ def complete_join(groups: Groups, group: Group, now: TimeMs) -> None:
 
 
 def _elect_leader(group: Group) -> bool:
-    """The leader has to be somebody who joined; False when nobody did."""
+    """Ensure that the leader is a member that has joined; False if no member has joined."""
     leader = None if group.leader_id is None else group.members[group.leader_id]
     if leader is None or leader.waiting_join is None:
         joined = (m.member_id for m in group.members.values() if m.waiting_join is not None)
@@ -147,8 +160,11 @@ def _elect_leader(group: Group) -> bool:
 def _delay_first(
     groups: Groups, group: Group, now: TimeMs, most_ms: int, times: tuple[int, int]
 ) -> None:
-    """Wait the first of `times`, in ms; of the second more can be had while members come, each
-    time `most_ms` at most."""
+    """Delay the end of the first join phase by the first of `times`, in ms.
+
+    The second of `times` is the delay that may be added while members arrive, each time by
+    `most_ms` at most.
+    """
     delay_ms, left_ms = times
 
     def delay_is_over(then: TimeMs) -> None:
@@ -174,7 +190,7 @@ def _await_joins(groups: Groups, group: Group, now: TimeMs) -> None:
 
 
 def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -> None:
-    """The leader has spoken: who is not named has nothing to do."""
+    """Store and send the leader's assignments; a member without one gets an empty assignment."""
     if not groups.log.keep_group(group, parts, now):
         groups.revert(group.group_id)
         _answer_syncs(groups, group, ErrorCode.UNKNOWN_SERVER_ERROR, now)
@@ -187,7 +203,7 @@ def assign(groups: Groups, group: Group, parts: dict[str, bytes], now: TimeMs) -
 
 
 def note_sync(groups: Groups, group: Group, member_id: MemberId) -> None:
-    """This member's sync is not waited for any more."""
+    """Note a member's sync; after the last one the phase has no deadline any more."""
     group.pending_syncs.discard(member_id)
     if not group.pending_syncs:
         groups.cancel_alarm(GroupAlarm("sync", group.group_id))

@@ -32,7 +32,7 @@ _GROUP_VERSIONS: _ByRelease = {(2, 3): 3, (2, 1): 2, (0, 10, 1): 1, (0, 9): 0}
 
 
 def commit_rows(group_id: str, commits: Commits, like: Likeness, now: TimeMs) -> Rows:
-    """One record a partition."""
+    """Return one record for each partition."""
     return [
         (now, _offset_key(group_id, place), _offset_value(committed, like))
         for place, committed in commits
@@ -40,12 +40,12 @@ def commit_rows(group_id: str, commits: Commits, like: Likeness, now: TimeMs) ->
 
 
 def forgotten_offset_rows(group_id: str, places: Collection[Place], now: TimeMs) -> Rows:
-    """One tombstone a partition."""
+    """Return one tombstone for each partition."""
     return [(now, _offset_key(group_id, place), None) for place in places]
 
 
 def group_row(group: Group, parts: Mapping[str, bytes], like: Likeness, now: TimeMs) -> Row:
-    """The current generation; ``parts`` are the members' assignments."""
+    """Return the record of the current generation; ``parts`` are the members' assignments."""
     value = GroupMetadataValue(
         protocol_type=group.protocol_type or "",
         generation=group.generation,
@@ -71,7 +71,7 @@ def group_row(group: Group, parts: Mapping[str, bytes], like: Likeness, now: Tim
 
 
 def forgotten_group_row(group_id: str, now: TimeMs) -> Row:
-    """A tombstone."""
+    """Return a tombstone for the group."""
     return now, _group_key(group_id), None
 
 

@@ -1,4 +1,4 @@
-"""All groups of one coordinator, and when something has to happen to one of them without a request.
+"""All groups of one coordinator, with the times at which they change without a request.
 
 Source: class GroupMetadataManager.
 """
@@ -18,10 +18,11 @@ from harness.reference_broker.state.room import PER_THING_BYTES, Room
 class GroupLimits:
     """Settings of classic groups.
 
-    `initial_rebalance_delay_ms`: None where the first generation waits for nobody.
-    `awaits_syncs`: members that do not sync in time are dropped. `wants_protocols`: a group needs
-    a type and a protocol. `timeouts_change`: with each join of a member. `tells_removed`: who is
-    removed while it waits in its join is answered. `memory_bytes`: what all may take, roughly.
+    `initial_rebalance_delay_ms`: None where the first generation waits for no further member.
+    `awaits_syncs`: members that do not sync in time are removed. `wants_protocols`: a group needs a
+    type and a protocol. `timeouts_change`: each join of a member sets its timeouts.
+    `tells_removed`: a member that is removed while its join waits gets a response. `memory_bytes`:
+    limit for the estimated memory of all groups.
     """
 
     initial_rebalance_delay_ms: int | None
@@ -37,7 +38,7 @@ class GroupLimits:
 
 @dataclass(frozen=True, slots=True)
 class GroupAlarm:
-    """Names an alarm: what it is about, of which group, of which member if of one."""
+    """Key of an alarm: its subject, its group, and its member if it concerns one."""
 
     about: str
     group_id: GroupId
@@ -45,7 +46,7 @@ class GroupAlarm:
 
 
 class Groups:
-    """The groups by id, their alarms, and the log that they are kept in."""
+    """The groups by id, their alarms, and the log that stores them."""
 
     __slots__ = ("_alarms", "_by_id", "limits", "log", "room")
 
@@ -61,29 +62,29 @@ class Groups:
     # -- groups --------------------------------------------------------------------------------
 
     def all(self) -> Iterable[Group]:
-        """In the order of their creation."""
+        """Return all groups in the order of their creation."""
         return self._by_id.values()
 
     def shown(self) -> Iterable[Group]:
-        """Those that lists and descriptions tell of, which is all but the newest."""
+        """Return the groups that lists and descriptions contain: all but the newest."""
         return (group for group in self._by_id.values() if self._is_shown(group))
 
     def find(self, group_id: str) -> Group | None:
-        """The group of that id."""
+        """Return the group of that id; None if there is none."""
         return self._by_id.get(GroupId(group_id))
 
     def find_shown(self, group_id: str) -> Group | None:
-        """The group of that id, if it is shown."""
+        """Return the group of that id; None if there is none or it is not shown yet."""
         found = self.find(group_id)
         return found if found is not None and self._is_shown(found) else None
 
     def has_room_for(self, group_id: str, now: TimeMs) -> bool:
-        """Whether it is there, or one more without members may be made."""
+        """True if the group exists, or if there is memory for one more group without members."""
         size_bytes = PER_THING_BYTES + len(group_id)
         return self.find(group_id) is not None or self.room.take(size_bytes, now)
 
     def find_or_create(self, group_id: str, now: TimeMs) -> Group:
-        """The group of that id; a new one is empty, at generation 0."""
+        """Return the group of that id; a new one is empty, at generation 0."""
         found = self.find(group_id)
         if found is None:
             found = Group(GroupId(group_id), now, self.log.end_of_unshown(group_id))
@@ -91,17 +92,17 @@ class Groups:
         return found
 
     def restore(self, group: Group) -> None:
-        """One that was read from the log, instead of what is known of it."""
+        """Put a group that was read from the log, instead of an existing one."""
         self._by_id[group.group_id] = group
 
     def drop(self, group: Group) -> None:
-        """Another broker coordinates it: nothing is written of that."""
+        """Forget a group that another broker coordinates now; write nothing to the log."""
         for member_id in (*group.members, *group.pending_members):
             self._alarms.cancel(GroupAlarm("session", group.group_id, member_id))
         del self._by_id[group.group_id]
 
     def revert(self, group_id: str) -> None:
-        """Something of that group could not be written: what is not shown there was never made.
+        """Remove the groups of that group's partition that are not shown, after a failed write.
 
         Source: ``CoordinatorRuntime``, ``SnapshotRegistry.revertToSnapshot``.
         """
@@ -110,13 +111,13 @@ class Groups:
                 del self._by_id[group.group_id]
 
     def _is_shown(self, group: Group) -> bool:
-        """Since Kafka 4.0 as soon as anything was written behind its making."""
+        """True if the group is shown: since Kafka 4.0, after a write that follows its creation."""
         if group.made_at is not None and self.log.end_of_unshown(group.group_id) != group.made_at:
             group.made_at = None
         return group.made_at is None
 
     def remove(self, group: Group, now: TimeMs) -> None:
-        """Forget a group without members."""
+        """Remove a group without members."""
         for member_id in group.pending_members:
             self._alarms.cancel(GroupAlarm("session", group.group_id, member_id))
         group.move_to(GroupState.DEAD, now)
@@ -127,11 +128,11 @@ class Groups:
 
     @property
     def next_alarm_at(self) -> TimeMs | None:
-        """When `ring` has to be called next, if nothing happens before."""
+        """Time of the next call of `ring`, unless an alarm is set before; None without alarms."""
         return self._alarms.next_at
 
     def ring(self, now: TimeMs) -> list[Effect]:
-        """Do what time has brought about."""
+        """Run the alarms that are due; return an effect for each group concerned."""
         rung = self._alarms.ring(now)
         return [
             GroupMoved(group_id)
@@ -141,9 +142,9 @@ class Groups:
         ]
 
     def set_alarm(self, alarm: GroupAlarm, at: int, action: Action) -> None:
-        """Instead of the one of the same name."""
+        """Set an alarm, instead of one with the same key."""
         self._alarms.set(alarm, TimeMs(at), action)
 
     def cancel_alarm(self, alarm: GroupAlarm) -> None:
-        """Whether it was set or not."""
+        """Remove an alarm, if it is set."""
         self._alarms.cancel(alarm)

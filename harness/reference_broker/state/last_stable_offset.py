@@ -1,12 +1,18 @@
-"""How far readers of decided transactions get. Source: KIP-98, class UnifiedLog."""
+"""The last stable offset, up to which `read_committed` consumers read.
+
+Source: KIP-98, class UnifiedLog.
+"""
 
 from harness.ids import Offset
 from harness.reference_broker.state.partition import Partition
 
 
 def last_stable_offset(partition: Partition) -> Offset:
-    """Below it all transactions are decided, and committed: where a batch begins, even below the
-    log start (maybeIncrementFirstUnstableOffset)."""
+    """Return the offset below which all transactions are decided and all records committed.
+
+    It is the base offset of a batch, even one below the log start
+    (maybeIncrementFirstUnstableOffset).
+    """
     sought = first_unstable(partition)
     if sought is None:
         return partition.high_watermark
@@ -14,7 +20,9 @@ def last_stable_offset(partition: Partition) -> Offset:
 
 
 def first_unstable(partition: Partition) -> Offset | None:
-    """By which the batch there is looked for: where offsets do not rise, that may be another one
-    than is found by the offset with which it begins. None: all is stable."""
+    """Return the offset by which the first unstable batch is looked up; None if all is stable.
+
+    Where offsets do not rise, the base offset of that batch may lead to another batch.
+    """
     unstable = partition.producers.first_unstable(partition.high_watermark)
     return None if unstable is None else max(unstable, partition.log.start_offset)

@@ -1,7 +1,7 @@
-"""Leader's side of one partition: how far its followers are, who is in sync, what is committed.
+"""Leader side of one partition: the progress of followers, the ISR, the high watermark.
 
 Nothing here waits, reads a clock or sends. Source: classes Partition and Replica; KIP-497 (the
-ISR is proposed to the controller), KIP-841 and KIP-903 (who may be in it).
+leader proposes the ISR to the controller), KIP-841 and KIP-903 (brokers that may be in the ISR).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from harness.reference_broker.state.partition_registration import PartitionRegis
 _UNKNOWN, _LONG_AGO = Offset(-1), TimeMs(0)
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 ANY_EPOCH = -1
-"""The broker epoch of a follower that does not say which incarnation it is."""
+"""The broker epoch of a follower that does not send one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicationRules:
-    """What is the same for all partitions of a broker.
+    """Replication settings that are the same for all partitions of a broker.
 
     Attributes:
-        lag_ms: so long a follower may be behind and in sync (``replica.lag.time.max.ms``).
-        holds_below_minimum: nothing is committed while fewer than min.insync.replicas are in sync,
-            which count as no more than there are replicas; since 3.7 (KAFKA-15583, KIP-966).
+        lag_ms: time for which a follower may be behind and in sync (``replica.lag.time.max.ms``).
+        holds_below_minimum: nothing is committed while the ISR has fewer than min.insync.replicas,
+            of which no more count than there are replicas; since 3.7 (KAFKA-15583, KIP-966).
         selects_by_rack: consumers are sent to a follower in their rack (KIP-392).
     """
 
@@ -37,10 +37,10 @@ class ReplicationRules:
 
 @dataclass(slots=True)
 class FollowerProgress:
-    """What the leader knows of one follower. Times are when it asked.
+    """The progress of one follower as the leader knows it. Times are those of its fetches.
 
-    `end_offset` is its log's end, known from the offset of its last fetch; `leader_end_seen` was
-    the leader's end at that fetch. `broker_epoch` is None until it has fetched.
+    `end_offset` is the follower's log end offset, known from its last fetch; `leader_end_seen` was
+    the leader's at that fetch. `broker_epoch` is None until the follower has fetched.
     """
 
     end_offset: Offset = _UNKNOWN
@@ -53,10 +53,10 @@ class FollowerProgress:
     def fetched(
         self, offset: Offset, start: Offset, leader_end: Offset, broker_epoch: int, now: TimeMs
     ) -> None:
-        """It asked for `offset`, so it has everything below.
+        """Note a fetch from `offset`: the follower has everything below it.
 
-        Caught up it was now, if that is all there is; at its last fetch, if it is all that there
-        was then.
+        If that is the whole log, the follower is caught up now; if it is the log as it was at the
+        follower's previous fetch, the follower was caught up at that time.
         """
         if offset >= leader_end:
             self.caught_up_at = max(self.caught_up_at, now)
@@ -69,7 +69,7 @@ class FollowerProgress:
     def begin_epoch(
         self, leader_end: Offset, *, is_new_leader: bool, is_in_sync: bool, now: TimeMs
     ) -> None:
-        """A leader epoch begins: who is in sync counts as caught up (``resetReplicaState``)."""
+        """Begin a leader epoch: a follower in sync counts as caught up (``resetReplicaState``)."""
         self.caught_up_at = now if is_in_sync else TimeMs(0)
         if is_new_leader:
             self.end_offset = self.start_offset = self.leader_end_seen = _UNKNOWN
@@ -79,16 +79,16 @@ class FollowerProgress:
             self.fetched_at = self.caught_up_at
 
     def is_caught_up(self, leader_end: Offset, lag_ms: int, now: TimeMs) -> bool:
-        """Whether it has all there is, or had it not too long ago."""
+        """True if the follower has the whole log, or had it at most `lag_ms` ago."""
         return self.end_offset == leader_end or now - self.caught_up_at <= lag_ms
 
 
 @dataclass(slots=True)
 class Leading:
-    """One leader's reign. `isr` is what the controller committed, `proposed` what it was asked for.
+    """State of one leadership. `isr` is committed by the controller, `proposed` is requested.
 
-    A member that is to be added counts at once, one that is to be removed counts until the
-    controller has agreed: that is the maximal ISR.
+    A broker to be added counts at once, a broker to be removed counts until the controller has
+    agreed: that is the maximal ISR.
     """
 
     own: BrokerId
@@ -101,7 +101,7 @@ class Leading:
 
     @property
     def maximal_isr(self) -> frozenset[BrokerId]:
-        """Whom the high watermark waits for."""
+        """The replicas for which the high watermark waits."""
         return self.isr if self.proposed is None else self.isr | self.proposed
 
     def registered(
@@ -113,11 +113,11 @@ class Leading:
         is_new_leader: bool,
         is_new_epoch: bool,
     ) -> None:
-        """The controller has decided: its word replaces what was proposed.
+        """Apply a decision of the controller from the metadata; it replaces the proposal.
 
-        Not where an answer has told it already: what was proposed since then is still on its way.
-        Kafka forgets that, and for a moment commits without the follower that the controller adds
-        (class Partition, makeLeader at the same partition epoch).
+        A decision that was already in a response replaces nothing: a later proposal is still on its
+        way. Kafka forgets that proposal, and for a moment commits without the follower that the
+        controller adds (class Partition, makeLeader at the same partition epoch).
         """
         others = [each for each in registration.replicas if each != self.own]
         self.followers = {each: self.followers.get(each, FollowerProgress()) for each in others}
@@ -130,15 +130,16 @@ class Leading:
             self.partition_epoch = registration.partition_epoch
 
     def committed(self, isr: frozenset[BrokerId], partition_epoch: int) -> None:
-        """The controller has answered a proposal."""
+        """Apply the controller's response to a proposal."""
         self.isr, self.proposed, self.partition_epoch = isr, None, partition_epoch
 
     def high_watermark(
         self, end: Offset, minimum: int, rules: ReplicationRules, brokers: Brokers, now: TimeMs
     ) -> Offset | None:
-        """Up to where all that count have the records; None while nothing may be committed.
+        """Return the offset below which all replicas that count have the records.
 
-        Beside the maximal ISR a follower counts that has caught up and may join (KAFKA-7128).
+        None while nothing may be committed. Besides the maximal ISR, a follower counts that has
+        caught up and may join (KAFKA-7128).
         """
         if rules.holds_below_minimum and len(self.isr) < minimum:
             return None
@@ -154,7 +155,7 @@ class Leading:
         return lowest
 
     def may_join(self, broker_id: BrokerId, brokers: Brokers) -> bool:
-        """Whether this incarnation of a follower may be in sync at all."""
+        """True if a follower may be in the ISR, in the incarnation that has fetched."""
         registered = brokers.get(broker_id)
         fetched_as = self.followers[broker_id].broker_epoch
         if registered is None or fetched_as is None or not brokers.is_active(broker_id):
@@ -164,7 +165,10 @@ class Leading:
     def expansion(
         self, broker_id: BrokerId, high_watermark: Offset, brokers: Brokers
     ) -> frozenset[BrokerId] | None:
-        """The ISR with one follower more, when it has all that is committed, of this epoch too."""
+        """Return the ISR with one more follower; None if that follower may not join now.
+
+        The follower must have all committed records, and the log up to the start of this epoch.
+        """
         if self.proposed is not None or broker_id in self.isr:
             return None
         end = self.followers[broker_id].end_offset
@@ -173,7 +177,10 @@ class Leading:
         return self.isr | {broker_id}
 
     def shrinkage(self, end: Offset, lag_ms: int, now: TimeMs) -> frozenset[BrokerId] | None:
-        """The ISR without those that are behind for too long; None when there are none."""
+        """Return the ISR without followers that are behind for too long.
+
+        None if there are none, or if a proposal is pending.
+        """
         if self.proposed is not None:
             return None
         behind = {
@@ -184,7 +191,7 @@ class Leading:
         return self.isr - behind if behind else None
 
     def broker_epochs_of(self, members: Iterable[BrokerId], own_epoch: int) -> dict[BrokerId, int]:
-        """The incarnations that are proposed (KIP-903)."""
+        """Return the broker epochs for a proposal (KIP-903)."""
         return {
             each: own_epoch if each == self.own else self._epoch_of(each)
             for each in sorted(members)

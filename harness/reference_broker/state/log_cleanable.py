@@ -1,4 +1,4 @@
-"""Which part of a log may be compacted, and whether it is worth it.
+"""The part of a log that may be compacted, and the decision to compact it.
 
 Source: classes LogCleanerManager (cleanableOffsets, maxCompactionDelay, grabFilthiestCompactedLog)
 and LogToClean of Apache Kafka 3.9; KIP-58, KIP-354.
@@ -14,9 +14,9 @@ from harness.reference_broker.state.segments import Segment
 
 @dataclass(frozen=True, slots=True)
 class CleanableLog:
-    """What lies from `first_dirty` up to `end`, where a segment begins, was never compacted.
+    """A log to compact: the part from `first_dirty` to `end` was never compacted.
 
-    `dirty_ratio` is its share of all that would be read.
+    A segment begins at `end`. `dirty_ratio` is the share of that part in all bytes to be read.
     """
 
     partition: Partition
@@ -26,7 +26,7 @@ class CleanableLog:
 
 
 def cleanable(partition: Partition, now: TimeMs) -> CleanableLog | None:
-    """None when it is not compacted, or when that is not worth it now."""
+    """Return the part to compact; None if the log is not compacted, or not worth it now."""
     if partition.is_uncleanable or partition.log.is_offline or not partition.config.is_compacted:
         return None
     if partition.future is not None:
@@ -34,7 +34,7 @@ def cleanable(partition: Partition, now: TimeMs) -> CleanableLog | None:
     first_dirty = Offset(max(partition.first_dirty, partition.log.start_offset))
     segments = partition.segments.all()
     *closed, active = segments
-    # The segment that the first dirty offset is in has to be looked at again, whole.
+    # The segment that contains the first dirty offset must be read again as a whole.
     dirty = [
         segment for segment, following in pairwise(segments) if following.base_offset > first_dirty
     ]
@@ -52,8 +52,11 @@ def cleanable(partition: Partition, now: TimeMs) -> CleanableLog | None:
 def _end_of_cleanable(
     partition: Partition, dirty: list[Segment], active: Segment, now: TimeMs
 ) -> Offset:
-    """The active segment is left alone, what is younger than min.compaction.lag.ms, and the segment
-    in which the last stable offset is."""
+    """Return the offset up to which the log may be compacted.
+
+    This excludes the active segment, segments younger than min.compaction.lag.ms, and the segment
+    that contains the last stable offset.
+    """
     lag_ms = partition.config.number("min.compaction.lag.ms")
     young = (s.base_offset for s in dirty if lag_ms > 0 and s.largest_timestamp > now - lag_ms)
     committed = partition.high_watermark
@@ -65,7 +68,7 @@ def _end_of_cleanable(
 
 
 def _is_late(partition: Partition, dirty: list[Segment], now: TimeMs) -> bool:
-    """Whether something has waited for max.compaction.lag.ms."""
+    """True if a segment has waited longer than max.compaction.lag.ms."""
     begun = [one.first_timestamp for one in dirty if one.first_timestamp > 0]
     lag_ms = partition.config.number("max.compaction.lag.ms")
     return bool(begun) and min(begun) < now - lag_ms

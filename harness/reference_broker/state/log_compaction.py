@@ -1,7 +1,7 @@
-"""Of each key only the newest record is kept, in a log's closed segments.
+"""Compaction: only the newest record of each key stays in a log's closed segments.
 
-Of aborted transactions nothing is kept. Source: classes LogCleaner and Cleaner of Apache Kafka 3.9
-(buildOffsetMap, cleanSegments, groupSegmentsBySize).
+Records of aborted transactions are removed. Source: classes LogCleaner and Cleaner of Apache Kafka
+3.9 (buildOffsetMap, cleanSegments, groupSegmentsBySize).
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -16,15 +16,15 @@ from harness.reference_broker.state.log_retention import delete_what_is_too_much
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.segments import Segment
 
-_MOST_KEYS = 500_000  # of one pass, whose map is in memory; the rest waits for the next
+_MOST_KEYS = 500_000  # of one pass, as its map is in memory; the rest waits for the next
 _FARTHEST = 2**31 - 1  # offsets within one segment
 _Mapped = tuple[dict[bytes, Offset], Offset]
 
 
 def compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
-    """Compact one log after the other until none is worth it; a batch a step.
+    """Compact one log after the other until none is worth it, one batch in each step.
 
-    What a log that is compacted and deleted has too much of goes in the same turn.
+    Logs that are both compacted and deleted lose their old segments in the same round.
     """
     for partition in list(cluster.partitions()):
         if partition.config.is_compacted:
@@ -45,11 +45,11 @@ def _filthiest(cluster: Cluster, now: TimeMs) -> Generator[None, None, Cleanable
 
 
 def compact(part: CleanableLog, now: TimeMs, most_keys: int = _MOST_KEYS) -> Iterator[None]:
-    """Remove from the log what a record in `part` replaces.
+    """Remove from the log the records that a record in `part` replaces.
 
-    Meanwhile clients may append and delete: the result is put in place at the last step. A log
-    with bytes that cannot be read, or in an old format, is left as it is, for good. One that begins
-    to move, or goes, is not compacted further (abortAndPauseCleaning).
+    Clients may append and delete meanwhile: the result is put in place at the last step. A log with
+    bytes that cannot be read is never compacted again. The pass ends early if the log begins to
+    move or is replaced (abortAndPauseCleaning).
     """
     log, pass_ = part.partition.log, _pass(part, most_keys, now)
     try:
@@ -69,7 +69,7 @@ def _pass(part: CleanableLog, most_keys: int, now: TimeMs) -> Generator[None, No
 
 
 def _mapped(part: CleanableLog, most_keys: int) -> Generator[None, None, _Mapped]:
-    """Which offset the newest record of each key has, and up to where that is known."""
+    """Map each key to the offset of its newest record, and return the last offset covered."""
     newest: dict[bytes, Offset] = {}
     last_mapped, log = Offset(part.end - 1), part.partition.log
     transactions = CleanedTransactions(log.aborted_between(part.first_dirty, part.end))
@@ -117,7 +117,7 @@ def _rewrite(partition: Partition, mapped: _Mapped, now: TimeMs) -> Iterator[Non
 
 
 def _groups(segments: Sequence[Segment], end: Offset, segment_bytes: int) -> list[list[Segment]]:
-    """Neighbours that together, as they are before, fit into one segment."""
+    """Return groups of neighbouring segments that fit into one segment, by their present sizes."""
     groups: list[list[Segment]] = []
     size_bytes = 0
     behind = [*(one.base_offset for one in segments[1:]), end]

@@ -1,7 +1,7 @@
-"""A replica moves to another folder of its broker: a log to come fills there from the present one,
-and takes its place when it has all.
+"""The move of a replica to another log directory of its broker.
 
-Source: KIP-113, KIP-858; classes ReplicaManager (alterReplicaLogDirs, maybeAddLogDirFetchers),
+A future log there is filled from the present log, and replaces it when it has all records. Source:
+KIP-113, KIP-858; classes ReplicaManager (alterReplicaLogDirs, maybeAddLogDirFetchers),
 ReplicaAlterLogDirsThread and Partition (maybeReplaceCurrentWithFutureReplica).
 """
 
@@ -40,7 +40,7 @@ _PIECE_BYTES = 1_048_576  # replica.fetch.max.bytes
 
 
 class Arrival(Enum):
-    """Whether the controller knows of the folder to come (ReassignmentState)."""
+    """State of the report of the new directory to the controller (ReassignmentState)."""
 
     UNTOLD = "nothing was said"
     TOLD = "it was asked, or will be"
@@ -49,15 +49,17 @@ class Arrival(Enum):
 
 @dataclass(slots=True)
 class Move:
-    """A replica with a log to come."""
+    """A replica with a future log."""
 
     partition: Partition
     arrival: Arrival
 
 
 def wish(state: BrokerState, topic_name: str, index: int, path: str, now: TimeMs) -> ErrorCode:
-    """Have a replica in that folder, now or when it is made. What it begins is gone on with by
-    `moving_round`; a wish for another folder than the last one takes that back."""
+    """Request that a replica be in that folder, now or when it is created; return an error.
+
+    `moving_round` continues the move. A request for another folder cancels the move before it.
+    """
     storage = state.cluster.host.storage
     topic = state.cluster.named(topic_name)
     partition = None if topic is None else topic.partition(index)
@@ -106,7 +108,7 @@ def _begun(
     if partition.future is not None or storage.path_of(partition.name) == path:
         return ErrorCode.NONE
     storage.prefer(partition.name.place, path)
-    if storage.has_failed():  # there may be a log to come already
+    if storage.has_failed():  # the failed folder may have a future log already
         return ErrorCode.KAFKA_STORAGE_ERROR
     begin(partition, storage, now)
     return ErrorCode.KAFKA_STORAGE_ERROR if partition.future is None else ErrorCode.NONE
@@ -121,8 +123,10 @@ def _take_back(partition: Partition, storage: Storage) -> Effect:
 
 
 def begin(partition: Partition, storage: Storage, now: TimeMs) -> None:
-    """Open or make the log to come. There is none when its folder fails with that, or no descriptor
-    is left."""
+    """Open or create the future log.
+
+    The replica gets none if the folder fails at that, or if no file descriptor is left.
+    """
     producers, name = partition.producers.of_another_log(), partition.name.future
     try:
         opened = storage.open(name, partition.config, producers, now)
@@ -149,7 +153,7 @@ def begin(partition: Partition, storage: Storage, now: TimeMs) -> None:
 
 
 def directory_is_known(cluster: Cluster, key: tuple[UUID, PartitionIndex], directory: UUID) -> None:
-    """The controller has accepted that a replica is, or will be, in this directory."""
+    """Note that the controller has accepted this directory for a replica, now or later."""
     move, storage = cluster.host.moving.get(key), cluster.host.storage
     future = None if move is None else move.partition.future
     if move is None or future is None or storage is None or move.arrival is not Arrival.TOLD:
@@ -159,7 +163,7 @@ def directory_is_known(cluster: Cluster, key: tuple[UUID, PartitionIndex], direc
 
 
 def resume(cluster: Cluster, now: TimeMs) -> None:
-    """Go on with what was begun before the broker ended."""
+    """Continue the moves that began before the broker ended."""
     storage = cluster.host.storage
     for name in () if storage is None else storage.kept():
         topic = cluster.with_id(name.topic_id) if name.is_future else None
@@ -171,9 +175,9 @@ def resume(cluster: Cluster, now: TimeMs) -> None:
 def moving_round(
     cluster: Cluster, now: Callable[[], TimeMs], may_go_on: Callable[[int], bool]
 ) -> Iterator[list[Effect]]:
-    """Bring all that move further, a piece a step, until none can be brought further.
+    """Advance all moves, a piece in each step, until none can be advanced.
 
-    `may_go_on` is told how many bytes came with each step.
+    `may_go_on` is called after each step with the number of bytes moved; False ends the round.
     """
     moving, storage = cluster.host.moving, cluster.host.storage
     goes_on = storage is not None
@@ -192,7 +196,7 @@ def moving_round(
 
 
 def _step(move: Move, future: Partition, storage: Storage, now: TimeMs) -> tuple[int, list[Effect]]:
-    """How many bytes came, and what follows."""
+    """Copy one piece to the future log; return its size in bytes, and the effects."""
     partition = move.partition
     future.config = partition.config
     records, effects, agree = b"", [], False
@@ -205,14 +209,17 @@ def _step(move: Move, future: Partition, storage: Storage, now: TimeMs) -> tuple
                 future, records, partition.high_watermark, log.start_offset, now
             )
     if partition.log.is_offline or future.log.is_offline:
-        effects.append(_end(partition))  # what there is of it is left
+        effects.append(_end(partition))  # the files of the future log stay
     elif agree and future.log.end_offset == partition.log.end_offset:
         effects += _arrived(move, future, storage)
     return len(records), effects
 
 
 def _arrived(move: Move, future: Partition, storage: Storage) -> list[Effect]:
-    """It has all: the controller is told, and when it knows of it, the log takes its place."""
+    """Report a complete future log to the controller, or replace the present log by it.
+
+    The future log takes the place of the present one when the controller knows its directory.
+    """
     if move.arrival is Arrival.KNOWN:
         return [_take_place(move.partition, future, storage)]
     directory = storage.directory_of(future.name)
@@ -223,9 +230,10 @@ def _arrived(move: Move, future: Partition, storage: Storage) -> list[Effect]:
 
 
 def _parts(partition: Partition, future: Partition, now: TimeMs) -> bool:
-    """Whether the log to come was not a beginning of the present one; something was cut then.
+    """True if the future log was not a prefix of the present one, and was therefore cut.
 
-    As a leader tells a follower that fetches (class Partition, readRecords; KIP-595).
+    A leader does the same comparison for a fetching follower (class Partition, readRecords;
+    KIP-595).
     """
     end, latest = future.log.end_offset, future.epochs.latest
     if end < partition.log.start_offset:
@@ -236,7 +244,7 @@ def _parts(partition: Partition, future: Partition, now: TimeMs) -> bool:
         return False
     if known is not None:
         truncate_to_leader(future, known.epoch, known.end_offset)
-    elif latest is not None:  # the present one has never heard of it
+    elif latest is not None:  # the present log has no such epoch
         truncate(future, future.epochs.entries[-1].start_offset)
     elif end > partition.log.end_offset:
         truncate(future, partition.log.end_offset)
@@ -248,7 +256,7 @@ def _parts(partition: Partition, future: Partition, now: TimeMs) -> bool:
 def _take_place(partition: Partition, future: Partition, storage: Storage) -> Effect:
     if not storage.put_future_in_place(partition.name):
         return _end(partition)
-    if partition.epochs.entries:  # one that has no record yet
+    if partition.epochs.entries:  # the last one may have no record yet
         future.epochs.assign(*partition.epochs.entries[-1])
     partition.producers.forget_all()
     partition.log, partition.epochs = future.log, future.epochs
@@ -259,14 +267,18 @@ def _take_place(partition: Partition, future: Partition, storage: Storage) -> Ef
 
 
 def _end(partition: Partition) -> Effect:
-    """It is not on its way any more; what the controller believes is looked at again."""
+    """End the move; the effect causes a comparison with the directory that the controller knows."""
     partition.future = None
     partition.host.moving.pop((partition.topic_id, partition.index), None)
     return ReplicaMoved(partition.topic_id, partition.index)
 
 
 def lag_of(partition: Partition, end: Offset, *, is_future: bool) -> int:
-    """How far a log of it is behind what is there to be had; -1: that is not known."""
+    """Return the number of offsets that a log of the partition lacks; -1 if that is not known.
+
+    The reference is the log end offset for a future log, and the high watermark for the present
+    one.
+    """
     if partition.log.is_offline:
         return -1
     if is_future:

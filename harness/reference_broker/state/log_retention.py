@@ -1,4 +1,4 @@
-"""Old records go, by whole segments from the oldest on; what is not committed stays.
+"""Deletion of old records, in whole segments from the oldest on; uncommitted records stay.
 
 Source: classes UnifiedLog (deleteOldSegments), LogManager (cleanupLogs); KIP-33, KIP-107.
 """
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.segments import Segment
 
 _Breached: TypeAlias = "Callable[[Segment, Segment | None], bool]"
-"""Whether a segment may go, by what it and the one behind it are."""
+"""A check that returns True if the first segment may be deleted; the second one follows it."""
 
 
 def retention_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
-    """Look at every log that is not compacted, and at those to come in their place; others go when
-    those are looked at. One a step."""
+    """Apply retention to every log that is not compacted, one partition in each step.
+
+    The future logs of moving replicas are included. Compacted logs have their turn in
+    `compaction_round`.
+    """
     for partition in list(cluster.partitions()):
         for one in (partition, partition.future):
             if one is not None and not one.config.is_compacted:
@@ -31,16 +34,16 @@ def retention_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
 
 
 def delete_what_is_too_much(partition: Partition, now: TimeMs) -> None:
-    """As `delete_old_segments`, unless its folder is offline or goes there now."""
+    """Call `delete_old_segments`, unless the log's folder is offline or fails at that."""
     if not partition.log.is_offline:
         with suppress(OSError):
             delete_old_segments(partition, now)
 
 
 def delete_old_segments(partition: Partition, now: TimeMs) -> int:
-    """Delete what the topic's cleanup.policy lets go; how many segments that are.
+    """Delete segments according to the topic's cleanup.policy; return their number.
 
-    Without "delete" in it only what is wholly below the log start goes.
+    A policy without "delete" only deletes segments that are wholly below the log start.
     """
     deleted = _delete(partition, _below_log_start(partition), now)
     if "delete" not in partition.config.policies:
@@ -57,7 +60,7 @@ def _below_log_start(partition: Partition) -> _Breached:
 
 
 def _beyond_size(partition: Partition) -> _Breached:
-    """What is left has retention.bytes at least: a segment goes when it is too much as a whole."""
+    """Return a check for retention.bytes: the segments that remain have at least that size."""
     limit_bytes = partition.config.number("retention.bytes")
     too_much = partition.segments.size_bytes - limit_bytes
 
@@ -72,7 +75,10 @@ def _beyond_size(partition: Partition) -> _Breached:
 
 
 def _too_old(partition: Partition, now: TimeMs) -> _Breached:
-    """By the largest time of its records, whenever they were written."""
+    """Return a check for retention.ms: the largest timestamp of a segment's records counts.
+
+    The time at which they were written does not.
+    """
     retention_ms = partition.config.number("retention.ms")
 
     def breached(segment: Segment, _: Segment | None) -> bool:

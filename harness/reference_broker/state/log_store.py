@@ -1,4 +1,4 @@
-"""What a partition's log is, and what it may be kept in: the state knows no file."""
+"""Interfaces of a partition's log and of the storage of logs: the state does not use files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 Place = tuple[str, int]
-"""A partition by its topic's name and its index."""
+"""Topic name and partition index."""
 
 
 class FolderInUse(OSError):
-    """Another process has the folder."""
+    """Another process uses the folder."""
 
 
 class FolderOfAnother(OSError):
@@ -32,42 +32,42 @@ class FolderOfAnother(OSError):
 
 
 class NoDirectoryLeft(Exception):
-    """Nothing can be stored any more, or not what the node itself lives by: it has to end."""
+    """No usable log directory is left, or the one that the node needs has failed: it must end."""
 
 
 class UnreadableLog(Exception):
-    """What is kept of a log is none: the node does not start with it. The text says where."""
+    """Stored data that is no valid log: the node does not start. The message contains the place."""
 
 
 class Compaction(Protocol):
-    """One pass over the oldest segments of a log, written beside it."""
+    """One pass over the oldest segments of a log; the result is written beside the log."""
 
     def begin_segment(self, group: Sequence[Any]) -> None:
-        """What comes next is left of these neighbours."""
+        """Begin the segment for the batches that are left of these neighbouring segments."""
 
     def add(self, batch: StoredBatch) -> None:
-        """The next batch that is left of them."""
+        """Add the next batch that is left."""
 
     def note_aborted(self, aborted: AbortedTransaction) -> None:
-        """The next batch is its marker, and readers have to be told of it still."""
+        """Note a transaction that readers must still receive; its marker is the next batch."""
 
     def put_in_place(self, end: Offset) -> bool:
-        """Instead of all segments below `end`; False: they have changed, and stay as they are."""
+        """Replace all segments below `end`; if they have changed, leave them and return False."""
         ...
 
     def abandon(self) -> None:
-        """Leave nothing of what was written."""
+        """Remove what was written and not put in place."""
 
 
 class Log(Protocol):
-    """One partition's batches: it grows at its end, loses its beginning, and owns both offsets.
+    """The batches of one partition: it grows at its end and loses batches at its start.
 
-    What is appended is there when the call returns, for every reader and after the process has
-    been killed, where the log `is_kept` at all. Compaction leaves gaps: what lies in one is read
-    from the next batch on.
+    An appended batch is there for every reader when the call returns. If the log `is_kept`, the
+    batch survives a kill of the process. Compaction leaves gaps: a read in a gap begins with the
+    next batch.
 
-    What reads or changes it raises OSError when its folder cannot be used: then it `is_offline`,
-    with all logs in that folder.
+    Reads and changes raise OSError if the folder of the log cannot be used: then the log
+    `is_offline`, with all logs in that folder.
     """
 
     start_offset: Offset
@@ -75,105 +75,118 @@ class Log(Protocol):
 
     @property
     def is_kept(self) -> bool:
-        """Whether it outlives the process."""
+        """True if the log outlives the process."""
         ...
 
     @property
     def is_offline(self) -> bool:
-        """Whether its folder has failed."""
+        """True if the folder of the log has failed."""
         ...
 
     @property
     def segments(self) -> Segments[Any]:
-        """What is known of them; what changes them is done here."""
+        """The segments of the log; only the log changes them."""
         ...
 
     @property
     def size_bytes(self) -> int:
-        """Of all segments, also of what is below the start of the log."""
+        """Size of all segments, with records below the log start offset."""
         ...
 
     def append(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
-        """Take the next batch; it begins at the end, or behind it where a follower got no more."""
+        """Append the next batch; it begins at the end, or behind a gap in a follower's log."""
 
     def delete_below(self, offset: Offset) -> None:
-        """Let the log start at `offset`, which lies between its start and its end."""
+        """Move the log start to `offset`, which lies between the start and the end."""
 
     def drop_oldest(self, count: int, now: TimeMs) -> Offset:
-        """Forget the first `count` segments; where the others begin. The log's start stays."""
+        """Remove the first `count` segments; return the base offset of the others.
+
+        The log start offset does not change.
+        """
         ...
 
     def truncate_from(self, end: Offset) -> None:
-        """Let the log end at `end`; a batch goes whole when its last record is not below it."""
+        """Truncate the log to `end`; a batch that reaches `end` is removed as a whole."""
 
     def restart_at(self, offset: Offset, now: TimeMs) -> None:
-        """Forget everything; the next batch begins at `offset`."""
+        """Remove everything; the next batch begins at `offset`."""
 
     def compaction(self) -> Compaction:
-        """What takes the place of the oldest segments."""
+        """Begin a pass that replaces the oldest segments."""
         ...
 
     def note_aborted(self, aborted: AbortedTransaction) -> None:
-        """The last batch is its marker."""
+        """Note an aborted transaction; its marker is the last batch."""
 
     def aborted_in(self, offset: Offset, size_bytes: int) -> list[AbortedTransaction]:
-        """Of which something may be in what was read from `offset` on, of that size."""
+        """Return the aborted transactions that may be in `size_bytes`, read from `offset` on."""
         ...
 
     def aborted_between(self, begin: Offset, end: Offset) -> list[AbortedTransaction]:
-        """Those of which something is there."""
+        """Return the aborted transactions that overlap these offsets."""
         ...
 
     def batch_begin(self, offset: Offset) -> Offset:
-        """Of the batch from which `read` would begin; `offset` itself where there is none."""
+        """Return the base offset of the batch with which `read` would begin.
+
+        If there is no such batch, return `offset` itself.
+        """
         ...
 
     def remember_producers(self, producers: ProducerStates, now: TimeMs) -> None:
-        """Only what is left in the log counts."""
+        """Rebuild `producers` from the batches that are left in the log."""
 
     def between(self, begin: Offset, end: Offset) -> Iterable[StoredBatch]:
-        """The batches from the one that contains `begin`, or follows it, up to `end`."""
+        """Return the batches from the one that contains or follows `begin`, up to `end`."""
         ...
 
     def segment_end(self, offset: Offset) -> Offset | None:
-        """Where the segment ends from which `read` would begin; None in the last one."""
+        """Return the end of the segment in which `read` would begin; None for the last segment."""
         ...
 
     def lend(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
     ) -> bytes | LentBytes:
-        """As `read`, but many bytes may stay where they are: then a whole batch is in them, and
-        they are to be taken before anything else is done with the log."""
+        """Return as `read`, but many bytes as LentBytes, which stay in the log.
+
+        LentBytes contain at least one whole batch. The caller must take them before any other
+        operation on the log.
+        """
         ...
 
     def read(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
     ) -> bytes:
-        """The bytes from the batch that contains `offset` on, at most `limit_bytes`: the last batch
-        may be cut, wherever that is.
+        """Return the bytes from the batch that contains `offset` on, at most `limit_bytes`.
 
-        With `at_least_one` the first batch comes whole even when it is larger (KIP-74). `offset`
-        lies between the start offset and the end offset, both included; in a gap the next batch is
-        the first. What follows from `stop` on is not read.
+        The last batch may be cut at any byte. With `at_least_one` the first batch is whole even if
+        it is larger (KIP-74). `offset` lies between the start offset and the end offset, both
+        included; in a gap the next batch is the first. Batches from `stop` on are not read.
         """
         ...
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
-        """The batches with a record of `timestamp` or later, in order. Of the first batch of the
-        log that record may be below the log start."""
+        """Return the batches with a record of `timestamp` or later, in order.
+
+        In the first batch of the log that record may be below the log start.
+        """
         ...
 
     def newest_batch(self) -> StoredBatch | None:
-        """The first with the largest timestamp of all; None for an empty log."""
+        """Return the first batch with the largest timestamp; None for an empty log."""
         ...
 
     def note_offsets(self, high_watermark: Offset, first_dirty: Offset) -> None:
-        """What the next checkpoint is to tell of it."""
+        """Set the offsets for the next checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedLog:
-    """A log as it was found, with what was noted of it; `high_watermark` None: nothing was."""
+    """A log as it was found, with its stored offsets and epochs.
+
+    `high_watermark` is None if none was stored.
+    """
 
     log: Log
     epochs: LeaderEpochs
@@ -182,28 +195,30 @@ class OpenedLog:
 
 
 class SnapshotId(NamedTuple):
-    """A snapshot of the metadata log: it tells of what is below `end_offset`, the last of which was
-    written in `epoch`."""
+    """A snapshot of the metadata log: it covers the records below `end_offset`.
+
+    The last of these records was written in `epoch`.
+    """
 
     end_offset: Offset
     epoch: LeaderEpoch
 
 
 class Snapshots(Protocol):
-    """Those of the metadata log."""
+    """The snapshots of the metadata log."""
 
     def ids(self) -> list[SnapshotId]:
-        """From the oldest to the newest."""
+        """Return the ids from the oldest to the newest."""
         ...
 
     def read(self, snapshot: SnapshotId) -> bytes:
-        """The whole of one of these. Raises OSError."""
+        """Return the whole content of a snapshot. Raises OSError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LogName:
-    """Whose log it is; `is_future`: the one that will take the place of the present one."""
+    """Identity of a partition's log; `is_future`: the log that will replace the present one."""
 
     topic: str
     topic_id: UUID
@@ -212,12 +227,12 @@ class LogName:
 
     @property
     def place(self) -> Place:
-        """Of which there is one log in a folder at most."""
+        """Topic and index: a folder contains at most one log for them."""
         return self.topic, self.index
 
     @property
     def future(self) -> LogName:
-        """Of the log to come."""
+        """The name of the future log."""
         return replace(self, is_future=True)
 
 
@@ -231,8 +246,10 @@ class DescribedLog(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DescribedDirectory:
-    """A folder of logs: whether it can be used, the bytes of its volume and those of them that are
-    free (-1: not known), and which logs it has."""
+    """A folder of logs: if it can be used, the bytes of its volume, and its logs.
+
+    `total_bytes` and `usable_bytes` are -1 if they are not known.
+    """
 
     path: str
     is_online: bool
@@ -242,7 +259,7 @@ class DescribedDirectory:
 
 
 class Storage(Protocol):
-    """All logs of one node. What is said of paths is of absolute ones."""
+    """All logs of one node. Paths are absolute."""
 
     def open(
         self,
@@ -252,46 +269,51 @@ class Storage(Protocol):
         now: TimeMs,
         believed_in: UUID = MIGRATING,
     ) -> OpenedLog:
-        """A partition's, made if it is not there, where the cluster believes it to be; `producers`
-        learn of whom it tells. It is not made when it may be in a folder that has failed."""
+        """Open a partition's log, or create it where the cluster believes it to be.
+
+        `producers` is filled from the log. No log is created if a failed folder may contain it.
+        """
         ...
 
     def delete(self, name: LogName) -> None:
-        """A partition's, with that to come; or, by the name of that, it alone. It may not be
-        there."""
+        """Delete a partition's log and its future log; by the future log's name only that one.
+
+        The log may be absent.
+        """
 
     def set_aside(self, name: LogName) -> None:
-        """A partition's that nobody knows: it is no log any more, but nothing of it is lost."""
+        """Take a log out of use that no partition needs; its data is kept."""
 
     def directories(self) -> list[DescribedDirectory]:
-        """All folders, those too that have failed."""
+        """Return all folders, with those that have failed."""
         ...
 
     def kept(self) -> list[LogName]:
-        """The partitions of which there is something."""
+        """Return the names of all logs that are stored."""
         ...
 
     def is_online(self, path: str) -> bool | None:
-        """Whether that folder of logs can be used; None: there is no such folder."""
+        """True if that folder of logs can be used; None if there is no such folder."""
         ...
 
     def has_failed(self) -> bool:
-        """Whether any of the folders cannot be used."""
+        """True if a folder cannot be used."""
         ...
 
     def path_of(self, name: LogName) -> str | None:
-        """The folder that has a log; None: none that can be used has it."""
+        """Return the folder that contains a log; None if no usable folder contains it."""
         ...
 
     def directory_of(self, name: LogName) -> UUID | None:
-        """The id of the folder that has a log, or had it when it failed; None: it was opened in
-        none."""
+        """Return the id of the folder that contains a log, or contained it at its failure.
+
+        None if no folder has opened the log.
+        """
         ...
 
     def prefer(self, place: Place, path: str) -> None:
-        """The next log that is made of this partition is made there."""
+        """Set the folder in which the partition's next log is created."""
 
     def put_future_in_place(self, name: LogName) -> bool:
-        """The log to come is the partition's from now on, and that of before goes; False: its
-        folder fails instead."""
+        """Replace a partition's log by its future log; return False if the folder fails instead."""
         ...

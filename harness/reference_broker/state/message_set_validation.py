@@ -1,7 +1,7 @@
-"""What a leader checks before it appends the message set of an old producer, as one batch.
+"""The leader's checks of an old producer's message set, which it appends as one batch.
 
-Only Produce 0 to 2 may bring one. Source: classes UnifiedLog and LogValidator of Apache Kafka
-3.9, whose log holds nothing but record batches either.
+Only Produce 0 to 2 may contain a message set. Source: classes UnifiedLog and LogValidator of Apache
+Kafka 3.9: its log contains only record batches too.
 """
 
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ _NO_TIMESTAMP = -1
 
 
 def records_of_old_version(records: bytes) -> bytes:
-    """What a produce request of version 0 to 2 may hold for a partition: messages of any kind.
+    """Return the whole entries that a produce request of version 0 to 2 contains for a partition.
 
-    Even one batch of format 2 is taken. What is unfinished at the end is cut off; nothing may be
-    left, which is no error. Raises AppendRefused.
+    Messages of any kind are accepted, and also one batch of format 2. An unfinished entry at the
+    end is cut off; an empty result is no error. Raises AppendRefused.
     """
     entries = list(_entries(records))
     if entries and magic_of(entries[0]) == 2 and len(entries) > 1:
@@ -52,7 +52,7 @@ def _entries(records: bytes) -> Iterator[bytes]:
 
 
 def validate_message_set(records: bytes, config: TopicConfig, place: Placement) -> bytes:
-    """Check whole messages, at least one; returns the batch to be stored. Raises AppendRefused."""
+    """Check whole messages, at least one; return the batch to store. Raises AppendRefused."""
     outer = [_outer_message(entry, config) for entry in _entries(records)]
     codecs = [message.codec_id for message in outer if message.codec_id]
     if codecs and len(outer) > 1:
@@ -104,7 +104,7 @@ def _opened(wrapper: Message, config: TopicConfig) -> list[Message]:
 
 @dataclass(frozen=True, slots=True)
 class _Checks:
-    """What each message of a set must keep."""
+    """The checks that each message of a set must pass."""
 
     wants_keys: bool
     limits: TimestampLimits
@@ -121,7 +121,7 @@ class _Checks:
         return cls(config.is_compacted, limits)
 
     def refuse(self, messages: list[Message]) -> None:
-        """Raise AppendRefused when any is at fault; a bad time counts more than a lacking key."""
+        """Raise AppendRefused for an invalid message; a wrong timestamp precedes a missing key."""
         found = {self._error_of(message) for message in messages}
         for error in (ErrorCode.INVALID_TIMESTAMP, ErrorCode.INVALID_RECORD):
             if error in found:
@@ -153,5 +153,5 @@ def _invalid(reason: str) -> AppendRefused:
 
 
 def _unexpected(reason: str) -> AppendRefused:
-    """What Kafka does not foresee, and answers with its error for everything unforeseen."""
+    """Return the refusal of a case that Kafka does not foresee: UNKNOWN_SERVER_ERROR."""
     return AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR, reason=reason)

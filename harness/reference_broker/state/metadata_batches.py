@@ -1,4 +1,4 @@
-"""Batches of the metadata log: what is written as one, and what a reader gets out of them.
+"""Batches of the metadata log: their encoding, and a reader that returns their records.
 
 Source: KIP-595 (LeaderChange), KIP-868 (transactions), classes RaftClient, MetadataBatchLoader and
 MetadataVersion (which version each record has).
@@ -39,12 +39,12 @@ _VERSIONS: Mapping[str, int] = {
     "PartitionRecord": 2,
     "PartitionChangeRecord": 2,
 }
-"""Where it is not 0; with the directories of KIP-858 and the eligible leaders of KIP-966."""
+"""Record versions other than 0; with directories (KIP-858) and eligible leaders (KIP-966)."""
 _ANY_BYTES = 2**31 - 1
-_AT_THE_END = Offset(0)  # whoever appends it says where that is
+_AT_THE_END = Offset(0)  # a placeholder: the append sets the real offset
 _OF_A_BATCH = 1_000
 UNREADABLE = (DecodeError, RecordsError, CompressionError)
-"""What reading damaged ones raises."""
+"""The errors that a reader of damaged batches raises."""
 _FOOTER = "SNAPSHOT_FOOTER"
 _SAYS_NO_MORE = frozenset({"LEADER_CHANGE", "SNAPSHOT_HEADER", _FOOTER})
 _BEGIN, _END, _ABORT = (f"{name}TransactionRecord" for name in ("Begin", "End", "Abort"))
@@ -54,27 +54,27 @@ _TYPE_OF = {message: number for number, (_, message) in CONTROL_TYPES.items()}
 def record_batch(
     records: Sequence[Message], now: TimeMs, offset: Offset = _AT_THE_END, epoch: int = -1
 ) -> bytes:
-    """Records at the versions that the present metadata.version has."""
+    """Return a batch of records, each at its version in the current metadata.version."""
     versions = ((record, _VERSIONS.get(type(record).__name__, 0)) for record in records)
     header = RecordBatch(base_offset=offset, partition_leader_epoch=epoch)
     return encode_rows([(now, None, CLUSTER_METADATA.write(one, v)) for one, v in versions], header)
 
 
 def control_batch(message: Message, offset: Offset, epoch: LeaderEpoch, now: TimeMs) -> bytes:
-    """What the quorum itself has to say, in a batch of its own at `offset`."""
+    """Return a control batch of the quorum itself, with one record at `offset`."""
     key = control_record_key(_TYPE_OF[type(message).__name__])
     header = RecordBatch(base_offset=offset, partition_leader_epoch=epoch, attributes=CONTROL)
     return encode_rows([(now, key, control_record_value(message))], header)
 
 
 def leader_change(leader: BrokerId) -> LeaderChangeMessage:
-    """The only voter has voted for itself."""
+    """Return the message after an election in which the only voter has voted for itself."""
     voters = [LeaderChangeMessage.Voter(voter_id=leader)]
     return LeaderChangeMessage(leader_id=leader, voters=voters, granting_voters=voters)
 
 
 def snapshot_batches(records: Sequence[Message], epoch: LeaderEpoch, now: TimeMs) -> bytes:
-    """A snapshot file: these records between a header and a footer (KIP-630)."""
+    """Return a snapshot file: these records between a header and a footer (KIP-630)."""
     header = SnapshotHeaderRecord(last_contained_log_timestamp=now)
     parts, at = [control_batch(header, Offset(0), epoch, now)], 1
     for first in range(0, len(records), _OF_A_BATCH):
@@ -86,10 +86,10 @@ def snapshot_batches(records: Sequence[Message], epoch: LeaderEpoch, now: TimeMs
 
 
 class MetadataReading:
-    """Reads a log piece by piece: what stands in a transaction comes when that has ended.
+    """Reads a log piece by piece; the records of a transaction are returned at its end.
 
-    ``is_whole`` is False once there was something that is not among the records it has given;
-    ``saw_footer``: a snapshot was read up to its end.
+    ``is_whole`` is False after a control record that the returned records do not represent.
+    ``saw_footer`` is True when a snapshot was read up to its end.
     """
 
     def __init__(self) -> None:
@@ -97,10 +97,10 @@ class MetadataReading:
         self._waiting: list[Message] | None = None
 
     def records(self, batches: bytes) -> Iterator[tuple[Offset, list[Message]]]:
-        """What each batch tells, with the offset behind it.
+        """Yield the records of each batch, with the offset behind the batch.
 
-        Control batches tell nothing, and records that are not known are left out. Raises
-        DecodeError, RecordsError, CompressionError.
+        A control batch yields no records, and unknown records are left out. Raises DecodeError,
+        RecordsError, CompressionError.
         """
         found = read_records(batches, limit_bytes=_ANY_BYTES)
         if found.problems:

@@ -1,7 +1,7 @@
-"""What is left of the metadata log when every record is dropped that a later one makes untrue.
+"""The metadata log reduced to the records that no later record makes untrue.
 
-It knows the records alone: nothing is lost of what this node itself does not do (ACLs, say).
-Source: class MetadataImage (write), KIP-630.
+The reduction works on the records alone, so records of features that this node does not have (ACLs,
+for example) are kept too. Source: class MetadataImage (write), KIP-630.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.codec.structs import Message
 
 _TOPIC = 2
-"""Of the types of resources."""
+"""The resource type of topics."""
 _Key = tuple[Any, ...]
 
 _KEPT: Mapping[str, Callable[[Any], _Key]] = {
@@ -39,7 +39,7 @@ _KEPT: Mapping[str, Callable[[Any], _Key]] = {
     "DelegationTokenRecord": lambda one: (one.token_id,),
     "ZkMigrationStateRecord": lambda _: (),
 }
-"""By which there is one at most, the last; in the order of a snapshot."""
+"""The key under which only the last record is kept, by record name in the order of a snapshot."""
 _REMOVED: Mapping[str, tuple[str, Callable[[Any], _Key]]] = {
     "UnregisterBrokerRecord": ("RegisterBrokerRecord", lambda one: (one.broker_id,)),
     "UnregisterControllerRecord": ("RegisterControllerRecord", lambda one: (one.controller_id,)),
@@ -60,14 +60,14 @@ _SAYS_NOTHING = frozenset({"NoOpRecord"})
 
 
 class MetadataFold:
-    """``is_whole`` is False once there was a record of which it is not known what it does."""
+    """The records in effect. ``is_whole`` is False after a record that cannot be folded."""
 
     def __init__(self) -> None:
         self._kept: dict[str, dict[_Key, Message]] = {name: {} for name in _KEPT}
         self.is_whole = True
 
     def take(self, records: Sequence[Message]) -> None:
-        """These come next."""
+        """Fold the next records of the log."""
         for record in records:
             name = type(record).__name__
             if name in _KEPT:
@@ -81,7 +81,7 @@ class MetadataFold:
                 self.is_whole = False
 
     def records(self) -> list[Message]:
-        """Those that say it all, in the order in which they can be applied."""
+        """Return the records in effect, in an order in which they can be applied."""
         return [record for kept in self._kept.values() for record in kept.values()]
 
     def _put(self, name: str, record: Message) -> None:

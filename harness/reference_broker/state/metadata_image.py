@@ -1,6 +1,6 @@
-"""What a record of the metadata log changes: the only way in which a broker's metadata changes.
+"""The effect of each metadata record on a broker: the only way in which its metadata changes.
 
-A broker on its own writes such records to itself; in a cluster the controller writes them to its
+A standalone broker writes such records to itself; in a cluster the controller writes them to its
 log, from which every node reads them. Source: classes MetadataDelta and its neighbours.
 """
 
@@ -30,10 +30,10 @@ _OF_BROKERS = frozenset(
 
 
 def apply_records(state: BrokerState, records: Sequence[Message], now: TimeMs) -> None:
-    """Do what they say, all at once; what has to be done outside is left in `state.effects`.
+    """Apply the records, all at once; `state.effects` collects the effects outside of the state.
 
-    What is said of brokers comes first: a leader that learns of a smaller ISR knows by then who is
-    fenced, as class BrokerMetadataPublisher has it.
+    Records about brokers are applied first: a leader that receives a smaller ISR then knows the
+    fenced brokers, as in class BrokerMetadataPublisher.
     """
     in_order = sorted(records, key=lambda record: type(record).__name__ not in _OF_BROKERS)
     for name, group in groupby(in_order, key=lambda record: type(record).__name__):
@@ -47,7 +47,7 @@ def apply_records(state: BrokerState, records: Sequence[Message], now: TimeMs) -
 
 
 def begin_replicas(state: BrokerState, now: TimeMs) -> None:
-    """All metadata was read: from now on the broker leads and follows what it says."""
+    """Lead and follow partitions from now on: the broker has read all metadata."""
     host = state.cluster.host
     host.has_begun = True
     for name in [] if host.storage is None else host.storage.kept():
@@ -149,7 +149,7 @@ def _producer_ids(state: BrokerState, record: messages.ProducerIdsRecord, _now: 
 
 
 def _eligible_cleared(state: BrokerState, record: messages.ClearElrRecord, now: TimeMs) -> None:
-    """Of a topic, or of all (KIP-966)."""
+    """Clear the eligible leaders of a topic, or of all topics (KIP-966)."""
     for topic in list(state.cluster.topics()):
         for partition in topic.partitions if record.topic_name in ("", topic.name) else ():
             cleared = replace(partition.registration, elr=(), last_known_elr=())
@@ -172,7 +172,7 @@ _APPLY: dict[str, Callable[[BrokerState, Any, TimeMs], None]] = {
 
 
 def _apply_configs(state: BrokerState, records: Sequence[messages.ConfigRecord]) -> None:
-    """All of one resource at once: some values are legal only together."""
+    """Apply all configs of one resource at once: some values are legal only together."""
     from harness.reference_broker.state.configs.kinds import KINDS
 
     for (kind_id, resource), group in groupby(

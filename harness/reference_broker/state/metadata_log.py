@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 METADATA_TOPIC_ID = UUID(int=1)
 _SEGMENT_BYTES = 2**30
 _CONFIG = {"flush.messages": "1"}
-"""What was decided is on the disk before anybody is told (KafkaRaftLog, flush)."""
+"""The log is flushed to the disk before a decision is published (KafkaRaftLog, flush)."""
 _NONE = LeaderEpoch(0)
 
 
 class MetadataLog:
-    """What the controller has decided, in order. It is the only replica, so all is committed."""
+    """The controller's decisions, in order. As the only replica it commits every record."""
 
     def __init__(
         self, state: BrokerState, now: TimeMs, segment_bytes: int = _SEGMENT_BYTES
@@ -45,7 +45,7 @@ class MetadataLog:
         """The log is fetched from the state's cluster, in which it is not listed."""
         config = state.topic_config({**_CONFIG, "segment.bytes": str(segment_bytes)})
         topic = Topic(CLUSTER_METADATA_TOPIC, METADATA_TOPIC_ID, config, partitions=[])
-        own = state.cluster.host.own  # who is no broker is the leader of its own log
+        own = state.cluster.host.own  # a controller that is no broker leads its own log too
         self._registration = PartitionRegistration.new([own], [own])
         self._partition: Partition = state.cluster.add_partition(
             topic, PartitionIndex(0), self._registration, now
@@ -55,17 +55,17 @@ class MetadataLog:
 
     @property
     def size_bytes(self) -> int:
-        """Of all that is in it."""
+        """The size of the whole log."""
         return self._partition.log.size_bytes
 
     @property
     def last_epoch(self) -> LeaderEpoch:
-        """In which its last batch was written; 0 for none, as no leader has that."""
+        """The epoch of the last batch; 0 for an empty log, as no leader has that epoch."""
         latest = self._partition.epochs.latest
         return _NONE if latest is None else latest
 
     def begin_epoch(self, epoch: LeaderEpoch, leader: BrokerId, now: TimeMs) -> list[Effect]:
-        """The only voter leads it from here on, and says so."""
+        """Begin the only voter's leadership with a LeaderChange record."""
         partition = self._partition
         partition.register(replace(self._registration, leader_epoch=epoch), now)
         said = control_batch(leader_change(leader), self.end_offset, epoch, now)
@@ -76,7 +76,7 @@ class MetadataLog:
         return [PartitionGrew(partition.topic_id, partition.index)]
 
     def records(self, begin: Offset | None = None) -> Iterator[tuple[Offset, list[Message]]]:
-        """All that was decided up to now, or from `begin` on, each batch with the offset behind it.
+        """Yield all records, or those from `begin` on, by batch with the offset behind each batch.
 
         Raises DecodeError, RecordsError.
         """
@@ -88,30 +88,31 @@ class MetadataLog:
                 yield end, records
 
     def snapshot_records(self, data: bytes) -> Iterator[list[Message]]:
-        """Those of a snapshot, behind which the log is read on. Raises as `records` does."""
+        """Yield a snapshot's records; the log follows on them. Raises as `records` does."""
         for _, records in self.reading.records(data):
             self.fold.take(records)
             yield records
 
     def delete_below(self, offset: Offset, now: TimeMs) -> None:
-        """Let it start at `offset`: a snapshot tells of what was below. Raises OSError."""
+        """Move the log start to `offset`; a snapshot contains the records below. Raises OSError."""
         segments = self._partition.segments
         ends = [segments.end_of(one.base_offset) for one in segments.all()]
         self._partition.drop_segments(sum(end is not None and end <= offset for end in ends), now)
         self._partition.start_at(offset)
 
     def restart_at(self, offset: Offset, now: TimeMs) -> None:
-        """A snapshot tells of more than the log has (KafkaRaftLog, truncateToLatestSnapshot)."""
+        """Empty the log and go on at `offset`, the end of a snapshot that reaches beyond the log
+        (KafkaRaftLog, truncateToLatestSnapshot)."""
         self._partition.log.restart_at(offset, now)
 
     @property
     def start_offset(self) -> Offset:
-        """What was below is told by a snapshot."""
+        """The log start offset; a snapshot contains the records below it."""
         return self._partition.log.start_offset
 
     @property
     def end_offset(self) -> Offset:
-        """Where the next record goes."""
+        """The offset of the next record."""
         return self._partition.log.end_offset
 
     def append(self, records: Sequence[Message], now: TimeMs) -> list[Effect]:

@@ -1,4 +1,4 @@
-"""The records of what is decided about topics and configs, in the order in which Kafka writes them.
+"""The metadata records of topics, configs and quotas, in the order in which Kafka writes them.
 
 Source: classes ReplicationControlManager and ConfigurationControlManager.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.partition_registration import PartitionRegistration
 
 _TOPIC = 2
-"""Of the types of resources (class ConfigResource.Type)."""
+"""The resource type of topics (class ConfigResource.Type)."""
 
 
 def topic_records(
@@ -26,7 +26,7 @@ def topic_records(
     configs: Mapping[str, str],
     partitions: Sequence[PartitionRegistration],
 ) -> list[Message]:
-    """A new topic."""
+    """Return the records of a new topic."""
     return [
         messages.TopicRecord(name=name, topic_id=topic_id),
         *config_records(_TOPIC, name, {}, configs),
@@ -37,14 +37,14 @@ def topic_records(
 def partition_records(
     topic_id: UUID, first: int, partitions: Sequence[PartitionRegistration]
 ) -> list[Message]:
-    """New partitions of a topic, numbered from `first` on."""
+    """Return the records of new partitions of a topic, numbered from `first` on."""
     return [one.as_record(topic_id, index) for index, one in enumerate(partitions, first)]
 
 
 def config_records(
     resource_type: int, resource: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> list[Message]:
-    """What changes of one resource's configs; None takes a value back."""
+    """Return a record for each changed config of a resource; None removes the config."""
     changes: dict[str, str | None] = {name: None for name in before if name not in after}
     changes |= {name: value for name, value in after.items() if before.get(name) != value}
     return [
@@ -56,7 +56,7 @@ def config_records(
 
 
 def quota_records(entity: Entity, changes: Mapping[str, float | None]) -> list[Message]:
-    """What changes of one entity's quotas; None removes."""
+    """Return a record for each changed quota of an entity; None removes the quota."""
     parts = [
         messages.ClientQuotaRecord.EntityData(entity_type=kind, entity_name=name)
         for kind, name in sorted(entity)

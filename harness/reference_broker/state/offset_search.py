@@ -1,4 +1,4 @@
-"""Which offset belongs to a time (ListOffsets; KIP-79, KIP-734, KIP-405, KIP-1005, KIP-1023)."""
+"""The offset of a timestamp (ListOffsets; KIP-79, KIP-734, KIP-405, KIP-1005, KIP-1023)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ FIRST_VERSION_WITH = {
     LATEST_TIERED: 9,
     EARLIEST_PENDING_UPLOAD: 11,
 }
-"""Negative timestamps have a meaning each, from a version of ListOffsets on."""
+"""The first version of ListOffsets that knows each of the negative timestamps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ NOTHING_FOUND = FoundOffset(Offset(-1), -1, LeaderEpoch(-1))
 
 
 def record_at(partition: Partition, timestamp: int) -> FoundOffset:
-    """The first record that is not older, whatever number the time is."""
+    """Return the first record at `timestamp` or later; negative times are plain numbers here."""
     return _first_record_at(partition.log, timestamp, partition.log.start_offset)
 
 
 def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
-    """The offset for `timestamp`, which is a time in ms or one of the negative words above."""
+    """Return the offset for `timestamp`, which is a time in ms or one of the constants above."""
     log, epoch = partition.log, partition.leader_epoch
     if timestamp == LATEST:
         return FoundOffset(partition.high_watermark, -1, epoch)
@@ -77,10 +77,10 @@ def find_offset(partition: Partition, timestamp: int) -> FoundOffset:
 
 
 def old_style_offsets(partition: Partition, timestamp: int, most: int, now: TimeMs) -> list[int]:
-    """Begins of the segments last written at `timestamp` or before, newest first, at most `most`.
+    """Return the begins of at most `most` segments last written up to `timestamp`, newest first.
 
-    The log end, as of now, stands before them unless the log is empty. LATEST means all of them,
-    EARLIEST the first alone. Source: UnifiedLog.legacyFetchOffsetsBefore of Apache Kafka 3.9.
+    The log end, as of `now`, precedes them unless the log is empty. LATEST means all of them,
+    EARLIEST only the first. Source: UnifiedLog.legacyFetchOffsetsBefore of Apache Kafka 3.9.
     """
     log = partition.log
     begins = partition.segments.begins()
@@ -112,8 +112,8 @@ def _first_record_at(log: Log, timestamp: int, at_least: Offset) -> FoundOffset:
 
 
 def _times(batch: StoredBatch) -> Iterable[tuple[int, int]]:
-    """Offset and timestamp of each record. Validation left offsets without gaps, compaction may
-    not have."""
+    """Return offset and timestamp of each record. Compaction may have left gaps between the
+    offsets; validation allows none."""
     if magic_of(batch.data) < 2:
         return _times_of_messages(batch)
     header = BatchHeader.read(batch.data)
@@ -155,10 +155,11 @@ def _timestamps(payload: bytes, header: BatchHeader) -> list[int]:
 def _times_up_to_damage(
     payload: bytes, header: BatchHeader, damage: CompressionError | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Record by record: what is found before the damage is found.
+    """Yield record by record what precedes the damage.
 
-    ``damage``: why the payload ends too early; it shows at the last record at the latest. Source:
-    class DefaultRecordBatch (streamingIterator). Raises BadRecord, CompressionError.
+    ``damage`` is the error for a payload that ends too early; it is raised at the last record at
+    the latest. Source: class DefaultRecordBatch (streamingIterator). Raises BadRecord,
+    CompressionError.
     """
     is_append_time = header.attributes & LOG_APPEND_TIME
     try:

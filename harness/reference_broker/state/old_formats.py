@@ -1,4 +1,5 @@
-"""Storing a batch as messages of magic 0 or 1, on topics that message.format.version keeps so.
+"""The conversion of a batch to messages of magic 0 or 1, for topics with an old
+message.format.version.
 
 Source: class LogValidator of Apache Kafka 2.8.
 """
@@ -20,7 +21,7 @@ _ALREADY_CHECKED_BYTES = 2**31 - 1
 
 
 def refuse_what_messages_lack(header: BatchHeader, magic: int) -> None:
-    """Messages cannot tell which producer they are from. Raises AppendRefused."""
+    """Raise AppendRefused for an idempotent or transactional batch if messages cannot hold it."""
     if magic < 2 and (header.producer_id >= 0 or header.attributes & TRANSACTIONAL):
         raise AppendRefused(
             ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
@@ -30,7 +31,7 @@ def refuse_what_messages_lack(header: BatchHeader, magic: int) -> None:
 
 
 def as_messages(batch: bytes, magic: int) -> list[StoredBatch]:
-    """The batch as it is stored: a message each, or one that holds all when it is compressed.
+    """Return the batch as it is stored: one message per record, or one for all if compressed.
 
     Messages have no leader epoch (class AbstractLegacyRecordBatch).
 

@@ -44,9 +44,10 @@ _BEFORE_ANY = LeaderEpoch(_NO_LEADER_EPOCH)
 
 
 class Appended(NamedTuple):
-    """Where a batch is now, from `base_offset` to before `end_offset`.
+    """The place of an appended batch, from `base_offset` to before `end_offset`.
 
-    `append_time` is -1 unless the topic uses the broker's clock."""
+    `append_time` is -1 unless the topic uses the broker's clock.
+    """
 
     base_offset: Offset
     end_offset: Offset
@@ -56,10 +57,10 @@ class Appended(NamedTuple):
 
 @dataclass(slots=True)
 class Partition:
-    """`config` is the topic's, `registration` what the cluster has decided.
+    """A replica; `config` is the topic's, `registration` the cluster's decisions.
 
-    The broker leads when there is a `leading`; else it follows, or has no replica. The log is
-    compacted below `first_dirty`; not any more when it `is_uncleanable`. While it moves to another
+    The broker leads if there is a `leading`; else it follows, or has no replica. The log is
+    compacted below `first_dirty`, and no further if it `is_uncleanable`. While it moves to another
     folder it has a `future` there, which `is_future` and neither leads nor follows (KIP-113).
     """
 
@@ -72,7 +73,7 @@ class Partition:
     registration: PartitionRegistration
     leader_epoch: LeaderEpoch = _BEFORE_ANY
     joined_epoch: LeaderEpoch = _BEFORE_ANY
-    """Of the last leader that has answered a log without epochs, see goes_back."""
+    """The epoch of the last leader that answered a log without epochs, see goes_back."""
     high_watermark: Offset = _BEGIN
     leading: Leading | None = None
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
@@ -94,7 +95,7 @@ class Partition:
         now: TimeMs = _LONG_AGO,
         topic_name: str = "",
     ) -> "Partition":
-        """A new partition, without producers. Its host leads alone if nothing else is said."""
+        """Return a new partition without producers. Its host is the only leader by default."""
         host = host or ReplicaHost(_ALONE)
         registration = registration or PartitionRegistration.new([host.own], [host.own])
         log = PartitionLog()
@@ -105,23 +106,23 @@ class Partition:
 
     @property
     def name(self) -> LogName:
-        """Of its log."""
+        """The name of its log."""
         return LogName(self.topic_name, self.topic_id, self.index, self.is_future)
 
     @property
     def segments(self) -> Segments[Any]:
-        """Those of its log."""
+        """The segments of its log."""
         return self.log.segments
 
     # -- roles -----------------------------------------------------------------------------------
 
     @property
     def is_here(self) -> bool:
-        """Whether the broker has a replica of it."""
+        """True if the broker has a replica of the partition."""
         return self.host.own in self.registration.replicas
 
     def register(self, registration: PartitionRegistration, now: TimeMs) -> list[Effect]:
-        """Become what the cluster has decided: leader, follower, or no replica at all.
+        """Become leader, follower, or no replica at all, as the cluster has decided.
 
         Source: makeLeader, makeFollower.
         """
@@ -138,7 +139,7 @@ class Partition:
         return [ReplicaMoved(self.topic_id, self.index)]
 
     def _keep_log(self, now: TimeMs) -> None:
-        """A replica has its log in the storage; what is no replica any more has none."""
+        """Open the log in the storage if this is a replica, else delete it there."""
         storage = self.host.storage
         if storage is None or self.is_here == self.log.is_kept:
             return
@@ -149,21 +150,21 @@ class Partition:
             self.leave_storage()
 
     def leave_storage(self) -> None:
-        """Nothing of it is kept any more: who works at its log sees that it is another one."""
+        """Delete the stored log. A task that works on the old log finds another one in `log`."""
         if self.host.storage is not None:
             self.log, self.future = PartitionLog(), None
             self.host.moving.pop((self.topic_id, self.index), None)
             self.host.storage.delete(self.name)
 
     def take(self, opened: OpenedLog) -> None:
-        """Go on with what was found. The high watermark may be behind, never ahead."""
+        """Use the log that was opened. The stored high watermark may be behind, never ahead."""
         log = self.log = opened.log
         self.epochs, self.first_dirty = opened.epochs, opened.first_dirty
         committed = log.start_offset if opened.high_watermark is None else opened.high_watermark
         self.high_watermark = Offset(max(log.start_offset, min(committed, log.end_offset)))
 
     def note_offsets(self) -> None:
-        """For the next checkpoint, so that they are known after a restart."""
+        """Note the offsets for the next checkpoint, so that they are known after a restart."""
         self.log.note_offsets(self.high_watermark, self.first_dirty)
         if self.future is not None:
             self.future.note_offsets()
@@ -185,7 +186,7 @@ class Partition:
         self.advance(now)
 
     def advance(self, now: TimeMs) -> bool:
-        """Move the leader's high watermark up to where it may be; whether it moved."""
+        """Move the leader's high watermark as far as possible; return True if it moved."""
         leading = self.leading
         if leading is None:
             return False
@@ -198,7 +199,7 @@ class Partition:
 
     @property
     def min_isr(self) -> int:
-        """So many have to be in sync for acks=all; since KAFKA-15583 no more than replicas."""
+        """The replicas that acks=all needs in sync; since KAFKA-15583 at most all replicas."""
         wanted = self.config.min_insync_replicas
         is_capped = self.host.rules.holds_below_minimum
         return min(wanted, len(self.registration.replicas)) if is_capped else wanted
@@ -206,7 +207,7 @@ class Partition:
     def fetched_by(
         self, follower: BrokerId, offset: Offset, start: Offset, broker_epoch: int, now: TimeMs
     ) -> list[Effect]:
-        """A follower has everything below `offset` (updateFollowerFetchState)."""
+        """Note that a follower has everything below `offset` (updateFollowerFetchState)."""
         leading = self.leading
         assert leading is not None
         end, progress = self.log.end_offset, leading.followers[follower]
@@ -226,9 +227,9 @@ class Partition:
     def follower_problem(
         self, follower: BrokerId, broker_epoch: int, *, knows_epoch: bool
     ) -> ErrorCode:
-        """Why a replica's fetch is refused: it is no replica, or an older incarnation (KIP-903)."""
+        """Return the error for a broker that is no replica or an older incarnation (KIP-903)."""
         if self.leading is None or follower not in self.leading.followers:
-            # One that says which epoch it knows is told to ask again.
+            # A follower that sends the leader epoch gets an error on which it retries.
             unknown = ErrorCode.UNKNOWN_LEADER_EPOCH
             return unknown if knows_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
         known = self.host.brokers.get(follower)
@@ -243,7 +244,7 @@ class Partition:
         return ErrorCode.NONE
 
     def shrink_isr(self, now: TimeMs) -> list[Effect]:
-        """Propose to go on without those that have been behind for too long."""
+        """Propose an ISR without the followers that have been behind for too long."""
         leading = self.leading
         if leading is None:
             return []
@@ -254,7 +255,7 @@ class Partition:
         return [IsrProposed(self.topic_id, self.index)]
 
     def replicated(self, required: Offset) -> ErrorCode | None:
-        """How a produce with acks=all ends that was appended below `required`; None: it waits.
+        """Return the error code of an acks=all produce below `required`; None while it waits.
 
         Source: checkEnoughReplicasReachOffset.
         """
@@ -270,14 +271,14 @@ class Partition:
     # -- the log ---------------------------------------------------------------------------------
 
     def segment_end(self, offset: Offset) -> Offset | None:
-        """Where the segment ends from which `offset` is read; None in the last one."""
+        """Return the end of the segment from which `offset` is read; None for the last segment."""
         return self.log.segment_end(offset)
 
     def append(self, batch: bytes, now: TimeMs) -> Appended:
-        """Validate and append a client's batch, or its message set. Raises AppendRefused.
+        """Validate and append a client's batch or message set. Raises AppendRefused.
 
-        A batch that repeats one of the producer's last five is not appended again: the answer
-        tells where the first copy is (KIP-98).
+        A batch that repeats one of the producer's last five is not appended again: the result is
+        the place of the first copy (KIP-98).
         """
         if self.log.is_offline:
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR)
@@ -303,13 +304,13 @@ class Partition:
         return Appended(place.base_offset, self.log.end_offset, append_time, (grew,))
 
     def remember_producer(self, batch: bytes) -> None:
-        """It is in the log, so that a repeated one is known, and what it aborts."""
+        """Remember the producer of an appended batch, and the transaction that the batch aborts."""
         aborted = remember_producer(self.producers, batch)
         if aborted is not None:
             self.log.note_aborted(aborted)
 
     def _as_kept(self, stored: bytes, header: BatchHeader) -> list[StoredBatch]:
-        """In the format of the topic. Raises AppendRefused."""
+        """Return the batch in the topic's format. Raises AppendRefused."""
         magic = self.config.message_magic
         if magic < header.magic:
             return as_messages(stored, magic)
@@ -317,12 +318,13 @@ class Partition:
         return [StoredBatch(first, last, self.leader_epoch, header.max_timestamp, stored)]
 
     def active_producers(self, now: TimeMs) -> list[ActiveProducer]:
-        """Whose batches are remembered, so that they would be known again."""
+        """Return the producers with remembered batches, which would be recognised as duplicates."""
         self.producers.expire(now)
         return self.producers.active()
 
     def delete_records(self, below: int) -> Offset | ErrorCode:
-        """Move the log start up to `below`, -1 for the high watermark; tells where it is then.
+        """Move the log start up to `below` (-1: the high watermark); return the log start or an
+        error.
 
         Source: KIP-107, class Partition (deleteRecordsOnLeader).
         """
@@ -337,8 +339,8 @@ class Partition:
 
     @property
     def low_watermark(self) -> Offset:
-        """Where the log starts on every replica whose broker is there, and on the one to come
-        (lowWatermarkIfLeader)."""
+        """The lowest log start offset of this log, the followers on unfenced brokers and the future
+        log (lowWatermarkIfLeader)."""
         followers = {} if self.leading is None else self.leading.followers
         alive = [
             follower.start_offset
@@ -349,23 +351,23 @@ class Partition:
         return min([self.log.start_offset, *alive, *future])
 
     def start_at(self, offset: Offset) -> None:
-        """Forget what is below; `offset` lies in the log."""
+        """Move the log start to `offset`, which lies in the log."""
         self.log.delete_below(offset)
         self.epochs.truncate_below(offset)
         self.producers.forget_below(offset)
 
     def drop_segments(self, count: int, now: TimeMs) -> None:
-        """Forget the oldest segments with their records; the log starts behind them."""
+        """Delete the oldest segments with their records; the log starts behind them."""
         begin = self.log.drop_oldest(count, now)
         if begin > self.log.start_offset:
             self.start_at(begin)
 
     def end_of_epoch(self, leader_epoch: int) -> EpochEnd | None:
-        """Where an epoch ends, and which one that is; None for one that is not known."""
+        """Return the end of an epoch, with that epoch; None if the epoch is unknown."""
         return self.epochs.end_of(leader_epoch, self.log.end_offset)
 
     def leader_problem(self, current_leader_epoch: int = _NO_LEADER_EPOCH) -> ErrorCode:
-        """Why the broker may not answer for the leader of this epoch (getLocalLog)."""
+        """Return the error if the broker does not lead in this epoch, else NONE (getLocalLog)."""
         if not self.is_here:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if self.log.is_offline:
@@ -376,7 +378,7 @@ class Partition:
         return problem
 
     def epoch_problem(self, current_leader_epoch: int) -> ErrorCode:
-        """What is wrong with the leader epoch that a client believes in; -1 skips the check."""
+        """Return the error for a client's leader epoch, NONE for the current one and for -1."""
         if current_leader_epoch in (_NO_LEADER_EPOCH, self.leader_epoch):
             return ErrorCode.NONE
         is_old = current_leader_epoch < self.leader_epoch

@@ -1,6 +1,6 @@
 """The batches of one partition, in memory, found by offset, size or time without reading them.
 
-Compaction leaves gaps between them: what lies in one is read from the next batch on.
+Compaction leaves gaps between batches: an offset in a gap is read from the next batch on.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,7 +17,7 @@ from harness.reference_broker.state.topic_configs import TopicConfig
 class PartitionLog:
     """A list of batches that grows at its end and loses its beginning. Owns both offsets.
 
-    See :class:`Log`: what holds for one that is in files holds here.
+    See :class:`Log`: the rules of a log in files apply here too.
     """
 
     __slots__ = (
@@ -46,7 +46,7 @@ class PartitionLog:
         self._aborted: list[AbortedTransaction] = []
 
     def append(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
-        """Take the next batch; it begins at the end, or behind it where a follower got no more."""
+        """Append the next batch, at the log end or, after a gap at the leader, behind it."""
         assert batch.base_offset >= self.end_offset
         self.segments.note(batch, config, now)
         self._batches.append(batch)
@@ -62,7 +62,7 @@ class PartitionLog:
 
     @property
     def size_bytes(self) -> int:
-        """Of all segments: what was deleted by offset counts until its segment goes (Log.size)."""
+        """The size of all segments (Log.size). Deleted records count until their segment goes."""
         return self.segments.size_bytes
 
     def delete_below(self, offset: Offset) -> None:
@@ -100,21 +100,21 @@ class PartitionLog:
         self.segments.restart_at(offset, now)
 
     def drop_oldest(self, count: int, now: TimeMs) -> Offset:
-        """Forget the first `count` segments; where the others begin. The log's start stays."""
+        """Delete the first `count` segments; return the begin of the rest. The log start stays."""
         return self.segments.drop_oldest(count, self.end_offset, now)
 
     def between(self, begin: Offset, end: Offset) -> list[StoredBatch]:
-        """The batches from the one that contains `begin`, or follows it, up to `end`."""
+        """Return the batches from the one that contains `begin`, or follows it, up to `end`."""
         return self._batches[self._first_reaching(begin) : self._first_reaching(end)]
 
     def compaction(self) -> "MemoryCompaction":
-        """What takes the place of the oldest segments, to be written by and by."""
+        """Return a writer of segments that replace the oldest ones, filled step by step."""
         return MemoryCompaction(self)
 
     def replace_below(
         self, end: Offset, batches: Sequence[StoredBatch], segments: Sequence[Segment]
     ) -> None:
-        """Put others in place of those that end before `end`; where the log starts stays."""
+        """Replace the batches that end before `end`; the log start stays."""
         left = [batch for batch in batches if batch.last_offset >= self.start_offset]
         self._batches[: self._first_reaching(end)] = left
         self._last_offsets = [batch.last_offset for batch in self._batches]
@@ -123,19 +123,19 @@ class PartitionLog:
         self.segments.replace_below(end, segments)
 
     def note_offsets(self, high_watermark: Offset, first_dirty: Offset) -> None:
-        """Nothing outlives the process."""
+        """Do nothing: no offset outlives the process."""
 
     def batch_begin(self, offset: Offset) -> Offset:
-        """Of the batch from which `read` would begin; `offset` itself where there is none."""
+        """Return the base offset of the batch from which `read` begins, or `offset` if none."""
         first = self._first_reaching(offset)
         return self._batches[first].base_offset if first < len(self._batches) else offset
 
     def note_aborted(self, aborted: AbortedTransaction) -> None:
-        """The last batch is its marker."""
+        """Note an aborted transaction; the last batch is its marker."""
         self._aborted.append(aborted)
 
     def aborted_in(self, offset: Offset, size_bytes: int) -> list[AbortedTransaction]:
-        """Of which something is in what was read from `offset` on, of that size."""
+        """Return the aborted transactions in the `size_bytes` that were read from `offset` on."""
         first = self._first_reaching(offset)
         begin = self._start_position(first) if first < len(self._batches) else 0
         behind = bisect_left(self._end_positions, begin + size_bytes) + 1
@@ -145,22 +145,22 @@ class PartitionLog:
         return self.aborted_between(offset, end)
 
     def aborted_between(self, begin: Offset, end: Offset) -> list[AbortedTransaction]:
-        """Those of which something is there."""
+        """Return the aborted transactions that overlap with the range."""
         return [one for one in self._aborted if one.last_offset >= begin and one.first_offset < end]
 
     def remember_producers(self, producers: ProducerStates, now: TimeMs) -> None:  # noqa: ARG002
-        """Only what is left in the log counts."""
+        """Restore the producers' states from the batches in the log."""
         remember_producers(producers, self._batches)
 
     def _first_reaching(self, offset: Offset) -> int:
-        """The index of the batch that contains `offset` or, in a gap, follows it."""
+        """Return the index of the batch that contains `offset` or, in a gap, follows it."""
         return bisect_left(self._last_offsets, offset)
 
     def _start_position(self, index: int) -> int:
         return self._end_positions[index] - len(self._batches[index].data)
 
     def segment_end(self, offset: Offset) -> Offset | None:
-        """Where the segment ends from which `read` would begin; None in the last one."""
+        """Return the end of the segment from which `read` begins; None for the last segment."""
         first = self._first_reaching(offset)
         is_there = first < len(self._batches)
         return self.segments.end_of(self._batches[first].base_offset if is_there else offset)
@@ -186,20 +186,20 @@ class PartitionLog:
     lend = read
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
-        """The batches with a record of `timestamp` or later, in order. Of the first batch of the
-        log that record may be below the log start."""
+        """Return the batches with a record of `timestamp` or later, in order. In the first batch of
+        the log that record may be below the log start."""
         first = bisect_left(self._running_max, timestamp)
         return (b for b in islice(self._batches, first, None) if b.max_timestamp >= timestamp)
 
     def newest_batch(self) -> StoredBatch | None:
-        """The first with the largest timestamp of all; None for an empty log."""
+        """Return the first batch with the largest timestamp of all; None for an empty log."""
         if not self._running_max:
             return None
         return self._batches[bisect_left(self._running_max, self._running_max[-1])]
 
 
 class MemoryCompaction:
-    """The segments of one pass, each with what is left of a group of neighbours."""
+    """The segments of one compaction pass, each with the remains of adjacent segments."""
 
     def __init__(self, log: PartitionLog) -> None:
         self._log = log
@@ -207,22 +207,22 @@ class MemoryCompaction:
         self._segments: list[Segment] = []
 
     def begin_segment(self, group: Sequence[Segment]) -> None:
-        """What comes next is left of these. The new one counts as written when the last was."""
+        """Begin a segment for the remains of `group`, with the write time of the last of them."""
         first, last = group[0], group[-1]
         self._segments.append(Segment(first.base_offset, first.begun_at, last.modified_at))
 
     def add(self, batch: StoredBatch) -> None:
-        """The next batch that is left."""
+        """Add the next remaining batch."""
         self._batches.append(batch)
         self._segments[-1].take(batch)
 
     def note_aborted(self, aborted: AbortedTransaction) -> None:
-        """The log remembers it anyway."""
+        """Do nothing: the log remembers the transaction anyway."""
 
     def put_in_place(self, end: Offset) -> bool:
-        """Instead of all below `end`; False when nothing was changed."""
+        """Replace all segments below `end`; False if nothing was changed."""
         self._log.replace_below(end, self._batches, self._segments)
         return True
 
     def abandon(self) -> None:
-        """Nothing was written anywhere."""
+        """Do nothing: nothing was written."""

@@ -1,4 +1,4 @@
-"""What the cluster has decided of one partition, as the metadata log has it.
+"""The cluster's decisions about one partition, as the metadata log has them.
 
 Source: class PartitionRegistration.
 """
@@ -28,8 +28,8 @@ class PartitionRegistration:
     """`replicas` in the order of assignment, the preferred leader first, with their `directories`.
 
     `partition_epoch` rises with each change, `leader_epoch` with each decision about the leader.
-    `removing` and `adding` are not empty while the partition is reassigned (KIP-455). `elr` are
-    those that may lead once nobody is in sync (KIP-966). Source of `is_recovering`: KIP-704.
+    `removing` and `adding` are not empty while the partition is reassigned (KIP-455). `elr` are the
+    replicas that may lead when no replica is in sync (KIP-966). Source of `is_recovering`: KIP-704.
     """
 
     replicas: Ids
@@ -46,12 +46,12 @@ class PartitionRegistration:
 
     @classmethod
     def new(cls, replicas: Sequence[int], isr: Sequence[int]) -> PartitionRegistration:
-        """A new partition's; the first that is in sync leads."""
+        """Return the registration of a new partition; the first replica in sync leads."""
         return cls(ids_of(replicas), ids_of(isr), BrokerId(isr[0]))
 
     @classmethod
     def read(cls, record: PartitionRecord) -> PartitionRegistration:
-        """As a record tells it."""
+        """Return the registration that a record contains."""
         return cls(
             ids_of(record.replicas),
             ids_of(record.isr),
@@ -67,7 +67,7 @@ class PartitionRegistration:
         )
 
     def changed(self, change: PartitionChangeRecord) -> PartitionRegistration:
-        """What it is after a change: only what the record names is another (``merge``)."""
+        """Return the registration after a change; fields without a new value stay (``merge``)."""
 
         def ids(new: list[int] | None, old: Ids) -> Ids:
             return old if new is None else ids_of(new)
@@ -93,7 +93,7 @@ class PartitionRegistration:
         return merged
 
     def as_record(self, topic_id: UUID, index: int) -> PartitionRecord:
-        """The record that tells all of it."""
+        """Return the record with all fields of the registration."""
         from harness.codec.messages import PartitionRecord
 
         return PartitionRecord(
@@ -113,21 +113,21 @@ class PartitionRegistration:
         )
 
     def directory_of(self, broker: BrokerId) -> UUID:
-        """Where a replica's log is, or what stands for that (KIP-858)."""
+        """Return the directory of a replica's log, or the id that stands for it (KIP-858)."""
         known = dict(zip(self.replicas, self.directories, strict=False))
         return known.get(broker, MIGRATING)
 
     @property
     def has_preferred_leader(self) -> bool:
-        """Whether the first replica leads."""
+        """True if the first replica leads."""
         return bool(self.replicas) and self.leader == self.replicas[0]
 
     @property
     def is_reassigned(self) -> bool:
-        """Whether replicas are on their way."""
+        """True while replicas are added or removed."""
         return bool(self.removing or self.adding)
 
 
 def ids_of(numbers: Sequence[int]) -> Ids:
-    """Broker ids out of what a message has."""
+    """Return the broker ids of a message's numbers."""
     return tuple(map(BrokerId, numbers))

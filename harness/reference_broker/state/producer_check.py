@@ -1,4 +1,4 @@
-"""Whether an idempotent producer's batch is the next one. Source: KIP-98, class UnifiedLog."""
+"""The sequence check of an idempotent producer's batch. Source: KIP-98, class UnifiedLog."""
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import BatchHeader
@@ -11,7 +11,7 @@ from harness.reference_broker.state.producer_states import (
 
 
 def known_duplicate(producers: ProducerStates, header: BatchHeader) -> AppendedBatch | None:
-    """The copy that is in the log already, None for a batch that is new. Raises AppendRefused."""
+    """Return the copy that is already in the log; None for a new batch. Raises AppendRefused."""
     if header.producer_id < 0:
         return None
     batch = ProducerBatch.of(header)

@@ -37,10 +37,11 @@ class _TransactionalProducer:
 class ProducerIds:
     """Gives out each producer id once; remembers the epochs of transactional ids.
 
-    A broker on its own has all ids; in a cluster they come in blocks, and `on_low` is called when
-    it is time for the next one.
+    A standalone broker has all ids; in a cluster they come in blocks, and `on_low` is called when
+    the next block is needed.
 
-    Kafka forgets those that were not used for a week; here the longest unused of too many is.
+    Kafka forgets transactional ids that were not used for a week; here the longest unused is
+    forgotten when there are too many.
     """
 
     __slots__ = ("_blocks", "_remembered", "_transactional", "on_low")
@@ -52,16 +53,17 @@ class ProducerIds:
         self._transactional: dict[str, _TransactionalProducer] = {}
 
     def new_producer(self) -> ProducerIdentity:
-        """A producer id that nobody had before, with epoch 0."""
+        """Return a new producer id, with epoch 0."""
         return ProducerIdentity(self._new_id(), ProducerEpoch(0))
 
     def init_transactional(
         self, transactional_id: str, expected: ProducerIdentity | None
     ) -> ProducerIdentity | ErrorCode:
-        """The next epoch of a transactional id, fencing whoever had the one before.
+        """Return the next epoch of a transactional id, which fences the producer with the former
+        one.
 
-        `expected` is what the producer believes to have (KIP-360); a wrong belief is
-        PRODUCER_FENCED.
+        `expected` is the identity that the producer believes to have (KIP-360); if it is wrong, the
+        result is PRODUCER_FENCED.
         """
         producer = self._transactional.pop(transactional_id, None)
         if producer is None:
@@ -85,7 +87,7 @@ class ProducerIds:
         return ProducerIdentity(producer.producer_id, producer.producer_epoch)
 
     def current(self, transactional_id: str) -> ProducerIdentity | None:
-        """What a transactional id has now."""
+        """Return the current identity of a transactional id; None if it has none."""
         producer = self._transactional.get(transactional_id)
         if producer is None:
             return None
@@ -98,17 +100,17 @@ class ProducerIds:
         producer.producer_epoch = ProducerEpoch(0)
 
     def add_block(self, first: int, count: int) -> None:
-        """These ids are the broker's to give out."""
+        """Add a block of ids that the broker may give out."""
         self._blocks.append(range(first, first + count))
 
     @property
     def is_low(self) -> bool:
-        """Whether it is time for the next block."""
+        """True if the next block is needed soon."""
         return sum(map(len, self._blocks)) < _LOW
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody can be given an id now."""
+        """True if there is no id to give out now."""
         return not self._blocks
 
     def _new_id(self) -> ProducerId:

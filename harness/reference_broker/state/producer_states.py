@@ -1,4 +1,4 @@
-"""What a partition remembers of idempotent producers, so that a retry is not a second copy.
+"""A partition's state of idempotent producers, by which it recognises a retried batch.
 
 Source: KIP-98, KIP-854, classes ProducerAppendInfo, ProducerStateEntry, ProducerStateManager.
 """
@@ -21,7 +21,7 @@ _NO_SEQUENCE = _NEVER = _NO_COORDINATOR = _NO_TRANSACTION = -1
 
 
 class ProducerBatch(NamedTuple):
-    """An idempotent batch as it arrives: sequences are those of its first and last record."""
+    """An idempotent batch as it arrives, with the sequences of its first and last record."""
 
     producer_id: ProducerId
     producer_epoch: ProducerEpoch
@@ -30,7 +30,7 @@ class ProducerBatch(NamedTuple):
 
     @classmethod
     def of(cls, header: BatchHeader) -> ProducerBatch:
-        """By the batch's own header."""
+        """Return the values of a batch's header."""
         return cls(
             ProducerId(header.producer_id),
             ProducerEpoch(header.producer_epoch),
@@ -49,21 +49,21 @@ class AppendedBatch(NamedTuple):
 
     @classmethod
     def of(cls, header: BatchHeader) -> AppendedBatch:
-        """By the header that it is stored with."""
+        """Return the values of the header of a stored batch."""
         first = header.base_sequence
         last = last_sequence_of(first, header.last_offset_delta)
         return cls(first, last, Offset(header.base_offset), header.max_timestamp)
 
     @property
     def last_offset(self) -> Offset:
-        """A sequence number belongs to each record."""
+        """The last offset: each record has one sequence number."""
         count = (self.last_sequence - self.first_sequence) % (_SEQUENCE_MAX + 1)
         return Offset(self.base_offset + count)
 
 
 class LastRecord(NamedTuple):
-    """Where a producer's last batch ends; None for one that only ended transactions, of which the
-    markers of its epoch are all that tells."""
+    """The last offset of a producer, None after ended transactions alone: then only the markers of
+    its epoch show its state."""
 
     offset: Offset | None
     producer_epoch: ProducerEpoch
@@ -71,8 +71,7 @@ class LastRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ActiveProducer:
-    """A producer that is remembered, with its last batch, and where its transaction began that is
-    not ended; -1: there is none (KIP-664)."""
+    """A remembered producer; `transaction_start` is -1 without an open transaction (KIP-664)."""
 
     producer_id: ProducerId
     producer_epoch: ProducerEpoch
@@ -84,7 +83,7 @@ class ActiveProducer:
 
 @dataclass(frozen=True, slots=True)
 class AbortedTransaction:
-    """From its first batch to its marker; below `last_stable_offset` all was decided by then."""
+    """An aborted transaction; at its marker, all below `last_stable_offset` was decided."""
 
     producer_id: ProducerId
     first_offset: Offset
@@ -94,7 +93,7 @@ class AbortedTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What ends a transaction, at this offset of the log."""
+    """The marker that ends a transaction, at this offset of the log."""
 
     producer_id: ProducerId
     producer_epoch: ProducerEpoch
@@ -106,10 +105,10 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class ProducerExpiration:
-    """A producer is forgotten `idle_ms` after its last batch, at the next check (KIP-854).
+    """The expiration of a producer: `idle_ms` after its last batch, at the next check (KIP-854).
 
-    `with_its_records`: also when none of its records is left (up to 2.3, KAFKA-7190). `goes_on`:
-    who is forgotten may go on with any sequence, not only begin at 0 (since 2.5, KAFKA-8710).
+    `with_its_records`: also when none of its records is left (up to 2.3, KAFKA-7190). `goes_on`: a
+    forgotten producer may continue with any sequence, not only with 0 (since 2.5, KAFKA-8710).
     """
 
     idle_ms: int
@@ -120,7 +119,7 @@ class ProducerExpiration:
 
 @dataclass(frozen=True, slots=True)
 class KeptProducer:
-    """What outlives a restart: the last batch alone, None for one that only ended transactions."""
+    """The state that outlives a restart; no batch if the producer only ended transactions."""
 
     producer_id: ProducerId
     producer_epoch: ProducerEpoch
@@ -131,7 +130,7 @@ class KeptProducer:
 
 
 KnownBatches = tuple[ProducerEpoch, tuple[AppendedBatch, ...]]
-"""What is remembered of a producer, and in which epoch it is; -1: nothing is."""
+"""A producer's epoch and its remembered batches; -1 and none for an unknown producer."""
 
 
 @dataclass(slots=True)
@@ -151,9 +150,10 @@ class _ProducerState:
 
 
 class RememberedProducers:
-    """Who is remembered anywhere, the longest silent first: so many and no more.
+    """The remembered producers of all partitions, the longest silent first, up to a limit.
 
-    Kafka knows time alone. Who is forgotten early may go on with any sequence.
+    Kafka limits them by time alone. A producer that is forgotten early is treated like an expired
+    one (`ProducerExpiration.goes_on`).
     """
 
     __slots__ = ("_limit", "_places")
@@ -167,11 +167,11 @@ class RememberedProducers:
 
     @property
     def limit(self) -> int:
-        """So many."""
+        """The largest number of producers."""
         return self._limit
 
     def note(self, states: ProducerStates, producer_id: ProducerId) -> None:
-        """It wrote a batch; when it is one too many, the longest silent is forgotten."""
+        """Note a producer that wrote a batch; above the limit, forget the longest silent one."""
         self._places.pop((states, producer_id), None)
         self._places[states, producer_id] = None
         if len(self._places) > self._limit:
@@ -179,13 +179,13 @@ class RememberedProducers:
             oldest.forget([of_producer])
 
     def leave(self, states: ProducerStates, producer_id: ProducerId) -> None:
-        """It is not remembered there any more."""
+        """Remove a producer that its partition has forgotten."""
         self._places.pop((states, producer_id), None)
 
 
 class ProducerStates:
-    """The last batches of every producer that wrote here and has not expired, and which of their
-    transactions are not decided, or not in a way that all replicas know."""
+    """The last batches of every producer that wrote here and has not expired, and their
+    transactions that are open, or decided at or above the high watermark."""
 
     __slots__ = ("_decided", "_expiration", "_next_check", "_open", "_remembered", "_states")
 
@@ -198,11 +198,11 @@ class ProducerStates:
         self._decided: deque[tuple[Offset, Offset]] = deque()  # from, up to; not committed yet
 
     def alike(self) -> ProducerStates:
-        """Another with the same rules, that knows nobody and counts for nothing."""
+        """Return an empty copy with the same rules; its producers do not count for the limit."""
         return ProducerStates(self._expiration, RememberedProducers(self._remembered.limit))
 
     def first_unstable(self, high_watermark: Offset) -> Offset | None:
-        """Where the first transaction begins that readers of decided ones do not get yet.
+        """Return the start of the first transaction that `read_committed` readers do not get yet.
 
         Source: ProducerStateManager (firstUnstableOffset, onHighWatermarkUpdated).
         """
@@ -214,11 +214,11 @@ class ProducerStates:
         return min([*self._open.values(), *(first for first, _ in decided)])
 
     def is_in_transaction(self, producer_id: ProducerId) -> bool:
-        """Whether it began one that is not ended."""
+        """True if the producer has an open transaction."""
         return producer_id in self._open
 
     def active(self) -> list[ActiveProducer]:
-        """All that are remembered."""
+        """Return all remembered producers."""
         return [
             ActiveProducer(
                 producer_id,
@@ -232,7 +232,7 @@ class ProducerStates:
         ]
 
     def kept(self) -> list[KeptProducer]:
-        """What a snapshot has of all that are remembered."""
+        """Return the state of all remembered producers, as a snapshot stores it."""
         return [
             KeptProducer(
                 who,
@@ -246,7 +246,7 @@ class ProducerStates:
         ]
 
     def restore(self, kept: Iterable[KeptProducer], now: TimeMs) -> None:
-        """Forget all others; who has been silent for too long is not taken up again."""
+        """Replace all producers by these, without the idle ones that have no open transaction."""
         self.forget_all()
         for one in kept:
             is_idle = now - one.last_timestamp >= self._expiration.idle_ms
@@ -265,22 +265,22 @@ class ProducerStates:
             self._remembered.note(self, one.producer_id)
 
     def batches_of(self, producer_id: ProducerId) -> KnownBatches:
-        """Those that are remembered."""
+        """Return the remembered batches of a producer."""
         state = self._states.get(producer_id) or _ProducerState(ProducerEpoch(-1))
         return state.producer_epoch, tuple(state.batches)
 
     def put_before(self, producer_id: ProducerId, known: KnownBatches) -> None:
-        """They are remembered before those that are, if the producer is in their epoch."""
+        """Put batches before the remembered ones if the producer is in their epoch."""
         state = self._states.get(producer_id)
         if state is not None and state.producer_epoch == known[0]:
             state.batches = deque((*known[1], *state.batches), maxlen=REMEMBERED_BATCHES)
 
     def of_another_log(self) -> ProducerStates:
-        """Those of a log that knows nobody yet, under the same rules."""
+        """Return an empty copy for another log, under the same rules and the same limit."""
         return ProducerStates(self._expiration, self._remembered)
 
     def last_records(self) -> dict[ProducerId, LastRecord]:
-        """What of each has to stay in the log (lastRecordsOfActiveProducers)."""
+        """Return the last records that have to stay in the log (lastRecordsOfActiveProducers)."""
         return {
             producer_id: LastRecord(
                 state.batches[-1].last_offset if state.batches else None, state.producer_epoch
@@ -289,7 +289,7 @@ class ProducerStates:
         }
 
     def duplicate_of(self, batch: ProducerBatch) -> AppendedBatch | None:
-        """The remembered batch that `batch` repeats: same epoch, first and last sequence."""
+        """Return the remembered batch that `batch` repeats: same epoch, first and last sequence."""
         state = self._states.get(batch.producer_id)
         if state is None or state.producer_epoch != batch.producer_epoch:
             return None
@@ -300,7 +300,7 @@ class ProducerStates:
         return None
 
     def problem_with(self, batch: ProducerBatch) -> ErrorCode:
-        """Why `batch` may not be appended next, NONE when it may."""
+        """Return the error if `batch` may not be appended next, NONE if it may."""
         state = self._states.get(batch.producer_id)
         if state is None:
             # Without state any sequence may be the next one: the rest may have been deleted.
@@ -320,7 +320,7 @@ class ProducerStates:
     def remember(
         self, batch: ProducerBatch, stored: AppendedBatch, *, in_transaction: bool = False
     ) -> None:
-        """`batch` was appended."""
+        """Remember a batch that was appended."""
         state = self._states.get(batch.producer_id)
         if state is None or state.producer_epoch != batch.producer_epoch:
             known = _NO_COORDINATOR if state is None else state.coordinator_epoch
@@ -333,7 +333,7 @@ class ProducerStates:
         self._remembered.note(self, batch.producer_id)
 
     def end_transaction(self, marker: Marker) -> AbortedTransaction | None:
-        """A marker was appended; what it aborted, if anything (ProducerAppendInfo)."""
+        """End the transaction of an appended marker; return it if aborted (ProducerAppendInfo)."""
         who = marker.producer_id
         state = self._states.get(who)
         if state is None or state.producer_epoch != marker.producer_epoch:
@@ -351,29 +351,29 @@ class ProducerStates:
         return AbortedTransaction(who, first, marker.offset, stable)
 
     def forget(self, producer_ids: Iterable[ProducerId]) -> None:
-        """As if they had never written here."""
+        """Forget these producers, as if they had never written here."""
         for producer_id in producer_ids:
             self._states.pop(producer_id, None)
             self._open.pop(producer_id, None)
             self._remembered.leave(self, producer_id)
 
     def forget_all(self) -> None:
-        """The partition is gone."""
+        """Forget all producers of a deleted partition."""
         self.forget(list(self._states))
         self._open.clear()
         self._decided.clear()
 
     def forget_below(self, log_start: Offset) -> None:
-        """The records before `log_start` are gone."""
+        """Forget producers after the deletion of the records before `log_start`."""
         if self._expiration.with_its_records:
             self._forget_where(
                 lambda state: bool(state.batches) and state.batches[-1].last_offset < log_start
             )
 
     def expire(self, now: TimeMs) -> None:
-        """Forget whom the checks up to `now` found idle, by the time that its last batch tells.
+        """Forget the producers that the checks up to `now` find idle since their last batch.
 
-        The first call begins the intervals: checks before it would have found nobody.
+        The first call begins the check intervals: earlier checks would have found no producer.
         """
         interval_ms = self._expiration.check_interval_ms
         if self._next_check is None:
@@ -392,5 +392,5 @@ class ProducerStates:
 
 
 def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
-    """Sequences go on from 0 after 2147483647."""
+    """Return the last sequence of a batch; sequences go on from 0 after 2147483647."""
     return (first_sequence + last_offset_delta) % (_SEQUENCE_MAX + 1)

@@ -1,4 +1,4 @@
-"""Which quotas a client asks for.
+"""The filter of a request for client quotas.
 
 Source: KIP-546, class ClientQuotasImage (describe).
 """
@@ -10,11 +10,11 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.client_quotas import CLIENT_ID, IP, USER, Entity
 
 EXACT, DEFAULT, ANY = 0, 1, 2
-"""The match types: by name, the entity that stands for all others, whoever has the type."""
+"""The match types: by name; the default entity, which stands for all others; any entity."""
 
 
 class FilterRefused(Exception):
-    """A filter that makes no sense; the message says why."""
+    """A contradictory filter; the message gives the reason."""
 
     def __init__(self, error: ErrorCode, reason: str) -> None:
         super().__init__(reason)
@@ -23,14 +23,14 @@ class FilterRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QuotaFilter:
-    """``names`` are those wanted by type, None for the default; ``kinds`` any name will do for."""
+    """``names`` maps types to wanted names, None for the default; ``kinds`` match any name."""
 
     names: dict[str, str | None]
     kinds: frozenset[str]
     is_strict: bool
 
     def passes(self, entity: Entity) -> bool:
-        """Whether the entity is one that is asked for."""
+        """True if the entity matches the filter."""
         parts = dict(entity)
         if self.is_strict and len(parts) != len(self.names) + len(self.kinds):
             return False
@@ -40,7 +40,7 @@ class QuotaFilter:
 
 
 def filter_of(parts: Sequence[tuple[str, int, str | None]], *, is_strict: bool) -> QuotaFilter:
-    """Of types, match types and names. Raises FilterRefused."""
+    """Return the filter of types, match types and names. Raises FilterRefused."""
     names: dict[str, str | None] = {}
     kinds: set[str] = set()
     for kind, match_type, match in parts:

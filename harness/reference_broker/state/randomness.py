@@ -1,4 +1,4 @@
-"""Where random numbers come from is the caller's business."""
+"""Random choices of the state; the caller supplies the source of random numbers."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -12,17 +12,17 @@ class Randomness(Protocol):
     """The part of `random.Random` that the state uses."""
 
     def getrandbits(self, k: int, /) -> int:
-        """An integer of `k` random bits, 0 or more."""
+        """Return an integer of `k` random bits, 0 or more."""
         ...
 
 
 def below(limit: int, randomness: Randomness) -> int:
-    """A number from 0 to before `limit`; nothing is drawn where there is no choice."""
+    """Return a number from 0 to before `limit`; without a choice, no random number is drawn."""
     return 0 if limit == 1 else randomness.getrandbits(_WORD_BITS) % limit
 
 
 def shuffled(items: Sequence[T], randomness: Randomness) -> list[T]:
-    """The same in another order."""
+    """Return the items in a random order."""
     mixed = list(items)
     for last in range(len(mixed) - 1, 0, -1):
         other = below(last + 1, randomness)
@@ -31,10 +31,10 @@ def shuffled(items: Sequence[T], randomness: Randomness) -> list[T]:
 
 
 def random_uuid(randomness: Randomness) -> UUID:
-    """A version 4 UUID; never one that Kafka reserves, and never one whose text starts with "-".
+    """Return a version 4 UUID that Kafka does not reserve and that does not start with "-" as text.
 
-    Kafka avoids the leading dash so that command lines do not take an id for an option
-    (class org.apache.kafka.common.Uuid).
+    Kafka avoids the leading dash so that command lines do not take an id for an option (class
+    org.apache.kafka.common.Uuid).
     """
     while True:
         candidate = UUID(int=randomness.getrandbits(128), version=4)

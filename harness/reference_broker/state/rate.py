@@ -1,4 +1,4 @@
-"""How much a second, as a mean over the last seconds.
+"""An amount per second, as a mean over the last seconds.
 
 Source: classes Rate and SampledStat, with quota.window.num 11 and quota.window.size.seconds 1.
 """
@@ -28,7 +28,7 @@ class Rate:
         self._samples: list[_Sample] = []
 
     def record(self, amount: float, now: TimeMs) -> None:
-        """So much has passed; a negative amount takes back what did not."""
+        """Record an amount that has passed; a negative amount takes a former one back."""
         self._forget(now)
         if not self._samples or now - self._samples[-1].begun_at >= _SAMPLE_MS:
             self._samples.append(_Sample(now, now))
@@ -36,7 +36,7 @@ class Rate:
         self._samples[-1].last_at = now
 
     def throttle_ms(self, limit_per_s: float, now: TimeMs) -> int:
-        """How long nothing may pass until the rate is at its limit again; 0 when it is not above.
+        """Return the pause in ms until the rate is at its limit again; 0 if it is not above.
 
         Source: class QuotaUtils (throttleTime).
         """
@@ -46,7 +46,7 @@ class Rate:
         return max(0, round((rate - limit_per_s) / limit_per_s * window_ms))
 
     def is_over(self, now: TimeMs) -> bool:
-        """Whether nothing of it counts any more, so that a new one says the same."""
+        """True if no sample counts any more, so that a new rate gives the same results."""
         self._forget(now)
         return not self._samples
 

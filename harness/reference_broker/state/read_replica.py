@@ -1,4 +1,4 @@
-"""Which replica a consumer is sent to: one in its rack (KIP-392).
+"""The replica that a leader refers a consumer to: one in the consumer's rack (KIP-392).
 
 Source: classes ReplicaManager (findPreferredReadReplica) and RackAwareReplicaSelector.
 """
@@ -10,9 +10,9 @@ from harness.reference_broker.state.partition import Partition
 def preferred_replica(
     partition: Partition, rack: str, fetch_offset: int, now: TimeMs
 ) -> BrokerId | None:
-    """A follower in sync that has the offset and is in the rack; None for the leader itself.
+    """Return a follower in sync that has the offset and is in the rack; None for the leader itself.
 
-    Of several the one that has most, then who caught up last.
+    Of several, the one with the highest log end offset, then the last to catch up.
     """
     leading, host = partition.leading, partition.host
     if leading is None or not rack or not host.rules.selects_by_rack:

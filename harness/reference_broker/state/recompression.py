@@ -1,4 +1,4 @@
-"""Storing a batch in another codec than it was sent in: the one case that builds records.
+"""The conversion of a batch to another codec: the only case that builds records.
 
 Source: class LogValidator, buildRecordsAndAssignOffsets.
 """
@@ -19,7 +19,7 @@ _NAMES = {"uncompressed": "none"}
 
 
 def target_codec(compression_type: str, sent_codec: int) -> int:
-    """The codec that a topic of `compression_type` stores a batch in."""
+    """Return the codec in which a topic of `compression_type` stores a batch."""
     if compression_type == "producer":
         return sent_codec
     return CODEC_IDS[_NAMES.get(compression_type, compression_type)]
@@ -28,7 +28,7 @@ def target_codec(compression_type: str, sent_codec: int) -> int:
 def rebuilt(
     batch: bytes, codec: int, base_offset: int, leader_epoch: int, append_time: int | None
 ) -> bytes:
-    """The same records, numbered without gaps, in another codec.
+    """Return the same records, numbered without gaps, in another codec.
 
     `append_time` is the broker's clock for topics that use it, else None. Raises CodecError.
     """

@@ -1,4 +1,4 @@
-"""Records that are well formed and still not welcome: no key, or a timestamp out of bounds.
+"""Well-formed records that are still refused: without a key, or with a wrong timestamp.
 
 Source: class LogValidator (validateKey, validateTimestamp); KIP-467, KIP-937.
 """
@@ -18,9 +18,10 @@ _KEYLESS = "A compacted topic takes no record without a key."
 
 
 class TimestampLimits(NamedTuple):
-    """Which timestamps the records of one batch may have; None on topics with the broker's time.
+    """The timestamps that the records of one batch may have.
 
-    `every_record_has` is the batch's max timestamp where its header says so for all records.
+    `is_checked` is False on topics with the broker's time. `every_record_has` is the batch's max
+    timestamp if the header sets it for all records.
     """
 
     base_timestamp: int
@@ -31,7 +32,7 @@ class TimestampLimits(NamedTuple):
 
     @classmethod
     def of(cls, config: TopicConfig, header: BatchHeader, now: TimeMs) -> "TimestampLimits":
-        """The limits for a batch that arrives at `now`."""
+        """Return the limits for a batch that arrives at `now`."""
         in_header = bool(header.attributes & LOG_APPEND_TIME)
         return cls(
             header.base_timestamp,
@@ -43,11 +44,11 @@ class TimestampLimits(NamedTuple):
 
     @property
     def have_a_lower_end(self) -> bool:
-        """Whether a timestamp can be too early at all."""
+        """True if a timestamp can be too early at all."""
         return self.is_checked and self.earliest > -_INT64_MAX // 2
 
     def problem_with(self, timestamp_delta: int) -> str | None:
-        """What is wrong with a record's timestamp."""
+        """Return the problem of a record's timestamp; None if it has none."""
         timestamp = self.every_record_has
         if timestamp is None:
             timestamp = as_int64(self.base_timestamp + timestamp_delta)
@@ -63,7 +64,7 @@ class TimestampLimits(NamedTuple):
 def may_have_problems(
     summary: RecordsSummary, config: TopicConfig, limits: TimestampLimits
 ) -> bool:
-    """Whether a closer look is needed: never for an ordinary good batch."""
+    """True if the records need a closer check; an ordinary good batch never does."""
     if summary.null_keys and config.is_compacted:
         return True
     if limits.every_record_has is not None:
@@ -77,9 +78,9 @@ def may_have_problems(
 
 
 def refuse_records(summary: RecordsSummary, config: TopicConfig, limits: TimestampLimits) -> None:
-    """Raise AppendRefused with every record at fault; return when there is none after all.
+    """Raise AppendRefused with every record at fault; return if there is none.
 
-    One bad timestamp makes INVALID_TIMESTAMP of the whole, even beside records without a key.
+    One wrong timestamp makes the error INVALID_TIMESTAMP, even beside records without a key.
     """
     keyless = set(summary.null_keys) if config.is_compacted else set()
     problems: list[RecordProblem] = []
@@ -101,5 +102,5 @@ def refuse_records(summary: RecordsSummary, config: TopicConfig, limits: Timesta
 
 
 def as_int64(value: int) -> int:
-    """Sums of timestamps wrap around as in Java."""
+    """Return the value as Java has it: sums of timestamps wrap around."""
     return (value + 2**63) % 2**64 - 2**63

@@ -1,7 +1,7 @@
-"""What a leader checks before it appends a client's batch, in one walk over the records.
+"""The leader's checks of a client's batch, in one walk over the records.
 
 Source: classes ProduceRequest, UnifiedLog, LogValidator. Valid bytes are not encoded again: the
-result is the batch as sent, with the header fields that belong to the broker.
+result is the batch as sent, with the header fields that the broker sets.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,7 @@ _Payload = tuple[bytes, int]  # records, and where they begin: a large batch is 
 
 
 class Placement(NamedTuple):
-    """Where and when the batch is to be appended."""
+    """The place and time of an append."""
 
     base_offset: Offset
     leader_epoch: LeaderEpoch
@@ -46,9 +46,9 @@ class Placement(NamedTuple):
 
 
 def single_batch(records: bytes, api_version: int) -> bytes:
-    """The one batch that a produce request of version 3 and up may hold for a partition.
+    """Return the one batch that a produce request of version 3 or later may have for a partition.
 
-    Raises AppendRefused. An unfinished batch at the end is cut off, as Kafka does.
+    Raises AppendRefused. An unfinished batch at the end is cut off, as in Kafka.
     """
     try:
         size = next_batch_size(records, 0)
@@ -67,12 +67,12 @@ def single_batch(records: bytes, api_version: int) -> bytes:
 
 
 def has_other_magic(records: bytes) -> bool:
-    """Whether what should be a batch says that it is of another format, known or not."""
+    """True if the bytes have a batch's length and the magic of another format, known or not."""
     return len(records) >= BATCH_HEADER_BYTES and magic_of(records) != 2
 
 
 def validate_batch(batch: bytes, config: TopicConfig, place: Placement) -> bytes:
-    """Check one client batch; returns it as it is to be stored. Raises AppendRefused."""
+    """Check one client batch; return the batch to store. Raises AppendRefused."""
     _check_envelope(batch, config)
     header = BatchHeader.read(batch)
     _check_header(header)
@@ -169,5 +169,5 @@ def _invalid(reason: str) -> AppendRefused:
 
 
 def _unexpected(reason: str) -> AppendRefused:
-    """What Kafka does not foresee, and answers with its error for everything unforeseen."""
+    """Return the refusal of a case that Kafka does not foresee: UNKNOWN_SERVER_ERROR."""
     return AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR, reason=reason, tells_log_start=True)

@@ -1,4 +1,4 @@
-"""The records of a batch that may be damaged, read no farther than somebody asks for them."""
+"""A lazy reader of the records of a batch that may be damaged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.codec.records.walk import BadRecord
 
 
 def records_in_turn(payload: bytes, count: int) -> Iterator[Record]:
-    """So many, which fill ``payload``: whether they do shows only at the last one.
+    """Yield `count` records, which must fill ``payload``: bytes left over fail at the last record.
 
     Source: class DefaultRecordBatch (RecordIterator). Raises BadRecord.
     """

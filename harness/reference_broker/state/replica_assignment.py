@@ -1,4 +1,4 @@
-"""Which replicas a client may give a partition, and what a partition begins with.
+"""The checks of a client's replica assignment, and the registration of a new partition.
 
 Source: class ReplicationControlManager (validateManualPartitionAssignment,
 buildPartitionRegistration).
@@ -16,7 +16,10 @@ from harness.reference_broker.state.partition_registration import PartitionRegis
 
 
 def check_replicas(replicas: Sequence[int], expected_count: int | None, brokers: Brokers) -> None:
-    """Refuse what is not registered, once, `expected_count` times. Raises CreationRefused."""
+    """Check that `expected_count` different brokers are assigned and registered.
+
+    None accepts any count. Raises CreationRefused.
+    """
     if not replicas:
         raise bad_assignment("An assignment has to name at least one broker.")
     unknown = [broker for broker in sorted(replicas) if brokers.get(broker) is None]
@@ -31,7 +34,7 @@ def check_replicas(replicas: Sequence[int], expected_count: int | None, brokers:
 def new_partition(
     replicas: Sequence[int], brokers: Brokers, refusal: CreationRefused
 ) -> PartitionRegistration:
-    """In sync are those that are active; raises `refusal` when none is."""
+    """Return a new registration with the active replicas in sync; raise `refusal` if none is."""
     active = [broker for broker in replicas if brokers.is_active(broker)]
     if not active:
         raise refusal
@@ -40,7 +43,7 @@ def new_partition(
 
 
 def default_directory(broker_id: int, brokers: Brokers) -> UUID:
-    """The only one that a broker has; it is not assigned yet where there are several.
+    """Return the only directory of a broker; UNASSIGNED if it has several.
 
     Source: class ClusterControlManager (defaultDir).
     """
@@ -52,12 +55,12 @@ def default_directory(broker_id: int, brokers: Brokers) -> UUID:
 
 
 def bad_assignment(message: str) -> CreationRefused:
-    """INVALID_REPLICA_ASSIGNMENT with a text."""
+    """Return INVALID_REPLICA_ASSIGNMENT with a text."""
     return CreationRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
 
 
 def none_active(partition: int) -> CreationRefused:
-    """No assigned broker can lead."""
+    """Return the refusal of an assignment without a broker that can lead."""
     return bad_assignment(
         f"All brokers that are assigned to partition {partition} are fenced or shut down."
     )

@@ -1,4 +1,4 @@
-"""The broker that replicas are on, as they see it."""
+"""The broker of the replicas, as its replicas see it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from harness.reference_broker.state.log_moving import Move
 
 NO_BROKER = BrokerId(-2)
-"""Not -1, which leads what nobody leads."""
+"""Differs from -1, the leader id of a partition without a leader."""
 
 
 @dataclass(slots=True)
 class ReplicaHost:
-    """`own` is NO_BROKER where only metadata is kept; `broker_epoch` -1 before a registration.
+    """`own` is NO_BROKER where only metadata is kept; `broker_epoch` is -1 before a registration.
 
-    `has_begun`: until a broker has read all metadata that there is, what it reads is history, and
-    it leads and follows nothing (class MetadataLoader). `storage` keeps the logs, None where they
-    are in memory alone; then `in_folder` has those that a client wanted in another folder than the
-    first, by topic and partition. `moving` are the replicas on their way to another folder; they
-    arrive when the controller knows of it, if it `tells_directories` (KIP-858).
+    `has_begun` is False until a broker has read all existing metadata: before, its reads are
+    history, and it leads and follows nothing (class MetadataLoader). `storage` keeps the logs, None
+    where they are in memory alone; then `in_folder` has the replicas that a client wanted in
+    another folder than the first, by topic and partition. `moving` are the replicas on their way to
+    another folder. If the broker `tells_directories`, they arrive when the controller knows of the
+    move (KIP-858).
     """
 
     own: BrokerId

@@ -1,6 +1,6 @@
-"""Which brokers get the replicas of new partitions, spread over brokers and racks.
+"""The placement of new partitions' replicas, spread over brokers and racks.
 
-Source: class StripedReplicaPlacer, whose comment explains the stripes; KIP-36 (racks).
+Source: class StripedReplicaPlacer, with a comment that explains the stripes; KIP-36 (racks).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NO_EPOCH = -1
 
 
 class PlacementRefused(ValueError):
-    """There are too few brokers; the message says how many there are."""
+    """There are too few brokers; the message gives their number."""
 
 
 def place(
@@ -25,9 +25,10 @@ def place(
     replication_factor: int,
     randomness: Randomness,
 ) -> list[list[BrokerId]]:
-    """The replicas of each partition, leader first. Raises PlacementRefused.
+    """Return the replicas of each partition, leader first. Raises PlacementRefused.
 
-    Who is about to go gets none (class BrokerHeartbeatManager, UsableBrokerIterator).
+    An unfenced broker in controlled shutdown gets none (class BrokerHeartbeatManager,
+    UsableBrokerIterator).
     """
     usable = (one for one in brokers if one.is_fenced or not one.is_shutting_down)
     racks = _Racks.of(usable, randomness)
@@ -43,7 +44,7 @@ def place(
 
 @dataclass(slots=True)
 class _Stripe:
-    """Brokers that are taken in turn; in each round the first is another one."""
+    """Brokers that get replicas in turn; each round begins with another one."""
 
     brokers: list[BrokerId] = field(default_factory=list)
     offset: int = 0
@@ -51,7 +52,7 @@ class _Stripe:
     epoch: int = _NO_EPOCH
 
     def next(self, epoch: int) -> BrokerId | None:
-        """The next one of a round; None when all had their turn."""
+        """Return the next broker of a round; None when each had its turn."""
         if not self.brokers:
             return None
         if self.epoch != epoch:
@@ -106,7 +107,7 @@ class _Racks:
         return cls(names, racks, randomness, total, unfenced, offset=offset)
 
     def place(self, replication_factor: int) -> list[BrokerId]:
-        """One partition's replicas: the leader is not fenced, others come from the next racks."""
+        """Return one partition's replicas: an unfenced leader, others from the next racks."""
         if self.epoch == self.unfenced_count and self.unfenced_count > 1:
             self._shuffle()
         self.offset %= len(self.names)
@@ -133,7 +134,7 @@ class _Racks:
             rack = (rack + 1) % len(self.names)
 
     def _shuffle(self) -> None:
-        """So that assignments do not repeat themselves."""
+        """Shuffle racks and brokers so that assignments do not repeat."""
         self.names = shuffled(self.names, self.randomness)
         for rack in self.racks.values():
             for stripe in rack.stripes:

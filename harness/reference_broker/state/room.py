@@ -1,4 +1,4 @@
-"""How much memory things may take that clients make as many of as they like."""
+"""A memory limit for objects that clients can create in any number."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,14 @@ _CROWDED = 16  # when less than a part in so many is left
 _COUNT_AGAIN_MS = 1_000
 
 PER_THING_BYTES = 500
-"""What an object costs beside its texts, roughly."""
+"""The rough size of an object without its texts."""
 
 
 class Room:
-    """Estimated bytes: taken when something is made, counted again when none seem to be left.
+    """Estimated bytes: reduced for each new object, counted again when none seem to be left.
 
-    So nobody has to tell what became of which. A crowded room is not counted for every request.
+    So no caller has to report the end of an object. While little is left, the count is made once a
+    second and not for every request.
     """
 
     __slots__ = ("_left_bytes", "_limit_bytes", "_next_count", "_used_bytes")
@@ -25,7 +26,7 @@ class Room:
         self._next_count = TimeMs(0)
 
     def take(self, size_bytes: int, now: TimeMs) -> bool:
-        """Whether something of this size may be made."""
+        """Take the room for a new object; True if it is enough."""
         if size_bytes > self._left_bytes and now >= self._next_count:
             self._left_bytes = self._limit_bytes - self._used_bytes()
             if self._left_bytes < self._limit_bytes // _CROWDED:

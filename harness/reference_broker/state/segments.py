@@ -1,8 +1,8 @@
-"""Where a partition's log begins a new file, or would in memory, and what is known of each.
+"""The segments of a log, in files or in memory, with their begins, sizes and times.
 
-Old batches go by whole segments, compaction leaves the last one alone, and ListOffsets version 0
-asks where they begin. Source: classes UnifiedLog
-(maybeRoll) and LogSegment of Apache Kafka 3.9; KIP-33, KIP-354.
+Old batches are deleted by whole segments, compaction leaves the last segment alone, and ListOffsets
+version 0 returns the begins. Source: classes UnifiedLog (maybeRoll) and LogSegment of Apache Kafka
+3.9; KIP-33, KIP-354.
 """
 
 from bisect import bisect_right
@@ -30,11 +30,11 @@ class Segment:
 
     @property
     def largest_timestamp(self) -> int:
-        """How new the segment is: when it was written, where no record says (KIP-33)."""
+        """The largest timestamp of its records; the last write if no record has one (KIP-33)."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.modified_at
 
     def is_full(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> bool:
-        """Whether a batch has to go to a new segment: size first, then time."""
+        """True if a batch has to go to a new segment: by size first, then by time."""
         if self.size_bytes == 0:
             return False
         if self.size_bytes > config.segment_bytes - len(batch.data):
@@ -46,7 +46,7 @@ class Segment:
         return waited_ms > config.segment_ms
 
     def take(self, batch: StoredBatch) -> None:
-        """A batch is in it."""
+        """Count a batch that was appended."""
         if self.size_bytes == 0:
             self.first_timestamp = batch.max_timestamp
         self.size_bytes += len(batch.data)
@@ -57,8 +57,7 @@ S = TypeVar("S", bound=Segment)
 
 
 class Segments(Generic[S]):
-    """The segments of one log, oldest first. An empty log has one, which counts as written long
-    ago."""
+    """The segments of one log, oldest first. An empty log has one, with a write time long ago."""
 
     __slots__ = ("_segments",)
 
@@ -80,37 +79,37 @@ class Segments(Generic[S]):
         last.take(batch)
 
     def add(self, segment: S) -> None:
-        """The next one, to be appended to."""
+        """Add the next segment, which becomes the active one."""
         self._segments.append(segment)
 
     def put(self, segments: Iterable[S]) -> None:
-        """These are all."""
+        """Replace all segments."""
         self._segments = list(segments)
 
     def begins(self) -> list[tuple[Offset, TimeMs]]:
-        """The base offset of each segment and when it was last written, oldest first."""
+        """Return the base offset and the time of the last write of each segment, oldest first."""
         return [(segment.base_offset, segment.modified_at) for segment in self._segments]
 
     def all(self) -> Sequence[S]:
-        """The last one is active: appended to."""
+        """Return all segments; the last one is active."""
         return self._segments
 
     @property
     def active(self) -> S:
-        """The one that is appended to."""
+        """The segment that batches are appended to."""
         return self._segments[-1]
 
     def end_of(self, offset: Offset) -> Offset | None:
-        """Where the segment of that offset ends; None for the active one."""
+        """Return the end of the segment of that offset; None for the active one."""
         following = self._following(offset)
         return self._segments[following].base_offset if following < len(self._segments) else None
 
     def base_of(self, offset: Offset) -> Offset:
-        """Where the segment begins in which that offset is, or would be written."""
+        """Return the begin of the segment in which that offset is, or would be written."""
         return self.since(offset)[0].base_offset
 
     def since(self, offset: Offset) -> Sequence[S]:
-        """The segment of that offset, or the first, and all behind it."""
+        """Return the segment of that offset, or the first, and all behind it."""
         return self._segments[max(self._following(offset) - 1, 0) :]
 
     def _following(self, offset: Offset) -> int:
@@ -118,21 +117,20 @@ class Segments(Generic[S]):
 
     @property
     def size_bytes(self) -> int:
-        """That of the log as it is told: records below its start count until their segment goes."""
+        """The reported size of the log. Deleted records count until their segment goes."""
         return sum(segment.size_bytes for segment in self._segments)
 
     def drop_oldest(
         self: "Segments[Segment]", count: int, end_offset: Offset, now: TimeMs
     ) -> Offset:
-        """Forget the first `count`; where the others begin. There is always one to append to."""
+        """Delete the first `count` segments; return the begin of the others. One is always left."""
         if count == len(self._segments):
             self._segments.append(Segment(end_offset, now, now))
         del self._segments[:count]
         return self._segments[0].base_offset
 
     def truncate_from(self, end: Offset, batches: Sequence[StoredBatch]) -> None:
-        """The log ends at `end`; `batches` are what is left from the beginning of the segment in
-        which that is."""
+        """End the log at `end`; `batches` are the remains of the segment that contains `end`."""
         kept = [one for one in self._segments if one.base_offset < end] or self._segments[:1]
         last = kept[-1]
         last.size_bytes = sum(len(batch.data) for batch in batches)
@@ -140,10 +138,10 @@ class Segments(Generic[S]):
         self._segments = kept
 
     def restart_at(self: "Segments[Segment]", offset: Offset, now: TimeMs) -> None:
-        """The log is empty and goes on at `offset`."""
+        """Empty the log; it goes on at `offset`."""
         self._segments = [Segment(offset, now, now)]
 
     def replace_below(self, end: Offset, segments: Sequence[S]) -> None:
-        """Put others in place of those that begin before `end`."""
+        """Replace the segments that begin before `end`."""
         kept = [one for one in self._segments if one.base_offset >= end]
         self._segments = [*segments, *kept]

@@ -33,11 +33,11 @@ from harness.reference_broker.state.records_in_turn import records_in_turn
 _ALREADY_CHECKED_BYTES = 2**31 - 1
 MAGIC_OF_BATCHES = 2
 NO_EPOCH = LeaderEpoch(-1)
-"""Of messages, the formats before batches."""
+"""The leader epoch of messages, the formats before batches."""
 
 
 class UntoldProducer(ValueError):
-    """A batch that does not tell what its producer did: Kafka does not start with it."""
+    """A batch that does not show what its producer did: Kafka does not start with it."""
 
 
 class StoredBatch(NamedTuple):
@@ -51,7 +51,7 @@ class StoredBatch(NamedTuple):
 
 
 def stored_batches(records: bytes) -> Iterator[StoredBatch]:
-    """The whole batches of a piece of a log."""
+    """Yield the whole batches of a piece of a log."""
     at = 0
     while (size := stored_size(records, at)) is not None:
         data = records[at : at + size]
@@ -70,7 +70,7 @@ def stored_batches(records: bytes) -> Iterator[StoredBatch]:
 
 
 def _stored_message(data: bytes) -> StoredBatch:
-    """One of format 0 or 1, which may hold others; such formats know no epochs."""
+    """Return a message of format 0 or 1, which may contain others and has no leader epoch."""
     rows = [
         row
         for one in read_records(data, limit_bytes=_ALREADY_CHECKED_BYTES).batches
@@ -84,14 +84,16 @@ def _stored_message(data: bytes) -> StoredBatch:
 
 
 def remember_producers(producers: ProducerStates, batches: Iterable[StoredBatch]) -> None:
-    """Forget what was known of them: these batches are all that there is."""
+    """Replace the state of all producers: these batches are the whole log."""
     producers.forget_all()
     replay(producers, (batch.data for batch in batches))
 
 
 def replay(producers: ProducerStates, batches: Iterable[bytes]) -> None:
-    """These batches follow on what is known of them, in one update: whoever was in another epoch
-    meanwhile, and is not any more, is known by what was before. Raises UntoldProducer.
+    """Add these batches to the known state of their producers, in one update.
+
+    A producer that has changed its epoch in between and is back in the former one keeps its former
+    batches. Raises UntoldProducer.
 
     Source: UnifiedLog (loadProducersFromRecords), class ProducerStateEntry (update).
     """
@@ -112,8 +114,7 @@ def replay(producers: ProducerStates, batches: Iterable[bytes]) -> None:
 
 
 def remember_producer(producers: ProducerStates, batch: bytes) -> AbortedTransaction | None:
-    """It was appended, so that a repeated one is known; the transaction that it aborts, if it
-    does."""
+    """Remember the producer of an appended batch; return the transaction that it aborts, if any."""
     header = _header_with_producer(batch)
     try:
         return None if header is None else _remember(producers, batch, header)
@@ -122,7 +123,7 @@ def remember_producer(producers: ProducerStates, batch: bytes) -> AbortedTransac
 
 
 def recall_producer(producers: ProducerStates, batch: bytes) -> AbortedTransaction | None:
-    """The same of one that is read, in which anything may be.
+    """Remember the producer of a batch that is read, with any content; return what it aborts.
 
     Source: class ProducerAppendInfo (append). Raises UntoldProducer.
     """
@@ -140,7 +141,7 @@ def _recall(
 
 
 def _header_with_producer(batch: bytes) -> BatchHeader | None:
-    """None: it has no producer."""
+    """Return the header of a batch; None if it has no producer."""
     if magic_of(batch) < MAGIC_OF_BATCHES:
         return None
     header = BatchHeader.read(batch)
@@ -160,7 +161,7 @@ def _remember(
 
 
 def payload_of(batch: bytes, header: BatchHeader) -> bytes:
-    """The records; nobody looks at the checksum of what is in a log. Raises CompressionError."""
+    """Return the records of a stored batch, without a checksum check. Raises CompressionError."""
     payload = batch[BATCH_HEADER_BYTES:]
     if not header.codec_id:
         return payload
@@ -168,7 +169,7 @@ def payload_of(batch: bytes, header: BatchHeader) -> bytes:
 
 
 def marker_of(batch: bytes, header: BatchHeader) -> Marker | None:
-    """What a control batch says; None for one that ends no transaction, or cannot be read."""
+    """Return the marker of a control batch; None if it ends no transaction or is unreadable."""
     try:
         return _marker(batch, header)
     except UntoldProducer:
@@ -176,7 +177,7 @@ def marker_of(batch: bytes, header: BatchHeader) -> Marker | None:
 
 
 def _marker(batch: bytes, header: BatchHeader) -> Marker | None:
-    """Its first record; None for a batch without any. Raises UntoldProducer."""
+    """Return the marker in the first record; None without records. Raises UntoldProducer."""
     try:
         record = next(records_in_turn(payload_of(batch, header), header.record_count), None)
         if record is None:

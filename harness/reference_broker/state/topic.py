@@ -24,20 +24,20 @@ class Topic:
 
     @property
     def is_internal(self) -> bool:
-        """Whether only the broker itself writes here."""
+        """True if only the broker itself writes to the topic."""
         return self.name in INTERNAL_TOPICS
 
     @property
     def replication_factor(self) -> int:
-        """That of the first partition: added ones get as many replicas."""
+        """The replication factor of the first partition: added partitions get as many replicas."""
         return len(self.partitions[0].registration.replicas)
 
     def configure(self, config: TopicConfig) -> None:
-        """Have all partitions do from now on as `config` says."""
+        """Use `config` for all partitions from now on."""
         self.config = config
         for partition in self.partitions:
             partition.config = config
 
     def partition(self, index: int) -> Partition | None:
-        """The partition, or None when the topic has no such number."""
+        """Return the partition; None if the topic has no such number."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None

@@ -1,8 +1,8 @@
 """The topic configurations of Apache Kafka: names, types, limits, broker defaults, and releases.
 
 Source: class org.apache.kafka.storage.internals.log.LogConfig (before 3.5 kafka.log.LogConfig) of
-the releases, and what a 4.4.0 broker lists for a new topic. Where a release gave one another
-default or limit, it stands here once for each.
+the releases, and the configs that a 4.4.0 broker lists for a new topic. A config with another
+default or limit in some releases has an entry for each.
 """
 
 from harness.reference_broker.state.config_values import ConfigDefinition as Definition

@@ -1,4 +1,4 @@
-"""What topics are configured to do, by the names and defaults of a release.
+"""The configs of topics, by the names and defaults of a release.
 
 Source: class LogConfig.
 """
@@ -14,7 +14,7 @@ from harness.reference_broker.state.config_values import ConfigError, ConfigValu
 from harness.reference_broker.state.topic_config_definitions import DEFINITIONS
 
 _SMALL_SEGMENTS = Definition("internal.segment.bytes", "int", "0", since=(4, 1))
-"""Never listed; lets tests have segments below the legal minimum (KIP-1030)."""
+"""Never listed; allows tests segments below the legal minimum (KIP-1030)."""
 
 _FORMAT_IS_IGNORED = (3, 0)  # KIP-724
 _FIRST_RELEASES_OF_MAGIC = ((0, 10), (0, 11))  # 1 (KIP-32) and 2 (KIP-98)
@@ -25,8 +25,8 @@ _DIFFERENCE = "message.timestamp.difference.max.ms"
 class ReleasedConfigs:
     """The topic configs of one release.
 
-    `known` are those that it lists. `effective` has the others too: what stands for a config
-    that came later, or is gone, is its default in the release where it was nearest.
+    `known` are the listed configs. `effective` has the others too: a config that came later, or is
+    gone, has the default of the nearest release that had it.
     """
 
     known: Mapping[str, Definition]
@@ -36,7 +36,7 @@ class ReleasedConfigs:
 
 
 def configs_of(like: Likeness) -> ReleasedConfigs:
-    """Those of the release."""
+    """Return the topic configs of the emulated release."""
     return _configs_of_release(like.release)
 
 
@@ -60,21 +60,21 @@ def _has(like: Likeness, definition: Definition) -> bool:
 
 
 TOPIC_CONFIGS: Mapping[str, Definition] = configs_of(LIKE_NONE).known
-"""All that a broker like no release lists to clients."""
+"""All configs that a broker lists to clients if it emulates no release."""
 
 INHERITED: Mapping[str, Definition] = {
     one.broker_setting: one for one in DEFINITIONS if one.broker_setting is not None
 }
-"""What topics of any release inherit, by the broker's names; the newest definition of each."""
+"""The configs that topics inherit, by the broker's names; the newest definition of each."""
 
 
 @dataclass(frozen=True)
 class TopicConfig:
-    """What one topic is configured to do: `overrides` were given for it, the rest is inherited.
+    """The configs of one topic: `overrides` were given for it, the rest is inherited.
 
-    `broker_values` holds the broker's settings that are not left at their default, by the
-    broker's names. Both are text. What each batch asks for is read once. Raises ConfigError for a
-    name or a value that is not legal.
+    `broker_values` holds the broker's settings that are not left at their default, by the broker's
+    names. Both are text. Values that each batch needs are read once. Raises ConfigError for an
+    illegal name or value.
     """
 
     overrides: Mapping[str, str]
@@ -99,7 +99,7 @@ class TopicConfig:
         return config
 
     def inheriting(self, broker_values: Mapping[str, str]) -> "TopicConfig":
-        """The same overrides above other settings of the broker."""
+        """Return the same overrides above other settings of the broker."""
         return self._read(self.overrides, broker_values, self.released)
 
     @classmethod
@@ -116,19 +116,19 @@ class TopicConfig:
         return cls(dict(overrides), broker_values, values, released)
 
     def definition_of(self, name: str) -> Definition:
-        """Of a config that a topic may have."""
+        """Return the definition of a config that a topic may have."""
         return self.released.effective[name]
 
     def text_of(self, name: str) -> str:
-        """The value in effect, as text."""
+        """Return the value in effect, as text."""
         return _text_of(self.definition_of(name), self.overrides, self.broker_values)
 
     def listed_names(self) -> list[str]:
-        """The names that clients are shown, sorted; the unlisted one only when it was given."""
+        """Return the listed names, sorted; the unlisted one only if it was given."""
         return sorted({*self.released.known, *self.overrides})
 
     def number(self, name: str) -> int:
-        """A value of type int or long."""
+        """Return a value of type int or long."""
         value = self.values[name]
         assert isinstance(value, int)
         return value
@@ -150,81 +150,81 @@ class TopicConfig:
 
     @cached_property
     def flush_messages(self) -> int:
-        """So many records may be in the page cache alone."""
+        """The largest number of records that may be in the page cache alone."""
         return self.number("flush.messages")
 
     @cached_property
     def flush_ms(self) -> int:
-        """For so long records may be in the page cache alone."""
+        """The longest time in ms for which records may be in the page cache alone."""
         return self.number("flush.ms")
 
     @cached_property
     def index_interval_bytes(self) -> int:
-        """So many bytes are behind an entry of a segment's index before there is another."""
+        """The bytes between two entries of a segment's index."""
         return self.number("index.interval.bytes")
 
     @cached_property
     def min_insync_replicas(self) -> int:
-        """So many replicas have to be in sync for what asks for all of them."""
+        """The number of replicas that must be in sync for acks=all."""
         return self.number("min.insync.replicas")
 
     @cached_property
     def elects_unclean(self) -> bool:
-        """Whether a replica may lead that is not in sync, when nobody is."""
+        """True if a replica that is not in sync may lead when no replica is in sync."""
         return self.values["unclean.leader.election.enable"] is True
 
     @cached_property
     def segment_ms(self) -> int:
-        """For how long a segment is appended to: what is to be compacted in time closes in time
-        (KIP-354)."""
+        """The longest time in ms for which a segment is active. Records that must be compacted in
+        time need a closed segment in time (KIP-354)."""
         longest = self.number("segment.ms")
         return min(longest, self.number("max.compaction.lag.ms")) if self.is_compacted else longest
 
     @cached_property
     def least_dirty_ratio(self) -> float:
-        """How much of a log has to be new before it is compacted."""
+        """The share of a log that has to be dirty before the log is compacted."""
         value = self.values["min.cleanable.dirty.ratio"]
         assert isinstance(value, int | float)
         return value
 
     @cached_property
     def is_compacted(self) -> bool:
-        """Whether records of one key replace each other, so that each needs a key."""
+        """True if a record replaces older ones of its key; every record then needs a key."""
         return "compact" in self.policies
 
     @cached_property
     def is_only_compacted(self) -> bool:
-        """Whether records may go only when a later one has their key."""
+        """True if a record is removed only after a later one with its key."""
         return self.is_compacted and "delete" not in self.policies
 
     @cached_property
     def policies(self) -> tuple[str, ...]:
-        """What is done about old records."""
+        """The cleanup policies for old records."""
         policy = self.values["cleanup.policy"]
         return policy if isinstance(policy, tuple) else ()
 
     @cached_property
     def compression_type(self) -> str:
-        """The codec that batches are stored in; "producer" keeps what was sent."""
+        """The codec of stored batches; "producer" keeps the codec of the producer."""
         return str(self.values["compression.type"])
 
     @cached_property
     def uses_log_append_time(self) -> bool:
-        """Whether the broker's clock replaces the records' timestamps."""
+        """True if the broker's clock replaces the records' timestamps."""
         return self.values["message.timestamp.type"] == "LogAppendTime"
 
     @cached_property
     def timestamp_before_max_ms(self) -> int:
-        """How much older than the broker's time a record may be."""
+        """The largest time in ms by which a record may be older than the broker's time."""
         return self._timestamp_limit("message.timestamp.before.max.ms")
 
     @cached_property
     def timestamp_after_max_ms(self) -> int:
-        """How much newer than the broker's time a record may be."""
+        """The largest time in ms by which a record may be newer than the broker's time."""
         return self._timestamp_limit("message.timestamp.after.max.ms")
 
     def _timestamp_limit(self, name: str) -> int:
-        """Up to 3.9 the limit for both sides counts where this one is at its default (KIP-937)."""
+        """Return a limit; up to 3.9 the limit for both sides replaces a default value (KIP-937)."""
         if _DIFFERENCE in self.released.known:
             default = self.definition_of(name).default
             if name not in self.released.known or self.values[name] == int(default):
@@ -233,14 +233,14 @@ class TopicConfig:
 
     @cached_property
     def message_magic(self) -> int:
-        """The format that batches are stored in (class ApiVersion)."""
+        """The format of stored batches (class ApiVersion)."""
         if self.released.format_is_ignored:
             return 2
         return _magic_of(str(self.values["message.format.version"]))
 
     @cached_property
     def may_be_down_converted(self) -> bool:
-        """Whether old readers get what is stored in a newer format (KIP-283)."""
+        """True if stored batches of a newer format are converted for old readers (KIP-283)."""
         return self.values["message.downconversion.enable"] is True
 
 

@@ -1,4 +1,4 @@
-"""Whether a topic may be created as asked, and with what it is created.
+"""The checks of topics to create, and the plan of their configs and partitions.
 
 Source: class ReplicationControlManager (createTopics).
 """
@@ -34,7 +34,7 @@ USE_DEFAULT = -1
 
 @dataclass(frozen=True, slots=True)
 class WantedTopic:
-    """A topic as a client asks for it; `assignments` are (partition, broker ids)."""
+    """A topic as a client requests it; `assignments` are (partition, broker ids)."""
 
     name: str
     partition_count: int = USE_DEFAULT
@@ -45,7 +45,7 @@ class WantedTopic:
 
 @dataclass(frozen=True, slots=True)
 class CreationDefaults:
-    """What the broker is configured to do where the client leaves it open."""
+    """The broker's values for what the client leaves open."""
 
     partition_count: int
     replication_factor: int
@@ -63,7 +63,7 @@ class PlannedTopic:
 
     @property
     def replication_factor(self) -> int:
-        """That of the first partition; the others have the same."""
+        """The replication factor of the first partition; the others have the same."""
         return len(self.partitions[0].replicas)
 
 
@@ -73,9 +73,10 @@ def plan_topics(
     defaults: CreationDefaults,
     randomness: Randomness,
 ) -> list[PlannedTopic | CreationRefused]:
-    """What becomes of each topic of one request, beside the topics that are there before it.
+    """Return the plan or the refusal of each topic of one request.
 
-    Raises CreationRefused when the request asks for too much as a whole.
+    Topics are checked against the topics that exist before the request. Raises CreationRefused if
+    the request as a whole asks for too much.
     """
     check_partitions_asked(_partitions_asked(topic, defaults) for topic in wanted)
     outcomes = [_outcome(topic, cluster, defaults, randomness) for topic in wanted]
@@ -90,7 +91,7 @@ def plan_topics(
 def plan_topic(
     wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults, randomness: Randomness
 ) -> PlannedTopic:
-    """The same for a request of one topic. Raises CreationRefused."""
+    """Return the plan for a request of one topic. Raises CreationRefused."""
     (outcome,) = plan_topics([wanted], cluster, defaults, randomness)
     if isinstance(outcome, CreationRefused):
         raise outcome
@@ -107,7 +108,7 @@ def _partitions_asked(wanted: WantedTopic, defaults: CreationDefaults) -> int:
 def _outcome(
     wanted: WantedTopic, cluster: Cluster, defaults: CreationDefaults, randomness: Randomness
 ) -> PlannedTopic | CreationRefused:
-    """Checks in Kafka's order: name, existence, configs, assignment."""
+    """Check in Kafka's order: name, existence, configs, assignment."""
     try:
         _check_name(wanted.name, cluster)
         config = _config_of(wanted, defaults)

@@ -1,4 +1,4 @@
-"""Whether a topic may be given more partitions.
+"""The checks of partitions to add to a topic, and the plan of their replicas.
 
 Source: class ReplicationControlManager (createPartitions).
 """
@@ -25,9 +25,9 @@ from harness.reference_broker.state.topic import Topic
 
 @dataclass(frozen=True, slots=True)
 class WantedGrowth:
-    """The partitions that a topic shall have in all.
+    """The total number of partitions that a client requests for a topic.
 
-    `assignments` holds broker ids for each new one, None leaves them to the broker.
+    `assignments` has the broker ids of each new partition; None leaves them to the broker.
     """
 
     name: str
@@ -46,9 +46,9 @@ class PlannedGrowth:
 def plan_growth(
     wanted: Sequence[WantedGrowth], cluster: Cluster, randomness: Randomness
 ) -> list[PlannedGrowth | CreationRefused]:
-    """What becomes of each topic of one request.
+    """Return the plan or the refusal of each topic of one request.
 
-    Raises CreationRefused when the request asks for too much as a whole.
+    Raises CreationRefused if the request as a whole asks for too much.
     """
     check_partitions_asked(
         growth.partition_count - len(topic.partitions)

@@ -1,4 +1,4 @@
-"""Which topic names are legal (class org.apache.kafka.common.internals.Topic)."""
+"""The rules for topic names (class org.apache.kafka.common.internals.Topic)."""
 
 import re
 
@@ -16,7 +16,7 @@ _LONGEST = 249  # a partition's folder name, with its number, has to fit into 25
 
 
 def topic_name_problem(name: str) -> str | None:
-    """Why `name` cannot be a topic's name, or None when it can."""
+    """Return the reason why `name` is no legal topic name; None if it is legal."""
     if not name:
         return "Topic name is invalid: it must not be empty."
     if name in (".", ".."):
@@ -32,5 +32,5 @@ def topic_name_problem(name: str) -> str | None:
 
 
 def collision_form(name: str) -> str:
-    """Metric names do not tell "." from "_": two topics of the same form may not coexist."""
+    """Return the name as in metric names, with "_" for ".": topics of one form may not coexist."""
     return name.replace(".", "_")

@@ -1,4 +1,4 @@
-"""A part of the topics at a time, in the order of their names.
+"""Pages of topics, in the order of their names.
 
 Source: KIP-966; classes DescribeTopicPartitionsRequestHandler, KRaftMetadataCache.
 """
@@ -16,7 +16,7 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class TopicPart:
-    """The partitions of one topic that are on a page; `topic` is None when there is none."""
+    """The partitions of one topic on a page; `topic` is None if it does not exist."""
 
     name: str
     topic: Topic | None
@@ -25,16 +25,16 @@ class TopicPart:
 
 @dataclass(slots=True)
 class TopicPage:
-    """`next_place` is where the next page begins, None behind the last one."""
+    """A page; `next_place` is the begin of the next page, None on the last one."""
 
     parts: list[TopicPart] = field(default_factory=list)
     next_place: Place | None = None
 
 
 def topic_page(names: Iterable[str], cluster: Cluster, first: Place, limit: int) -> TopicPage:
-    """At most `limit` partitions of the named topics, from `first` on.
+    """Return a page of at most `limit` partitions of the named topics, from `first` on.
 
-    A topic that does not exist takes no room, but none stands behind the page's last partition.
+    An unknown topic takes no room on a page, but none follows the page's last partition.
     """
     page, left = TopicPage(), limit
     for name in sorted(name for name in names if name >= first[0]):

@@ -1,1 +1,1 @@
-"""What a node keeps in files, so that it outlives its process."""
+"""The files of a node, which outlive its process."""

@@ -1,6 +1,6 @@
-"""A segment's transaction index: what was aborted by markers in it. Not there while nothing was.
+"""A segment's transaction index: the transactions that markers in the segment abort.
 
-Source: class TransactionIndex.
+The file does not exist while there are none. Source: class TransactionIndex.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.reference_broker.storage.open_files import OpenFiles, write_all
 
 
 def append_aborted(files: OpenFiles, path: Path, aborted: AbortedTransaction) -> None:
-    """The next entry; the file is made by the first. Raises OSError."""
+    """Append an entry; the first one creates the file. Raises OSError."""
     entry = messages.AbortedTxn(
         producer_id=aborted.producer_id,
         first_offset=aborted.first_offset,
@@ -29,7 +29,7 @@ def append_aborted(files: OpenFiles, path: Path, aborted: AbortedTransaction) ->
 
 
 def read_aborted(path: Path) -> list[AbortedTransaction]:
-    """All whole entries. Raises DecodeError, OSError."""
+    """Return all whole entries. Raises DecodeError, OSError."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def read_aborted(path: Path) -> list[AbortedTransaction]:
 
 
 def keep_aborted_below(path: Path, end: Offset) -> None:
-    """Without those whose marker is at `end` or behind it. Raises OSError."""
+    """Remove the entries with a marker at `end` or behind it. Raises OSError."""
     found = read_aborted(path)
     kept = sum(one.last_offset < end for one in found)
     if kept < len(found):

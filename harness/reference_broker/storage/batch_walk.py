@@ -1,6 +1,6 @@
-"""From batch to batch in a segment's file by their headers alone.
+"""A walk from batch to batch in a segment's file by their headers alone.
 
-Source: class FileLogInputStream: what does not look like a whole batch ends the walk.
+Source: class FileLogInputStream: bytes that do not look like a whole batch end the walk.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ NO_TIMESTAMP = -1
 
 
 class CorruptLength(CorruptBatch):
-    """A length that no batch has."""
+    """A length that is too small for a batch."""
 
 
 class BatchPlace(NamedTuple):
-    """A batch in a segment. `base_offset` is what its header says: of a compressed message of an
-    old format it is the last offset too."""
+    """A batch in a segment.
+
+    `base_offset` is the one in its header: for a compressed message of an old format that is the
+    last offset too.
+    """
 
     position: int
     size_bytes: int
@@ -41,9 +44,10 @@ class BatchPlace(NamedTuple):
 
 
 def walk(read: Callable[[int, int], bytes], position: int, end: int) -> Iterator[BatchPlace]:
-    """All whole batches between two positions, of which the first is a batch's beginning.
+    """Yield all whole batches between two positions; a batch must begin at the first.
 
-    ``read``: so many bytes from a position on, or what there is. Raises OSError, CorruptLength.
+    ``read`` returns so many bytes from a position on, fewer at the end. Raises OSError,
+    CorruptLength.
     """
     window, window_at = b"", position
     while position + _UP_TO_MAGIC_BYTES < end:
@@ -60,7 +64,7 @@ def walk(read: Callable[[int, int], bytes], position: int, end: int) -> Iterator
 
 
 def place_of(data: bytes, at: int, position: int) -> BatchPlace:
-    """The batch whose head is at a place of `data`. Raises CorruptLength."""
+    """Return the batch with its header at a place of `data`. Raises CorruptLength."""
     if at + _BATCH_HEADER_BYTES <= len(data):
         found = _BATCH.unpack_from(data, at)
         offset, length, epoch, magic, _, _, delta, _, newest, producer_id = found
@@ -71,7 +75,7 @@ def place_of(data: bytes, at: int, position: int) -> BatchPlace:
 
 
 def _place_of_other(data: bytes, at: int, position: int) -> BatchPlace:
-    """A message of an old format, or a batch whose header is not all there."""
+    """Return a message of an old format, or a batch with an incomplete header."""
     offset, length, epoch, magic = _START.unpack_from(data, at)
     if length < _SMALLEST_LENGTH:
         raise CorruptLength(f"length {length} at byte {position}")

@@ -1,6 +1,7 @@
-"""The offsets that a folder of logs notes of each of them.
+"""The checkpoint files of a log directory, with offsets of each log.
 
-A file that cannot be read counts as empty: more is looked at then. Source: LogManager (loadLogs).
+A file that cannot be read counts as empty: recovery checks more then. Source: LogManager
+(loadLogs).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Of one log; None where nothing was noted."""
+    """The checkpointed offsets of one log; None if a file has none."""
 
     recovery_point: Offset | None = None
     high_watermark: Offset | None = None
@@ -49,7 +50,7 @@ _FILES: dict[str, tuple[str, Callable[[StoredLog], Offset | None]]] = {
 
 
 class Checkpoints:
-    """The four files of one folder."""
+    """The four checkpoint files of one log directory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -57,7 +58,7 @@ class Checkpoints:
         self._written: dict[str, bytes] = {}
 
     def of(self, topic: str, index: int, *, is_metadata: bool) -> Noted:
-        """What was found at the start; of the log of metadata nothing is noted (KRaft)."""
+        """Return the offsets found at the start; the metadata log has no checkpoints (KRaft)."""
         if is_metadata:
             return Noted()
         return Noted(
@@ -65,12 +66,14 @@ class Checkpoints:
         )
 
     def knows(self, place: _Place) -> bool:
-        """Whether anything is noted of it."""
+        """True if any file has an offset of the log."""
         return any(place in found for found in self._found.values())
 
     def write(self, logs: Mapping[_Place, StoredLog], names: Iterable[str] = tuple(_FILES)) -> None:
-        """Of these files what has changed since the last time, or is gone: so it is noticed that
-        the whole folder is. Raises OSError."""
+        """Write those of these files that have changed since the last time, or are gone.
+
+        So the broker notices when the whole folder is gone. Raises OSError.
+        """
         for name in names:
             path, (_, offset_of) = self._folder / name, _FILES[name]
             offsets = ((place, offset_of(log)) for place, log in logs.items())

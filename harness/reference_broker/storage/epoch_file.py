@@ -1,10 +1,10 @@
-"""Where the leader epochs of a log are noted, so that they need not be read out of its batches.
+"""The file with a log's leader epochs, which need not be read out of its batches then.
 
-An epoch is on the disk before its first batch is in the log, so none of them is ever missing; one
-in which nothing was written costs nothing, as the next start takes it back anyway. What a
-truncation has made untrue is told when the recovery point moves or a batch comes; a start does not
-believe it before. Kafka writes the file at each election (class LeaderEpochFileCache, assign) and,
-since KAFKA-15046, some time after each truncation.
+An epoch is on the disk before its first batch is in the log, so none of them is ever missing; an
+epoch without a batch does no harm, as the next start removes it anyway. A truncation makes entries
+untrue; they are rewritten when the recovery point moves or a batch comes, and a start ignores them
+before. Kafka writes the file at each election (class LeaderEpochFileCache, assign) and, since
+KAFKA-15046, some time after each truncation.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from harness.reference_broker.storage.open_files import replace_file
 
 
 class EpochFile:
-    """One log's; ``epochs`` are what it tells, and may change."""
+    """The file of one log; ``epochs`` has its entries, and may change."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises DecodeError, and OSError: it can be read, or it is not there."""
+        """Raises DecodeError, OSError: the file cannot be read. A missing file counts as empty."""
         self._path = folder / LEADER_EPOCHS
         try:
             found = read_leader_epoch_checkpoint(self._path.read_bytes())
@@ -39,15 +39,15 @@ class EpochFile:
 
     @property
     def has_last(self) -> bool:
-        """Whether the last epoch is noted, with where it begins."""
+        """True if the file has the last epoch with its start offset."""
         return tuple(self.epochs.last or ()) == tuple(self._noted[-1] if self._noted else ())
 
     def moved_to(self, folder: Path) -> None:
-        """The log's folder has this name now."""
+        """Use the log's new folder."""
         self._path = folder / LEADER_EPOCHS
 
     def write(self, end: Offset) -> None:
-        """Note those of a log that ends there, unless they are. Raises OSError."""
+        """Write the epochs of a log that ends there, unless the file has them. Raises OSError."""
         entries = [EpochStart(*entry) for entry in self.epochs.entries if entry.start_offset < end]
         if entries != self._noted:
             replace_file(self._path, leader_epoch_checkpoint_bytes(entries))

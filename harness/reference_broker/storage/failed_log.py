@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def failed_log(path: Path, files: OpenFiles, producers: ProducerStates) -> OpenedLog:
-    """What stands for it."""
+    """Return a log that stands for the one that cannot be used."""
     around = Surroundings(
         files,
         lambda: True,

@@ -1,4 +1,4 @@
-"""What is wrong with a data folder, and what a broker does with it when it starts."""
+"""Problems of a data folder, and the reaction of a starting broker to each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REBUILT, REMOVED = "rebuilt at the next start", "removed at the next start"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``kind``: a word for programs. ``recovery``: what a starting broker does.
+    """One problem. ``kind``: a word for programs. ``recovery``: the action of a starting broker.
 
     ``position``: the byte in the file; ``offset``: the record's; None where there is none.
     """
@@ -29,7 +29,7 @@ class Finding:
 
 
 class Gathered:
-    """Findings of one file, of each kind the first and how many are like it."""
+    """The findings of one file: the first of each kind, with the number of others like it."""
 
     def __init__(self) -> None:
         self._first: dict[str, Finding] = {}
@@ -50,17 +50,20 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """How far a starting broker looks into the segments of a log.
+    """The segments of a log that a starting broker checks.
 
-    ``is_clean``: the last shutdown left its mark; ``recovery_point``: up to there the log was
-    flushed, None when nothing is noted. Source: class LogLoader.
+    ``is_clean``: the last shutdown was clean; ``recovery_point``: the log was flushed up to there,
+    None without a checkpoint. Source: class LogLoader.
     """
 
     is_clean: bool = False
     recovery_point: int | None = None
 
     def cut(self, next_base_offset: int | None, size_bytes: int, later_segments: int) -> str:
-        """Of what is no batch. ``next_base_offset``: of the next segment, None for the last."""
+        """Return the recovery for bytes that are no batch.
+
+        ``next_base_offset``: of the next segment, None for the last.
+        """
         unseen = self._unseen(next_base_offset)
         if unseen:
             return f"{unseen}: {AS_IT_IS}"
@@ -68,7 +71,7 @@ class Recovery:
         return f"the log is cut here: {size_bytes} bytes go{later}"
 
     def kept(self, next_base_offset: int | None) -> str:
-        """Of a batch whose checksum is right, whatever is in it."""
+        """Return the recovery for a batch with a right checksum, whatever its content."""
         unseen = self._unseen(next_base_offset) or "the checksum is right, more is not looked at"
         return f"{unseen}: {AS_IT_IS}"
 

@@ -1,4 +1,4 @@
-"""A log that cannot be read or written takes its folder offline, whoever asked for it.
+"""A log that cannot be read or written takes its folder offline, whatever the caller.
 
 Source: KIP-112, class LocalLog (maybeHandleIOException).
 """
@@ -15,15 +15,15 @@ _R = TypeVar("_R")
 
 
 class Guarded(Protocol):
-    """What has a folder."""
+    """An object with a folder, which may fail."""
 
     @property
     def is_offline(self) -> bool:
-        """Whether that has failed: nothing is done with it any more."""
+        """True if the folder has failed: no method uses it any more."""
         ...
 
     def fail(self, error: OSError) -> None:
-        """It cannot be used."""
+        """Take the folder offline."""
 
 
 _G = TypeVar("_G", bound=Guarded)
@@ -39,7 +39,7 @@ def _refuse_offline(log: Guarded) -> None:
 
 
 def guarded(do: Callable[Concatenate[_G, _P], _R]) -> Callable[Concatenate[_G, _P], _R]:
-    """A method that raises OSError: only when the folder is offline, or is from then on."""
+    """Decorate a method: an OSError takes the folder offline; later calls raise LogOffline."""
 
     @wraps(do)
     def call(log: _G, /, *args: _P.args, **named: _P.kwargs) -> _R:
@@ -56,7 +56,7 @@ def guarded(do: Callable[Concatenate[_G, _P], _R]) -> Callable[Concatenate[_G, _
 def guarded_steps(
     do: Callable[Concatenate[_G, _P], Iterator[_R]],
 ) -> Callable[Concatenate[_G, _P], Iterator[_R]]:
-    """The same for a generator."""
+    """Decorate a generator in the same way."""
 
     @wraps(do)
     def call(log: _G, /, *args: _P.args, **named: _P.kwargs) -> Iterator[_R]:

@@ -1,4 +1,4 @@
-"""The indexes of a segment beside its batches, as these are read.
+"""Checks of a segment's indexes against its batches, in one pass.
 
 An entry of an offset index names a position where a batch begins and the first or last offset of
 that batch, or of a later one that was appended with it: releases differ in which. Source: classes
@@ -29,7 +29,7 @@ E = TypeVar("E", OffsetIndexEntry, TimeIndexEntry)
 
 
 class _Entries(Generic[E]):
-    """What both kinds of index share: the order of entries, and how one of them is told."""
+    """The common part of both kinds of index: the order of entries, and their description."""
 
     entry_bytes: int
     kind: str
@@ -47,11 +47,11 @@ class _Entries(Generic[E]):
         self._next: tuple[int, E] | None = next(self._entries, None)
 
     def see_damage(self) -> None:
-        """Entries behind it are not judged: with the log that is cut they go as well."""
+        """Stop checking: entries behind damage are cut together with the log."""
         self._judging = False
 
     def alone(self) -> None:
-        """There is no segment: only the order of the entries counts."""
+        """Check only the order of the entries, since there is no segment."""
         for _ in self._entries:
             pass
 
@@ -59,8 +59,10 @@ class _Entries(Generic[E]):
         raise NotImplementedError
 
     def _in_order(self, entries: Iterator[E], last: E) -> Iterator[tuple[int, E]]:
-        """(place, entry) of those that rise; the others are told. Of two that do not fit together,
-        the one that fits neither before nor behind is the wrong one."""
+        """Yield (place, entry) of the entries that rise, and report the others.
+
+        Of two that contradict each other, the one that fits neither before nor behind is wrong.
+        """
         entry, place = next(entries, None), 0
         while entry is not None:
             behind = next(entries, None)
@@ -95,7 +97,7 @@ class OffsetIndexCheck(_Entries[OffsetIndexEntry]):
         self._waiting: deque[tuple[int, OffsetIndexEntry]] = deque()
 
     def see(self, batch: LogBatch) -> None:
-        """The next batch of the segment."""
+        """Check the entries up to the next batch of the segment."""
         while self._judging and self._next and self._next[1].position <= batch.position:
             place, entry = self._next
             if entry.position < batch.position:
@@ -143,7 +145,7 @@ class TimeIndexCheck(_Entries[TimeIndexEntry]):
         self._largest = -1
 
     def see(self, batch: LogBatch) -> None:
-        """The next batch: its time counts for an entry that names one of its offsets."""
+        """Check the entries that name an offset of the next batch or an earlier one."""
         self._largest = max(self._largest, batch.max_timestamp)
         while self._judging and self._next and self._next[1].offset <= batch.last_offset:
             place, entry = self._next
@@ -170,7 +172,10 @@ class TimeIndexCheck(_Entries[TimeIndexEntry]):
 def check_transaction_index(
     path: Path, base_offset: int, next_offset: int | None
 ) -> Iterator[Finding]:
-    """``next_offset``: behind the segment; None when that is not known. Raises OSError."""
+    """Check a transaction index.
+
+    ``next_offset``: behind the segment; None if that is not known. Raises OSError.
+    """
     kind, found, last = "txn-index", Gathered(), base_offset - 1
     try:
         entries = read_transaction_index(path.read_bytes())

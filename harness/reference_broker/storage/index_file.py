@@ -1,7 +1,7 @@
 """A segment's sparse indexes, searched in the file: their size does not matter.
 
 Source: classes AbstractIndex, OffsetIndex, TimeIndex. A Kafka that was killed leaves zeros behind
-the entries; whoever believes such a file all the same takes them for entries, as Kafka does.
+the entries; a start that trusts such a file takes them for entries, as Kafka does.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from harness.reference_broker.storage.open_files import OpenFiles, write_all
 
 _AT_ONCE_BYTES = 8_192  # at the end, where most searches end too
 FARTHEST = 2**31 - 1
-"""From the base of a segment to the last offset in it."""
+"""The largest distance from the base of a segment to the last offset in it."""
 _OFFSET_ENTRY, _TIME_ENTRY = struct.Struct(">ii"), struct.Struct(">qi")
 
 
 class EntriesOutOfOrder(ValueError):
-    """An entry that does not come behind the last one (class InvalidOffsetException)."""
+    """An entry that is not larger than the last one (class InvalidOffsetException)."""
 
 
 class IndexFile:
-    """Entries of two numbers, sorted by the first; the caller says what they mean."""
+    """Entries of two numbers, sorted by the first; subclasses define their meaning."""
 
     def __init__(self, files: OpenFiles, path: Path, form: struct.Struct, most_bytes: int) -> None:
-        """What is there is kept. Raises OSError."""
+        """Open the file with its entries, or create it. Raises OSError."""
         self._files, self.path, self._form = files, path, form
         self._most = most_bytes // form.size
         self._gathered: bytearray | None = None
@@ -37,18 +37,18 @@ class IndexFile:
 
     @property
     def is_full(self) -> bool:
-        """No more entries: the segment ends."""
+        """True if the file has no room for another entry: the segment ends."""
         return self.count >= self._most
 
     def entry(self, place: int) -> tuple[int, int]:
-        """The numbers there."""
+        """Return the two numbers of an entry."""
         size = self._form.size
         found = os.pread(self._descriptor, size, place * size)
         first, second = self._form.unpack(found)
         return first, second
 
     def append(self, first: int, second: int) -> None:
-        """Behind the last one. Raises OSError."""
+        """Append an entry. Raises OSError."""
         entry = self._form.pack(first, second)
         if self._gathered is None:
             write_all(self._descriptor, entry, self.count * self._form.size)
@@ -59,8 +59,10 @@ class IndexFile:
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
-        """What is appended meanwhile is written at the end, at once; nobody may look for it
-        before. Raises OSError."""
+        """Collect appended entries and write them together at the end of the block.
+
+        The caller must not search for them before. Raises OSError.
+        """
         gathered, at = bytearray(), self.count * self._form.size
         self._gathered = gathered
         try:
@@ -71,11 +73,12 @@ class IndexFile:
                 write_all(self._descriptor, bytes(gathered), at)
 
     def floor(self, key: int, number: int = 0) -> tuple[int, int] | None:
-        """The last entry whose first (or second) number is `key` or less.
+        """Return the last entry with a first (or second) number of `key` or less.
 
-        It is looked for where it would be in numbers that rise evenly, as most do, then at the end,
-        where most look, then everywhere else. In a damaged file, where they do not rise, Kafka
-        finds the same, as long as all of it is read at once (AbstractIndex, indexSlotRangeFor).
+        The search looks where the entry would be in numbers that rise evenly, as most do, then at
+        the end, where most searches end, then everywhere else. In a damaged file, where they do not
+        rise, it finds the same entry as Kafka, as long as all of the file is read at once
+        (AbstractIndex, indexSlotRangeFor).
         """
         if not self.count:
             return None
@@ -90,11 +93,11 @@ class IndexFile:
 
     @property
     def _tail(self) -> int:
-        """From there on a key is looked for first (AbstractIndex, warmEntries)."""
+        """The first entry of the tail, where searches look first (AbstractIndex, warmEntries)."""
         return max(0, self.count - 1 - _AT_ONCE_BYTES // self._form.size)
 
     def _guess(self, key: int, number: int, tail: int, at_once: int) -> int:
-        """From where on a key may be found."""
+        """Return the first entry of a range that may have the key."""
         if tail == 0 or self.last is None:
             return tail
         first, last = self.entry(0)[number], self.last[number]
@@ -104,9 +107,9 @@ class IndexFile:
         return min(max(0, middle - at_once // 2), tail)
 
     def _search_before(self, last: int, key: int, number: int) -> tuple[int, bool] | None:
-        """As `_search`, in the entries up to that one; None: the first is larger.
+        """Search the entries up to `last`, as `_search` does; None: the first is larger.
 
-        By single entries while many are left, then by all of the rest, read at once.
+        It reads single entries while many are left, then all of the rest at once.
         """
         if self.entry(0)[number] > key:
             return None
@@ -120,9 +123,10 @@ class IndexFile:
         return _search(key, number, low, high, self._entries(low, high + 1))
 
     def ceiling(self, key: int, number: int = 0) -> tuple[int, int] | None:
-        """The first entry whose first (or second) number is `key` or more.
+        """Return the first entry with a first (or second) number of `key` or more.
 
-        The very first is it only where it is more, as in Kafka (AbstractIndex, binarySearch).
+        The very first is returned only if its number is more, as in Kafka (AbstractIndex,
+        binarySearch).
         """
         if not self.count:
             return None
@@ -136,34 +140,34 @@ class IndexFile:
         return None if place == self.count else self.entry(place)
 
     def _entries(self, begin: int, end: int) -> Callable[[int], tuple[int, int]]:
-        """As `entry`, for these places. Raises OSError."""
+        """Return a function like `entry` for these places, read at once. Raises OSError."""
         size, unpack_from = self._form.size, self._form.unpack_from
         found = os.pread(self._descriptor, (end - begin) * size, begin * size)
         return lambda place: unpack_from(found, (place - begin) * size)
 
     def cut(self, count: int) -> None:
-        """Keep so many. Raises OSError."""
+        """Keep the first `count` entries. Raises OSError."""
         if count < self.count:
             os.ftruncate(self._descriptor, count * self._form.size)
         self.count = count
         self.last = self.entry(count - 1) if count else None
 
     def cut_from(self, key: int, number: int = 0) -> None:
-        """Without those whose first (or second) number is `key` or more."""
+        """Remove the entries with a first (or second) number of `key` or more."""
         found = self._search_before(self.count - 1, key - 1, number) if self.count else None
         self.cut(0 if found is None else found[0] + 1)
 
     def reset(self) -> None:
-        """Empty, whatever was in it."""
+        """Remove all entries."""
         os.ftruncate(self._descriptor, 0)
         self.count, self.last = 0, None
 
     def trim(self) -> None:
-        """Without what is behind the last whole entry."""
+        """Remove the bytes behind the last whole entry."""
         os.ftruncate(self._descriptor, self.count * self._form.size)
 
     def flush(self) -> None:
-        """What is in it is on the disk when the call returns."""
+        """Flush the file to the disk."""
         os.fsync(self._descriptor)
 
     @property
@@ -177,8 +181,11 @@ class IndexFile:
 def _search(
     key: int, number: int, low: int, high: int, read: Callable[[int], tuple[int, int]]
 ) -> tuple[int, bool]:
-    """The place of the last entry that is not larger, of which the one at `low` is sure, and
-    whether it has the key. Source: class AbstractIndex (binarySearch)."""
+    """Return the place of the last entry that is not above the key, and True if it has the key.
+
+    The caller ensures that the entry at `low` is not above it. Source: class AbstractIndex
+    (binarySearch).
+    """
     while low < high:
         middle = (low + high + 1) // 2
         found = read(middle)[number]
@@ -189,51 +196,53 @@ def _search(
 
 
 class OffsetIndex(IndexFile):
-    """From the offset a batch ends with, to where it begins in the segment."""
+    """The offset index: from the last offset of a batch to its position in the segment."""
 
     def __init__(self, files: OpenFiles, path: Path, base_offset: int, most_bytes: int) -> None:
         super().__init__(files, path, _OFFSET_ENTRY, most_bytes)
         self._base = base_offset
 
     def can_hold(self, offset: int) -> bool:
-        """Whether it is not too far from the segment's base."""
+        """True if the offset is not too far from the segment's base."""
         return 0 <= offset - self._base <= FARTHEST
 
     def add(self, offset: int, position: int) -> None:
-        """Raises EntriesOutOfOrder, OSError."""
+        """Append an entry. Raises EntriesOutOfOrder, OSError."""
         relative = offset - self._base
         if self.last is not None and relative <= self.last[0]:
             raise EntriesOutOfOrder(f"{self.path}: offset {offset} behind a larger one")
         self.append(relative, position)
 
     def position_of(self, offset: int) -> int:
-        """From where on the batch with that offset is to be looked for; what is in a damaged file
-        may be below 0."""
+        """Return the position from which to search for the batch with that offset.
+
+        It may be below 0 in a damaged file.
+        """
         found = self.floor(offset - self._base)
         return 0 if found is None else found[1]
 
     def offset_above(self, position: int) -> int | None:
-        """That of the first entry at this position or behind it; None: there is none."""
+        """Return the offset of the first entry at this position or behind it, or None."""
         found = self.ceiling(position, number=1)
         return None if found is None else self._base + found[0]
 
     @property
     def last_offset(self) -> int:
-        """That of the last entry; the base without any."""
+        """The offset of the last entry; the base without any."""
         return self._base if self.last is None else self._base + self.last[0]
 
 
 class TimeIndex(IndexFile):
-    """From the largest timestamp so far, to the offset of the batch that has it."""
+    """The time index: from the largest timestamp so far to the offset of the batch that has it."""
 
     def __init__(self, files: OpenFiles, path: Path, base_offset: int, most_bytes: int) -> None:
         super().__init__(files, path, _TIME_ENTRY, most_bytes)
         self._base = base_offset
 
     def add(self, timestamp: int, offset: int, *, even_when_full: bool = False) -> None:
-        """Unless no record became younger, or it is too far away, in a segment that is to be split.
+        """Append an entry, unless the timestamp did not grow or the offset is too far away.
 
-        Raises EntriesOutOfOrder, OSError.
+        The latter happens in a segment that must be split. Raises EntriesOutOfOrder, OSError.
         """
         relative = offset - self._base
         if relative > FARTHEST or (self.is_full and not even_when_full):
@@ -247,10 +256,10 @@ class TimeIndex(IndexFile):
             self.append(timestamp, relative)
 
     def offset_of(self, timestamp: int) -> int:
-        """Up to that offset all records are older than `timestamp`, or as old."""
+        """Return the offset up to which all records are older than `timestamp`, or as old."""
         found = self.floor(timestamp)
         return self._base if found is None else self._base + found[1]
 
     def cut_from_offset(self, offset: int) -> None:
-        """Without entries of that offset and those behind it."""
+        """Remove the entries with that offset or a larger one."""
         self.cut_from(offset - self._base, number=1)

@@ -1,4 +1,4 @@
-"""All that can be told of a data folder without a broker: what is wrong, and where."""
+"""A check of a data folder without a broker: its problems, and their places."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ANOTHER_SNAPSHOT = "an older snapshot is read, or the leader's is fetched"
 
 
 def check_log(found: LogDirectory | PartitionFolder) -> Iterator[Finding]:
-    """Everything that is wrong, as it is read. Raises OSError."""
+    """Yield all problems, in the order of reading. Raises OSError."""
     if isinstance(found, PartitionFolder):
         yield from PartitionCheck(found).findings()
         return
@@ -60,15 +60,15 @@ def check_log(found: LogDirectory | PartitionFolder) -> Iterator[Finding]:
 
 
 class PartitionCheck:
-    """One log: its segments in order, then what stands beside them."""
+    """The check of one log: its segments in order, then the files beside them."""
 
     def __init__(self, folder: PartitionFolder) -> None:
         self._folder = folder
         self.log_end: int | None = None
-        """The log end offset, once all is read; None where damage or a missing file hides it."""
+        """The log end offset after the check; None where damage or a missing file hides it."""
 
     def findings(self) -> Iterator[Finding]:
-        """Raises OSError."""
+        """Yield the problems of the log. Raises OSError."""
         starts = _epoch_starts(self._folder)
         yield from self._segments(EpochStarts(starts))
         if self._folder.is_whole:
@@ -100,7 +100,7 @@ class PartitionCheck:
             self.log_end = before.next_offset
 
     def _missing(self) -> Iterator[Finding]:
-        """Files that should stand beside one another. A release without time index has none."""
+        """Yield missing files. A release without time index has none."""
         has_times = any(TIME_INDEX in segment.indexes for segment in self._folder.segments)
         for segment in self._folder.segments:
             if segment.log is None:
@@ -120,7 +120,7 @@ def _missing_beside(segment: SegmentFiles, log: Path, *, has_times: bool) -> Ite
 
 
 def _epoch_starts(folder: PartitionFolder) -> list[EpochStart]:
-    """What is wrong with the file is told where the notes are looked at."""
+    """Return the entries of the leader epoch checkpoint; its check is elsewhere."""
     for path in folder.notes:
         if path.name == LEADER_EPOCHS:
             try:
@@ -131,7 +131,7 @@ def _epoch_starts(folder: PartitionFolder) -> list[EpochStart]:
 
 
 def recovery_of(folder: PartitionFolder) -> Recovery:
-    """By what the log directory around the folder notes. Raises OSError.
+    """Return the extent of a recovery, by the log directory's files. Raises OSError.
 
     The metadata log is recovered at every start. Source: class KafkaMetadataLog.
     """
@@ -150,9 +150,9 @@ def recovery_of(folder: PartitionFolder) -> Recovery:
 
 
 def check_metadata_snapshot(path: Path) -> Iterator[Finding]:
-    """A snapshot of the metadata log (KIP-630): sound batches, and its last record is the footer.
+    """Check a snapshot of the metadata log (KIP-630).
 
-    Raises OSError.
+    Its batches must be sound, and its last record must be the footer. Raises OSError.
     """
     last, next_offset = None, 0
     with SegmentReader(path) as reader:

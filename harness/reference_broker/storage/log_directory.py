@@ -1,4 +1,4 @@
-"""One folder of logs, as Kafka lays it out: partitions' folders, and notes about all of them.
+"""One log directory, as Kafka lays it out: partitions' folders, and notes about all of them.
 
 Source: classes LogManager, OffsetCheckpointFile, CleanShutdownFileHandler, PartitionMetadataFile.
 """
@@ -73,13 +73,13 @@ _UNKNOWN_ID = UUID(int=0)
 
 
 class LogDirectory:
-    """Below ``path``, which is made if it is not there; see :class:`Storage`.
+    """The log directory ``path``, which is created if it does not exist; see :class:`Storage`.
 
     ``previous_epoch`` is -1 unless the last incarnation ended in good order (KIP-966).
     """
 
     def __init__(self, path: Path, files: OpenFiles | None = None) -> None:
-        """``files``: those of all directories of a node. Raises FolderInUse, OSError."""
+        """``files``: the open files of all directories of a node. Raises FolderInUse, OSError."""
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.absolute()
         self._lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -100,18 +100,21 @@ class LogDirectory:
         self._flushed: deque[Callable[[], None]] = deque()
         self._now = TimeMs(0)
         self.directory_id = MIGRATING
-        """As it is noted in the folder."""
+        """The directory id, as noted in the folder."""
         self.failure: OSError | None = None
-        """Why none of its logs is served any more; None while they are."""
+        """The reason why none of its logs is served any more; None while they are."""
         self.on_failure: Callable[[OSError], None] = self.fail
-        """Told when one of its logs cannot be read or written."""
+        """Called when one of its logs cannot be read or written."""
 
     def fail(self, error: OSError) -> None:
         """Serve none of its logs any more."""
         self.failure = error
 
     def _take_marker(self) -> tuple[bool, int]:
-        """It goes before any log is looked at: a crash meanwhile is one of an unclean end."""
+        """Read and remove the marker of a clean shutdown, before any log is loaded.
+
+        A crash meanwhile counts as an unclean end then.
+        """
         marker = self.path / CLEAN_SHUTDOWN
         try:
             found = read_clean_shutdown(marker.read_bytes())
@@ -134,7 +137,7 @@ class LogDirectory:
         folder, noted = self._find(name), Noted()
         if folder is None:
             folder = self._make(name)
-        else:  # what is noted else is of one that is gone
+        else:  # otherwise the checkpoints are of a log that is gone
             noted = self._checkpoints.of(name.topic, name.index, is_metadata=is_metadata)
         delay_ms = config.number("file.delete.delay.ms")
         around = Surroundings(
@@ -154,28 +157,28 @@ class LogDirectory:
         return opened
 
     def open_failed(self, producers: ProducerStates) -> OpenedLog:
-        """What stands for a log whose directory fails."""
+        """Return a log that stands for one in a failed directory."""
         return failed_log(self.path, self._files, producers)
 
     def has(self, name: LogName) -> bool:
-        """Whether there is that log."""
+        """True if the directory has that log."""
         return self._find(name) is not None
 
     def has_open(self, name: LogName) -> bool:
-        """Whether it is one of its open logs, whatever became of its folder."""
+        """True if it is one of the open logs, even if its folder is gone."""
         return name.place in self._logs and (name.place in self._futures) == name.is_future
 
     def knew(self, name: LogName) -> bool:
-        """Whether there was one of that partition, by what is noted or was opened."""
+        """True if a checkpoint names that partition, or its log was opened."""
         return name.place in self._logs or self._checkpoints.knows(name.place)
 
     @property
     def log_count(self) -> int:
-        """How many logs are open."""
+        """The number of open logs."""
         return len(self._logs)
 
     def described(self) -> dict[Place, DescribedLog]:
-        """Its open logs."""
+        """Return the open logs."""
         return {
             place: DescribedLog(log.size_bytes, log.end_offset, place in self._futures)
             for place, log in self._logs.items()
@@ -191,7 +194,7 @@ class LogDirectory:
             replace_file(folder / PARTITION_METADATA, partition_metadata_bytes(metadata))
             flush_folder(self.path)
         except OSError:
-            with suppress(OSError):  # it may only be that no descriptor is left
+            with suppress(OSError):  # the error may only be that no descriptor is left
                 (folder / PARTITION_METADATA).unlink(missing_ok=True)
                 folder.rmdir()
             raise
@@ -200,7 +203,7 @@ class LogDirectory:
         return folder
 
     def _folder(self, name: LogName) -> Path:
-        """Where a log is that is not to come."""
+        """Return the folder of a log that is no future one."""
         return self.path / f"{name.topic}-{name.index}"
 
     def _find(self, name: LogName) -> Path | None:
@@ -212,7 +215,7 @@ class LogDirectory:
         return {place: each for place, each in folders if place is not None and each.is_dir()}
 
     def delete(self, name: LogName) -> None:
-        """Its folder has another name at once, and goes in a while. Raises OSError."""
+        """Rename the log's folder immediately, and remove it later. Raises OSError."""
         if self.has_open(name) or self._is_kept(name):
             log = self._logs.pop(name.place, None)
             if log is not None:
@@ -220,7 +223,7 @@ class LogDirectory:
             self._leaving.append((self._now, self._leave(name, "delete")))
 
     def put_future_in_place(self, name: LogName) -> None:
-        """The log to come is the partition's, of which there is none here. Raises OSError."""
+        """Make the future log the partition's; the directory has no other of it. Raises OSError."""
         before, folder = self._futures[name.place], self._folder(name)
         self._files.close_below(before)
         before.rename(folder)
@@ -232,9 +235,10 @@ class LogDirectory:
         flush_folder(self.path)
 
     def set_aside(self, name: LogName) -> None:
-        """Of a partition that nobody knows: it is kept under another name, as a stray."""
+        """Rename the folder of an unknown partition, which is kept as a stray."""
         if self._is_kept(name):
-            _LOG.warning("%s: nobody knows it, it is kept as a stray", self._leave(name, "stray"))
+            folder = self._leave(name, "stray")
+            _LOG.warning("%s: the metadata lacks this partition; kept as a stray", folder)
 
     def _is_kept(self, name: LogName) -> bool:
         folder = self._find(name)
@@ -258,7 +262,7 @@ class LogDirectory:
             found.append(LogName(topic, _topic_id(folder), number, is_future=True))
         return found
 
-    # -- what is done beside ---------------------------------------------------------------------
+    # -- background work -------------------------------------------------------------------------
 
     def _remove_later(self, segment: StoredSegment, delay_ms: int) -> None:
         self._leaving.append((TimeMs(self._now + delay_ms), segment))
@@ -269,11 +273,11 @@ class LogDirectory:
         self._flusher.submit(self._flush, paths, then)
 
     def _flush(self, paths: list[Path], then: Callable[[], None]) -> None:
-        """In the flusher's thread; what fails there is done again, or fails, where it is seen."""
+        """Flush files, in the flusher's thread; the loop's thread repeats or raises a failure."""
         try:
             _flush_all(paths, os.open)
         except FileNotFoundError:
-            return  # it went meanwhile
+            return  # the segment was removed meanwhile
         except OSError as error:
             self._flushed.append(partial(self._flush_failed, error, paths, then))
         else:
@@ -287,7 +291,7 @@ class LogDirectory:
             then()
 
     def tidy(self, now: TimeMs) -> None:
-        """Remove what has waited long enough, also when the clock went back meanwhile."""
+        """Remove files that have waited long enough, also after the clock went back."""
         back_ms = max(self._now - now, 0)
         self._leaving = deque((TimeMs(at - back_ms), remove) for at, remove in self._leaving)
         self._now = now
@@ -299,20 +303,26 @@ class LogDirectory:
                 self._leaving.append((due_at, what))
 
     def checkpoint(self, names: Iterable[str] = OFFSET_CHECKPOINTS) -> None:
-        """Write these files: up to where all logs are on the disk, committed and compacted, and
-        where they start. Raises OSError."""
+        """Write these checkpoint files. Raises OSError.
+
+        They have the offsets up to which each log is on the disk, committed and compacted, and at
+        which it starts.
+        """
         while self._flushed:
             self._flushed[0]()
-            self._flushed.popleft()  # else the ones behind it would tell too much
+            self._flushed.popleft()  # else the next ones would set the recovery point too high
         self._checkpoints.write(self._logs, names)
 
     def flush_due(self, now: TimeMs) -> None:
-        """Logs are on the disk that have waited for that as long as they may. Raises OSError."""
+        """Flush the logs that have waited for that as long as they may. Raises OSError."""
         for log in self._logs.values():
             log.flush_due(now)
 
     def close(self, *, broker_epoch: int | None) -> None:
-        """Leave the folder to the next process; with an epoch in good order. Raises OSError."""
+        """Leave the folder to the next process; with `broker_epoch` as a clean shutdown.
+
+        Raises OSError.
+        """
         self._flusher.shutdown()
         if broker_epoch is not None:
             for log in self._logs.values():
@@ -327,7 +337,7 @@ class LogDirectory:
 
 
 def _flush_all(paths: Sequence[Path], open_: Callable[[Path, int], int]) -> None:
-    """With their names in their folder. Raises OSError."""
+    """Flush files, and the names in their folder. Raises OSError."""
     files = [(path, os.O_RDWR) for path in paths]
     for path, flags in (*files, (paths[0].parent, os.O_RDONLY)):
         descriptor = open_(path, flags | os.O_CLOEXEC)
@@ -345,7 +355,7 @@ def _remove(what: StoredSegment | Path) -> None:
 
 
 def _topic_id(folder: Path) -> UUID:
-    """Zero where none is noted: before KIP-516, or where a crash came before it was."""
+    """Return the noted topic id, or zero: before KIP-516, or after a crash before the note."""
     try:
         return read_partition_metadata((folder / PARTITION_METADATA).read_bytes()).topic_id
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What lies in a log directory and in a partition's folder, by the names of the files.
+"""The content of a log directory and of a partition's folder, by the names of the files.
 
 Source: classes LogFileUtils, UnifiedLog (suffixes of folders), Snapshots.
 """
@@ -37,7 +37,7 @@ NOTES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
 DIRECTORY_NOTES = (META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS)
 _OF_SEGMENT = re.compile(r"([0-9]{20})(\.log|\.index|\.timeindex|\.txnindex|\.snapshot)")
 _METADATA_SNAPSHOT = re.compile(r"[0-9]{20}-[0-9]{10,}\.checkpoint")
-_BOOTSTRAP = "bootstrap.checkpoint"  # what the metadata log begins with, beside the partitions
+_BOOTSTRAP = "bootstrap.checkpoint"  # the first records of the metadata log, beside the partitions
 _PARTITION = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>[0-9]+)", re.ASCII)
 _FUTURE = re.compile(rf"{_PARTITION.pattern}\.[0-9a-f]{{32}}-future", re.ASCII)
 _DELETED = re.compile(r"[\w.-]+-[0-9]+\.[0-9a-f]{32}-delete", re.ASCII)
@@ -47,12 +47,12 @@ _LEFT_ALONE = {".lock"}
 
 
 class NotALogFolder(ValueError):
-    """Nothing that Kafka keeps its logs in; the text says what was looked for."""
+    """No folder or file of a log; the text lists the files that would make it one."""
 
 
 @dataclass(slots=True)
 class SegmentFiles:
-    """A segment's files; ``indexes`` by suffix, those that are there."""
+    """A segment's files; ``indexes`` are the existing ones by suffix."""
 
     base_offset: int
     log: Path | None = None
@@ -61,10 +61,10 @@ class SegmentFiles:
 
 @dataclass(slots=True)
 class PartitionFolder:
-    """The files of one log, or those of them that were named.
+    """The files of one log, or only the named ones of them.
 
-    ``topic``, ``partition``: None where the folder's name tells none. ``is_whole``: all that is in
-    the folder was looked at.
+    ``topic``, ``partition``: None where the folder has no partition's name. ``is_whole``: True if
+    all files of the folder are included.
     """
 
     path: Path
@@ -90,7 +90,7 @@ class LogDirectory:
 
 
 def open_log(path: Path) -> LogDirectory | PartitionFolder:
-    """What ``path`` is: a log directory, a partition's folder, or one file of either.
+    """Return the log directory or the partition's folder at ``path``, or one file of either.
 
     Raises NotALogFolder, OSError.
     """
@@ -139,24 +139,26 @@ def _log_directory(path: Path, entries: list[Path]) -> LogDirectory:
 
 
 def is_partition_name(name: str) -> bool:
-    """Whether a folder of that name is a partition's, and is not about to leave."""
+    """True if a folder of that name is a partition's, and is not about to be removed."""
     return bool(_PARTITION.fullmatch(name)) and not _LEAVING.fullmatch(name)
 
 
 def is_deleted_name(name: str) -> bool:
-    """Whether a folder of that name is to go: its partition, or its place, is another."""
+    """True if a folder of that name must be removed: it is that of a deleted or moved log."""
     return _DELETED.fullmatch(name) is not None
 
 
 def future_place(name: str) -> tuple[str, int] | None:
-    """Of which partition a folder of that name has the log to come; None: of none."""
+    """Return the partition of a future log's folder; None if the name is no such folder's."""
     match = _FUTURE.fullmatch(name)
     return None if match is None else (match["topic"], int(match["partition"]))
 
 
 def suffixed_name(topic: str, index: int, why: str) -> str:
-    """Of a folder that is no partition's any more, or not yet: a new one each time. A long topic's
-    name is cut (class LocalLog, logDirNameWithSuffixCappedLength)."""
+    """Return a new, unique name for a folder that is no partition's any more, or not yet.
+
+    A long topic's name is cut (class LocalLog, logDirNameWithSuffixCappedLength).
+    """
     behind = f"-{index}.{uuid4().hex}-{why}"
     return topic[: _LONGEST_NAME - len(behind)] + behind
 
@@ -191,5 +193,5 @@ def _kept_in(folder: PartitionFolder, entry: Path) -> list[Path]:
 
 
 def partitions_of(found: LogDirectory | PartitionFolder) -> Iterator[PartitionFolder]:
-    """All of it, whichever it is."""
+    """Yield the partitions of a log directory, or the one folder."""
     yield from found.partitions if isinstance(found, LogDirectory) else (found,)

@@ -1,4 +1,4 @@
-"""A partition's folder becomes a log again; after a crash it is looked at, and cut where it is bad.
+"""The loading of a log from a partition's folder, with its recovery after a crash.
 
 Source: classes LogLoader, LogSegment (recover), UnifiedLog (rebuildProducerState).
 """
@@ -47,10 +47,10 @@ _OFFSET = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How a log is to be looked at: after a `clean` end its bytes are believed.
+    """The parameters of a loading; after a clean end the log's bytes are trusted.
 
-    `recovery_point`: what was below it was on the disk. `start`: where the log starts, as far as
-    it was noted. `interval_bytes`, `index_bytes`: of indexes that are made anew.
+    `recovery_point`: everything below it was on the disk. `start`: the noted start of the log.
+    `interval_bytes`, `index_bytes`: the settings of rebuilt indexes.
     """
 
     is_clean: bool
@@ -62,7 +62,7 @@ class Finding:
 
 
 class LogLoading:
-    """One log's; ``segments`` are what is left of it when ``run`` returns."""
+    """The loading of one log; ``segments`` are those left of it when ``run`` returns."""
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ class LogLoading:
         epochs: LeaderEpochs,
         producers: ProducerStates,
     ) -> None:
-        """``producers``: what rules there are for them; they stay as they are."""
+        """``producers``: only their rules count; they do not change."""
         self._producers, self._snapshots = producers, ProducerFiles(folder)
         self._folder, self._files, self._finding = folder, files, finding
         self._epochs = epochs
         self.segments: list[StoredSegment] = []
 
     def run(self) -> Offset:
-        """Where the log ends. Raises OSError."""
+        """Load the log and return its end. Raises OSError."""
         self._finish_swaps()
         while (overflowed := self._load_all()) is not None:
             split(overflowed)
@@ -98,10 +98,10 @@ class LogLoading:
     def _segment(self, base: Offset) -> StoredSegment:
         return StoredSegment(self._files, self._folder, base, self._finding.index_bytes)
 
-    # -- what a crash left half done -------------------------------------------------------------
+    # -- the remains of a crash ------------------------------------------------------------------
 
     def _finish_swaps(self) -> None:
-        """A compaction that was being put in place is finished; what was not so far, goes."""
+        """Finish interrupted replacements by compacted segments; remove unfinished segments."""
         self._refuse_nameless()
         named = [(path, _NAME.fullmatch(path.name)) for path in sorted(self._folder.iterdir())]
         suffixed = [(path, int(m[1]), m[2], m[3]) for path, m in named if m is not None and m[3]]
@@ -121,8 +121,11 @@ class LogLoading:
                 path.rename(path.with_name(path.name.removesuffix(SWAP)))
 
     def _refuse_nameless(self) -> None:
-        """Files of segments have an offset for a name, those of an interrupted compaction or split
-        before the first dot (LogFileUtils, offsetFromFileName). Raises ValueError."""
+        """Refuse files of segments without an offset as their name. Raises ValueError.
+
+        The name of a file of an interrupted compaction or split ends at the first dot
+        (LogFileUtils, offsetFromFileName).
+        """
         for path in self._folder.iterdir():
             is_left = path.name.endswith((CLEANED, SWAP))
             if not is_left and path.suffix not in (LOG, *INDEXES, SNAPSHOT):
@@ -132,7 +135,7 @@ class LogLoading:
                 raise ValueError(f"{path.name} is not named by an offset")
 
     def _remove_replaced(self, logs: list[Offset]) -> None:
-        """What was compacted into these, and what is there of it still."""
+        """Remove the segments that were compacted into these, as far as they still exist."""
         ends = []
         for base in logs:
             times = self._folder / (file_name(base, TIME_INDEX) + SWAP)
@@ -151,8 +154,10 @@ class LogLoading:
     # -- segments --------------------------------------------------------------------------------
 
     def _load_all(self) -> StoredSegment | None:
-        """One that has to be split before all is looked at again; None: all is fine. Behind a clean
-        end nobody looks, as in Kafka."""
+        """Load all segments; return one to split before a new attempt, or None if all is fine.
+
+        After a clean end segments are not recovered, as in Kafka.
+        """
         self.segments = []
         try:
             self._load()
@@ -180,14 +185,14 @@ class LogLoading:
                 self.segments.append(segment)
 
     def _make_named_otherwise(self) -> None:
-        """Of ``-5.log`` only the offset counts: an empty segment begins there, if none does."""
+        """Create an empty segment at the offset of a name like ``-5.log``, if there is none."""
         for path in list(self._folder.iterdir()):
             match = _OTHER_LOG.fullmatch(path.name)
             if match is not None:
                 (self._folder / file_name(int(match[1]), LOG)).touch()
 
     def _recover_unflushed(self) -> None:
-        """From the one with the recovery point on, up to the first that has to be cut."""
+        """Recover segments from the recovery point on, up to the first that must be cut."""
         point = self._finding.recovery_point
         flushed = [one for one in self.segments[1:] if one.base_offset <= point]
         for place in range(len(flushed), len(self.segments)):
@@ -217,7 +222,7 @@ class LogLoading:
         return found
 
     def _producers_before(self, segment: StoredSegment) -> ProducerStates:
-        """Who is known where a segment begins, by the newest snapshot and what is behind it.
+        """Return the producers known at a segment's base, by the newest snapshot and the log.
 
         The segment before it is read to its end, wherever that is, only where all are loaded.
         Source: UnifiedLog (rebuildProducerState).
@@ -247,6 +252,9 @@ def _by_offset(name: str) -> tuple[int, str]:
 
 
 def _transactions_are_sane(segment: StoredSegment) -> bool:
-    """Whether all end in the segment or behind it. Raises DecodeError: an unknown version."""
+    """True if all transactions end in the segment or behind it.
+
+    Raises DecodeError: an unknown version.
+    """
     found = read_aborted(segment.path(TXN_INDEX))
     return all(aborted.last_offset >= segment.base_offset for aborted in found)

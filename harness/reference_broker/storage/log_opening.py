@@ -1,4 +1,4 @@
-"""A log out of its folder, with all that follows from what is in it."""
+"""The opening of a log from its folder, with its epochs, producers and offsets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def open_log(
     is_clean: bool,
     now: TimeMs,
 ) -> tuple[OpenedLog, StoredLog]:
-    """After a `clean` end its bytes are believed, else looked at. Raises OSError."""
+    """Open a log; after a clean end its bytes are trusted, else recovered. Raises OSError."""
     noted_epochs = EpochFile(folder)
     epochs = noted_epochs.epochs
     index_bytes = config.number("segment.index.bytes")
@@ -51,7 +51,7 @@ def open_log(
 
 
 def _remember(log: StoredLog, producers: ProducerStates, is_clean: bool, now: TimeMs) -> None:
-    """Where nothing was noted in good order there were no producers (an upgrade from before 0.11).
+    """Restore the producers. A clean log without a snapshot has none (an upgrade from before 0.11).
 
     Source: UnifiedLog (rebuildProducerState).
     """
@@ -65,8 +65,11 @@ def _remember(log: StoredLog, producers: ProducerStates, is_clean: bool, now: Ti
 
 
 def _find_unstable(log: StoredLog, producers: ProducerStates) -> None:
-    """Whoever reads what is decided asks for this batch: a log in which it cannot be looked for is
-    none. Source: UnifiedLog (maybeIncrementFirstUnstableOffset). Raises OSError, CorruptBatch."""
+    """Refuse a log in which the first unstable offset cannot be found.
+
+    Readers of committed data need that batch. Source: UnifiedLog
+    (maybeIncrementFirstUnstableOffset). Raises OSError, CorruptBatch.
+    """
     unstable = producers.first_unstable(log.start_offset)
     if unstable is not None:
         log.batch_begin(max(unstable, log.start_offset))

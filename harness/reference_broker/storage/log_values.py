@@ -1,4 +1,4 @@
-"""What stands in a data folder, one plain value after the other; bytes stay bytes."""
+"""The content of a data folder as a sequence of plain values; bytes stay bytes."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ Value = dict[str, Any]
 
 
 def log_values(found: LogDirectory | PartitionFolder, *, records: bool) -> Iterator[Value]:
-    """All of it in the order of offsets; ``kind`` and ``file`` are in each. Raises OSError.
+    """Yield all values in the order of offsets; each has ``kind`` and ``file``. Raises OSError.
 
-    What cannot be read is a value too. ``records``: each record behind its batch.
+    A file or batch that cannot be read is a value too. ``records``: yield each record after its
+    batch.
     """
     if isinstance(found, LogDirectory):
         for path in found.notes:
@@ -77,7 +78,7 @@ def _others(paths: list[Path]) -> Iterator[Value]:
 
 
 def batch_values(path: Path, *, records: bool) -> Iterator[Value]:
-    """The batches of one segment, and what is none. Raises OSError."""
+    """Yield the batches of one segment, and damaged bytes. Raises OSError."""
     with SegmentReader(path) as reader:
         for found in reader.batches():
             if isinstance(found, Damage):

@@ -1,7 +1,7 @@
-"""Snapshots of the metadata log: files beside it that say in short what it says up to an offset.
+"""Snapshots of the metadata log: files beside it with its state up to an offset.
 
-Source: KIP-630, classes Snapshots and FileRawSnapshotWriter; the first one, of offset 0, is what a
-formatted folder begins with (up to 3.9 a file beside the partitions).
+Source: KIP-630, classes Snapshots and FileRawSnapshotWriter; the first one, of offset 0, has the
+records with which a formatted folder begins (up to 3.9 a file beside the partitions).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _KEPT = 2
 
 
 class MetadataSnapshots:
-    """Those in the folder of the metadata log; see :class:`Snapshots`."""
+    """The snapshots in the folder of the metadata log; see :class:`Snapshots`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def ids(self) -> list[SnapshotId]:
-        """From the oldest to the newest."""
+        """Return the ids from the oldest to the newest."""
         found = (_NAME.fullmatch(path.name) for path in self._folder.iterdir())
         return sorted(
             SnapshotId(Offset(int(match[1])), LeaderEpoch(int(match[2])))
@@ -34,21 +34,21 @@ class MetadataSnapshots:
         )
 
     def read(self, snapshot: SnapshotId) -> bytes:
-        """The whole file. Raises OSError."""
+        """Return the whole file. Raises OSError."""
         return self.path(snapshot).read_bytes()
 
     def write(self, snapshot: SnapshotId, data: bytes) -> None:
-        """It is there when the call returns, and old ones are not any more. Raises OSError."""
+        """Write a snapshot to the disk, and remove old ones. Raises OSError."""
         replace_file(self.path(snapshot), data)
         for old in self.ids()[:-_KEPT]:
             self.path(old).unlink(missing_ok=True)
 
     def begin(self) -> bytes:
-        """What a formatted folder begins with; nothing in one of nobody's. Raises OSError."""
+        """Return the first snapshot of a formatted folder, else nothing. Raises OSError."""
         first = self.path(SnapshotId(Offset(0), LeaderEpoch(0)))
         beside = self._folder.parent / _BEGIN
         return next((path.read_bytes() for path in (first, beside) if path.exists()), b"")
 
     def path(self, snapshot: SnapshotId) -> Path:
-        """Of its file."""
+        """Return the path of a snapshot's file."""
         return self._folder / f"{snapshot.end_offset:020d}-{snapshot.epoch:010d}.checkpoint"

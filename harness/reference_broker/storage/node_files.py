@@ -1,4 +1,4 @@
-"""What a node remembers of itself in its folder, which belongs to one process at a time.
+"""A node's identity in its folder, which belongs to one process at a time.
 
 Source: KIP-631, KIP-858; class MetaPropertiesEnsemble.
 """
@@ -31,10 +31,10 @@ _CLUSTER, _NODE, _DIRECTORY = "cluster.id", "node.id", "directory.id"
 
 
 class NodeFiles:
-    """A node's folders: its logs, and whose they are.
+    """A node's folders: its logs, and the identity of the node that owns them.
 
-    ``directory_ids`` are what a broker registers (KIP-858). ``previous_epoch`` is -1 unless the
-    last incarnation ended in good order in all of them (KIP-966).
+    ``directory_ids`` are those that a broker registers (KIP-858). ``previous_epoch`` is -1 unless
+    the last incarnation ended in good order in all of them (KIP-966).
     """
 
     def __init__(self, folders: Path | Sequence[Path], cluster_id: str, node_id: int) -> None:
@@ -56,7 +56,7 @@ class NodeFiles:
     def _open(
         self, folder: Path, cluster_id: str, node_id: int
     ) -> LogDirectory | UnopenedDirectory:
-        """One that fails is left out, unless it is the first."""
+        """Open a folder; one that fails is left out, unless it is the first."""
         try:
             directory = self._claimed(folder, cluster_id, node_id)
         except (FolderInUse, FolderOfAnother):
@@ -75,7 +75,7 @@ class NodeFiles:
         return directory
 
     def _claimed(self, folder: Path, cluster_id: str, node_id: int) -> LogDirectory:
-        """Open, and this node's. Raises FolderInUse, FolderOfAnother, OSError."""
+        """Open and claim a folder. Raises FolderInUse, FolderOfAnother, OSError."""
         directory = LogDirectory(folder, self._open_files)
         try:
             directory.directory_id = _claim(folder / META_PROPERTIES, cluster_id, node_id)
@@ -85,18 +85,18 @@ class NodeFiles:
         return directory
 
     def close(self, *, broker_epoch: int | None = None) -> None:
-        """Leave the folder to the next process; with an epoch it may say that it lost nothing."""
+        """Leave the folder to the next process; with `broker_epoch` as a clean shutdown."""
         self.logs.close(broker_epoch=broker_epoch)
 
 
 def cluster_id_in(folder: Path) -> str | None:
-    """Whose folder it is; None for one that is nobody's yet. Raises OSError."""
+    """Return the folder's cluster id; None if no cluster has claimed it. Raises OSError."""
     found = _read(folder / META_PROPERTIES)
     return None if found is None else found.get(_CLUSTER)
 
 
 def _claim(path: Path, cluster_id: str, node_id: int) -> UUID:
-    """The folder's id, which is noted if it is new."""
+    """Return the folder's id, after writing it if it is new. Raises FolderOfAnother."""
     found = _read(path)
     if found is None:
         directory = uuid4()

@@ -1,4 +1,4 @@
-"""The small files beside the segments: checkpoints, snapshots of producers, notes."""
+"""Checks of the small files beside the segments: checkpoints, snapshots of producers, notes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from harness.reference_broker.storage.log_folder import (
 
 _NOT_STARTED = "a broker does not start with it, or takes its log directory as failed"
 _EPOCH_LOST = "the shutdown counts as clean, the broker epoch is not known"
-_BEYOND = {  # what becomes of a noted offset behind the log's end
+_BEYOND = {  # the effect of a noted offset behind the log's end
     "recovery-point-offset-checkpoint": "the log counts as flushed up to its end",
     "replication-offset-checkpoint": "the high watermark begins at the log's end",
     "log-start-offset-checkpoint": "all of the log goes: it begins anew at this offset",
@@ -45,7 +45,7 @@ READERS: Mapping[str, Callable[[bytes], object]] = {
 
 
 def check_note(path: Path) -> Iterator[Finding]:
-    """Whether it can be read. Raises OSError."""
+    """Check that the file can be read. Raises OSError."""
     try:
         READERS[path.name](path.read_bytes())
     except DecodeError as error:
@@ -58,7 +58,7 @@ def check_note(path: Path) -> Iterator[Finding]:
 def check_leader_epochs(
     path: Path, starts: list[EpochStart], log_end: int | None
 ) -> Iterator[Finding]:
-    """Epochs and where they start rise, and not beyond the log's end (None: not known)."""
+    """Check that epochs and their starts rise, and not beyond the log's end (None: not known)."""
     last = EpochStart(-1, -1)
     for start in starts:
         epoch, offset = start
@@ -79,7 +79,10 @@ def check_leader_epochs(
 def check_offset_checkpoint(
     path: Path, log_ends: Mapping[tuple[str, int], int]
 ) -> Iterator[Finding]:
-    """``log_ends``: of the partitions of the directory, where they are known. Raises OSError."""
+    """Check a file of offsets against the logs' ends.
+
+    ``log_ends``: of the partitions of the directory, where they are known. Raises OSError.
+    """
     findings = list(check_note(path))
     yield from findings
     if findings:
@@ -92,7 +95,10 @@ def check_offset_checkpoint(
 
 
 def check_producer_snapshot(path: Path, offset: int, log_end: int | None) -> Iterator[Finding]:
-    """``offset``: behind the last record that it knows of. Raises OSError."""
+    """Check a producer snapshot. Raises OSError.
+
+    ``offset``: behind the last record that the snapshot covers.
+    """
     recovery = f"{REMOVED}; the producers' states come from an older one and the log"
     try:
         snapshot = read_producer_snapshot(path.read_bytes())

@@ -1,7 +1,7 @@
-"""Whether what claims to be a compressed message of format 0 or 1 can be opened.
+"""A check that a compressed message of format 0 or 1 can be opened.
 
-Kafka asks this of each such batch that it passes when it looks for an offset: their base offset is
-that of the first message inside. Sources: classes AbstractLegacyRecordBatch (DeepRecordsIterator),
+Kafka opens each such batch that it passes in a search for an offset: their base offset is that of
+the first message inside. Sources: classes AbstractLegacyRecordBatch (DeepRecordsIterator),
 CompressionType (forId), LegacyRecord; seen on 4.4.0 for every codec and magics 0, 1 and below 0.
 """
 
@@ -27,10 +27,11 @@ _ALREADY_CHECKED_BYTES = 2**31 - 1
 
 
 def look_into(message: bytes, where: str) -> None:
-    """Open it, if it is compressed; errors begin with ``where`` it is.
+    """Open a message if it is compressed; errors begin with its place, ``where``.
 
-    Raises UnforeseenBytes for no codec, for sizes that are too large and for what no codec has
-    written, InvalidMessage for what no message may be, CorruptBatch for too short ones inside.
+    Raises UnforeseenBytes for no codec, for sizes that are too large and for bytes that no codec
+    has written, InvalidMessage for content that no message may have, CorruptBatch for too short
+    messages inside.
     """
     codec, magic = codec_of_message(message), magic_of(message)
     if codec not in CODEC_NAMES:

@@ -1,4 +1,4 @@
-"""File descriptors by path, so many at a time: logs have more files than a process may open."""
+"""A limited number of file descriptors by path: logs have more files than a process may open."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _MOST = 100_000
 
 
 class OpenFiles:
-    """The longest unused one is closed when there are too many; it is opened again when needed.
+    """Open descriptors; the longest unused one is closed if there are too many.
 
-    Too many are half of what the process may open, and any while it has hardly any left. So a
-    descriptor is to be used at once: it may be another file's when the next one was asked for.
+    It is opened again when needed. Too many are half of those that the process may open, and any
+    while it has hardly any left. So a caller must use a descriptor immediately: after the next call
+    its number may be another file's.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -28,7 +29,7 @@ class OpenFiles:
         return len(self._open)
 
     def descriptor(self, path: Path) -> int:
-        """For reading and writing; the file is made if it is not there. Raises OSError."""
+        """Return a descriptor for reading and writing; create a missing file. Raises OSError."""
         found = self._open.get(path)
         if found is not None:
             self._open.move_to_end(path)
@@ -44,25 +45,25 @@ class OpenFiles:
         os.close(found)
 
     def close_some(self) -> int:
-        """The longer unused half; how many they are."""
+        """Close the longer unused half, and return its size."""
         count = (len(self._open) + 1) // 2
         for _ in range(count):
             self._close_longest_unused()
         return count
 
     def close(self, path: Path) -> None:
-        """It is renamed, removed or replaced."""
+        """Close a file that will be renamed, removed or replaced."""
         found = self._open.pop(path, None)
         if found is not None:
             os.close(found)
 
     def close_below(self, folder: Path) -> None:
-        """A folder is renamed, with all that is in it."""
+        """Close the files of a folder that will be renamed."""
         for path in [path for path in self._open if path.parent == folder]:
             self.close(path)
 
     def close_under(self, directory: Path) -> None:
-        """A folder of logs is left, with all folders in it."""
+        """Close the files in all folders of a log directory."""
         for path in [path for path in self._open if path.is_relative_to(directory)]:
             self.close(path)
 
@@ -71,12 +72,12 @@ _ALL: WeakSet[OpenFiles] = WeakSet()
 
 
 def close_some() -> int:
-    """Of all that are open, for who needs others; how many were closed. In the loop's thread."""
+    """Close half of all open files, and return their number. In the loop's thread."""
     return sum(files.close_some() for files in list(_ALL))
 
 
 def open_file(path: Path, flags: int) -> int:
-    """Its descriptor. When there is none left others are closed first: in the loop's thread.
+    """Open a file; without a free descriptor, close other files first. In the loop's thread.
 
     Raises OSError.
     """
@@ -89,16 +90,20 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def write_all(descriptor: int, data: bytes, position: int) -> None:
-    """The system may take less at once. Raises OSError; what was written stays then."""
+    """Write all data, though the system may take less at once.
+
+    Raises OSError: a part may be written then.
+    """
     written = os.pwrite(descriptor, data, position)
     while written < len(data):
         written += os.pwrite(descriptor, data[written:], position + written)
 
 
 def replace_file(path: Path, data: bytes, *, durably: bool = True) -> None:
-    """Let a file have this content, whole or not at all, also when the machine loses power.
+    """Replace a file's content, whole or not at all, also when the machine loses power.
 
-    With `durably` it has it when the call returns. Source: class CheckpointFile. Raises OSError.
+    With `durably` the content is on the disk when the call returns. Source: class CheckpointFile.
+    Raises OSError.
     """
     beside = path.with_name(f"{path.name}.tmp")
     descriptor = open_file(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -114,7 +119,7 @@ def replace_file(path: Path, data: bytes, *, durably: bool = True) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Its names are on the disk when the call returns. Raises OSError."""
+    """Flush the folder's names to the disk. Raises OSError."""
     descriptor = open_file(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

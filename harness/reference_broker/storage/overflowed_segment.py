@@ -1,6 +1,6 @@
-"""A segment whose offsets are too far apart for its indexes becomes several (KAFKA-6264).
+"""The split of a segment with offsets too far apart for its indexes (KAFKA-6264).
 
-Brokers before 1.1.1 and 2.0 made such ones by compaction. Source: classes LogLoader
+Brokers before 1.1.1 and 2.0 made such segments by compaction. Source: classes LogLoader
 (retryOnOffsetOverflow) and LocalLog (splitOverflowedSegment).
 """
 
@@ -29,7 +29,7 @@ _AT_ONCE_BYTES = 1 << 20
 
 
 class SegmentOverflow(Exception):
-    """This segment is to be split, then its log is to be looked at again."""
+    """This segment must be split, then its log must be loaded again."""
 
     def __init__(self, segment: StoredSegment) -> None:
         super().__init__(str(segment.path(LOG)))
@@ -37,15 +37,15 @@ class SegmentOverflow(Exception):
 
 
 def has_overflow(segment: StoredSegment) -> bool:
-    """Whether its last offset is too far from its base. Raises OSError, CorruptLength."""
+    """True if its last offset is too far from its base. Raises OSError, CorruptLength."""
     return segment.next_offset() - 1 - segment.base_offset > FARTHEST
 
 
 def split(segment: StoredSegment) -> None:
-    """Have others in its place, whole or not at all; who finds them without indexes makes those.
+    """Replace a segment by several, whole or not at all; the next loading makes their indexes.
 
-    Each begins where its first batch does. Raises OSError, CodecError, and ValueError: Kafka does
-    not start either with one that ends within a batch.
+    Each begins where its first batch does. Raises OSError, CodecError, and ValueError for a segment
+    that ends within a batch: Kafka does not start with that either.
     """
     parts = list(_parts(segment))
     told = "%s: its offsets are too far apart, %d segments take its place"
@@ -66,7 +66,7 @@ def split(segment: StoredSegment) -> None:
 
 
 def _parts(segment: StoredSegment) -> Iterator[tuple[int, int, int]]:
-    """The offset with which each begins, and from where to where it is in the file."""
+    """Yield each part's first offset, and its begin and end in the file."""
     base: int | None = None
     begin = end = 0
     for place in segment.walk():
@@ -82,7 +82,7 @@ def _parts(segment: StoredSegment) -> Iterator[tuple[int, int, int]]:
 
 
 def _first_offset(segment: StoredSegment, place: BatchPlace) -> int:
-    """Of a compressed message of an old format its header says the last one."""
+    """Return a batch's first offset; the header of an old compressed message has only the last."""
     if place.magic >= MAGIC_OF_BATCHES:
         return place.base_offset
     (batch,) = stored_batches(segment.read(place.position, place.size_bytes))

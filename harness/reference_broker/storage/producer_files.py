@@ -1,4 +1,4 @@
-"""Snapshots of what a log remembers of its producers, a file for an offset.
+"""Snapshots of the producers' states of a log, a file for an offset.
 
 Source: class ProducerStateManager (takeSnapshot, truncateAndReload, removeStraySnapshots).
 """
@@ -28,43 +28,43 @@ _SEQUENCES = 2**31
 
 
 class ProducerFiles:
-    """Those in one log's folder."""
+    """The snapshots in one log's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def offsets(self) -> list[Offset]:
-        """For which there is one, rising."""
+        """Return the offsets of all snapshots, rising."""
         found = (_NAME.fullmatch(path.name) for path in self._folder.iterdir())
         return sorted(Offset(int(match[1])) for match in found if match is not None)
 
     def write(self, offset: Offset, producers: ProducerStates, *, durably: bool = False) -> None:
-        """What is remembered when the log ends at `offset`. Raises OSError.
+        """Write the states of the producers of a log that ends at `offset`. Raises OSError.
 
-        With `durably` it is on the disk when the call returns (takeSnapshot with sync).
+        With `durably` the file is on the disk when the call returns (takeSnapshot with sync).
         """
         entries = [_entry(one) for one in producers.kept()]
         data = producer_snapshot_bytes(ProducerSnapshot(producer_entries=entries))
         replace_file(self._at(offset), data, durably=durably)
 
     def remove(self, offsets: Iterable[Offset]) -> None:
-        """They may not be there."""
+        """Remove these snapshots, if they exist."""
         for offset in offsets:
             self._at(offset).unlink(missing_ok=True)
 
     def remove_outside(self, start: Offset, end: Offset) -> None:
-        """Those that say nothing of a log between these."""
+        """Remove the snapshots that do not fit a log between these offsets."""
         self.remove(offset for offset in self.offsets() if not start < offset <= end)
 
     def remove_strays(self, bases: Collection[Offset]) -> None:
-        """Those at whose offset no segment begins; the last may be that of a clean end."""
+        """Remove the snapshots without a segment at their offset, except that of a clean end."""
         *strays, last = [o for o in self.offsets() if o not in bases] or [Offset(_NONE)]
         if bases and last < max(bases):
             strays.append(last)
         self.remove(stray for stray in strays if stray >= 0)
 
     def load(self, producers: ProducerStates, start: Offset, now: TimeMs) -> Offset:
-        """From the newest that can be read; from which offset on the log tells more."""
+        """Restore the newest readable snapshot; return the offset from which to read the log."""
         for offset in reversed(self.offsets()):
             try:
                 found = read_producer_snapshot(self._at(offset).read_bytes())

@@ -1,4 +1,4 @@
-"""Who leads the metadata log in which epoch, noted beside it for the next start.
+"""The leader and epoch of the metadata log, noted beside it for the next start.
 
 Source: class FileQuorumStateStore (KIP-595; version 1 of the file is that of KIP-853).
 """
@@ -18,19 +18,19 @@ _FIXED_VOTERS = 0
 
 
 class QuorumFile:
-    """The file ``quorum-state`` beside the metadata log, whose only voter this node is."""
+    """The file ``quorum-state`` beside the metadata log; this node is the log's only voter."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / _NAME
 
     @property
     def epoch(self) -> LeaderEpoch:
-        """The last that is known; 0 for none. Raises OSError, also for what cannot be read."""
+        """The last noted epoch; 0 for none. Raises OSError, also for a file that cannot be read."""
         found = self._read()
         return LeaderEpoch(0 if found is None else max(found.message.leader_epoch, 0))
 
     def note(self, leader: BrokerId, epoch: LeaderEpoch) -> None:
-        """It leads from now on, also when the machine loses power. Raises OSError."""
+        """Note the new leader and epoch; this survives a loss of power. Raises OSError."""
         found = self._read()
         version = _FIXED_VOTERS if found is None else found.version
         state = QuorumStateData(leader_id=leader, leader_epoch=epoch)

@@ -1,4 +1,4 @@
-"""What the batches of a recovered segment tell of their producers."""
+"""The states of producers from the batches of a recovered segment."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _NOBODY = b"\xff" * (_WHO_END - _WHO_BEGIN)
 
 
 class RecoveredProducers:
-    """Batches come in their order. Of those of one producer in a row, outside of transactions, the
-    last few are all that is remembered of it: those before are not looked at."""
+    """A collector of producers' states; batches come in their order.
+
+    Of one producer's batches in a row, outside of transactions, only the last few are remembered,
+    so those before are not decoded.
+    """
 
     def __init__(self, segment: StoredSegment, producers: ProducerStates) -> None:
         self._segment, self._producers = segment, producers
@@ -23,11 +26,11 @@ class RecoveredProducers:
         self._who = _NOBODY
 
     def note(self, window: bytes, at: int, size_bytes: int) -> None:
-        """A batch of that size with a producer, at a place of what was read. Raises OSError."""
+        """Note a producer's batch of that size, at a place of the read bytes. Raises OSError."""
         attributes = window[at + _ATTRIBUTES_AT]
         if attributes & (CONTROL | TRANSACTIONAL):
             self.finish()
-            # What is in a batch matters only where it ends a transaction.
+            # The content of a batch matters only if it ends a transaction.
             size = size_bytes if attributes & CONTROL else _HEADER_BYTES
             self._run.append(window[at : at + size])
             self.finish()
@@ -39,7 +42,7 @@ class RecoveredProducers:
         self._run.append(header)
 
     def finish(self) -> None:
-        """All of them are known to the producers. Raises OSError, UntoldProducer."""
+        """Apply the noted batches to the producers. Raises OSError, UntoldProducer."""
         for batch in self._run:
             aborted = recall_producer(self._producers, batch)
             if aborted is not None:

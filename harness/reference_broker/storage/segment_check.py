@@ -1,4 +1,4 @@
-"""A segment, its indexes beside it, in one pass."""
+"""The check of a segment and its indexes in one pass."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from harness.reference_broker.storage.segment_reader import Damage, DamageKind, 
 
 
 class EpochStarts:
-    """Which leader epoch a batch must have, by the checkpoint beside the log."""
+    """The leader epoch that each batch must have, by the checkpoint beside the log."""
 
     def __init__(self, starts: Sequence[EpochStart] = ()) -> None:
         self._starts = starts
         self._offsets = [start.start_offset for start in starts]
 
     def problem_of(self, batch: LogBatch) -> str | None:
-        """Batches of old formats, and those before the first start, tell nothing."""
+        """Return the problem of a batch's epoch, or None.
+
+        Batches of old formats, and those before the first start, have none.
+        """
         place = bisect_right(self._offsets, batch.base_offset) - 1
         epoch = batch.partition_leader_epoch
         if place < 0 or epoch < 0 or epoch == self._starts[place].epoch:
@@ -44,7 +47,10 @@ class EpochStarts:
 
 
 class SegmentCheck:
-    """``next_base_offset``: of the segment behind; None: it is the last."""
+    """The check of one segment.
+
+    ``next_base_offset``: of the next segment; None for the last one.
+    """
 
     def __init__(
         self,
@@ -60,12 +66,12 @@ class SegmentCheck:
         self._epochs = epochs or EpochStarts()
         self._found = Gathered()
         self.next_offset = segment.base_offset
-        """Behind the last record, once all is read."""
+        """The offset behind the last record, after the segment was read."""
         self.is_damaged = False
-        """Whether that is to be doubted."""
+        """True if damage makes ``next_offset`` doubtful."""
 
     def findings(self) -> Iterator[Finding]:
-        """Raises OSError."""
+        """Yield the problems of the segment. Raises OSError."""
         own, base_offset = self._segment.indexes, self._segment.base_offset
         indexes: list[OffsetIndexCheck | TimeIndexCheck] = []
         if INDEX in own:
@@ -118,7 +124,7 @@ class SegmentCheck:
         return Finding(log, kind, damage.problem, recovery, damage.position, damage.base_offset)
 
     def _see(self, log: Path, batch: LogBatch) -> bool:
-        """Whether its offsets can be right: what an index says of others is not told then."""
+        """True if the batch's offsets can be right; otherwise its index entries are not checked."""
         misplaced = list(self._misplaced(batch))
         for what, problem in misplaced or self._problems(batch):
             recovery = self._recovery.kept(self._next_base_offset)

@@ -1,4 +1,4 @@
-"""A segment's file batch by batch, in bounded memory; what is damaged is told and passed over.
+"""A reader of a segment's file, batch by batch, in bounded memory; it reports and skips damage.
 
 The file is only read, and may be written meanwhile. Source: classes FileRecords,
 FileLogInputStream.
@@ -22,7 +22,7 @@ from harness.codec.records.any_format import read_records
 from harness.codec.records.log_batch import LogBatch
 
 _START = struct.Struct(">qiiB")  # offset, length, (epoch or checksum), magic: alike in all formats
-_LEGACY_CRC, _BATCH_CRC = (12, 16), (17, 21)  # (where it stands, from where on it is made)
+_LEGACY_CRC, _BATCH_CRC = (12, 16), (17, 21)  # (its position, the first byte that it covers)
 _OVERHEAD_BYTES, _SMALLEST_BATCH_BYTES = 12, 61
 _SMALLEST_BYTES = {0: 26, 1: 34, 2: _SMALLEST_BATCH_BYTES}
 _WINDOW_BYTES = 1 << 20
@@ -30,22 +30,22 @@ LIMIT_BYTES = 256 << 20  # of one batch, decompressed
 
 
 class DamageKind(Enum):
-    """What is wrong with a piece of a segment."""
+    """Kinds of damage to a piece of a segment."""
 
     TORN = "torn"  # a batch that the file ends in
     ZEROS = "zeros"  # nothing but zeros up to the end
     LENGTH = "length"  # an impossible length
-    MAGIC = "magic"  # a format that there is not
+    MAGIC = "magic"  # an unknown format
     CHECKSUM = "checksum"
-    RECORDS = "records"  # the checksum is right, what it covers cannot be read
+    RECORDS = "records"  # the checksum is right, the bytes that it covers cannot be read
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
     """A piece that is no batch.
 
-    ``base_offset``, ``magic``: what stands where they would be, None where nothing does.
-    ``size_bytes``: how many bytes are passed over; ``ends``: no batch can be found behind them.
+    ``base_offset``, ``magic``: the numbers at their places, None where the file ends before.
+    ``size_bytes``: the number of skipped bytes; ``ends``: no batch can be found behind them.
     """
 
     position: int
@@ -61,7 +61,7 @@ class SegmentReader:
     """An open segment, or a snapshot of the metadata log, which holds batches too."""
 
     def __init__(self, path: Path) -> None:
-        """Raises OSError."""
+        """Open the file. Raises OSError."""
         self._file = path.open("rb")
         self.size_bytes = os.fstat(self._file.fileno()).st_size
         self._window, self._window_at = b"", 0
@@ -78,7 +78,7 @@ class SegmentReader:
         self._file.close()
 
     def batches(self) -> Iterator[LogBatch | Damage]:
-        """All of it in order; a position is that in the file."""
+        """Yield all batches and damage in order; a position is that in the file."""
         position = 0
         while position < self.size_bytes:
             found = self._next(position)
@@ -113,7 +113,7 @@ class SegmentReader:
         return self._read(position, size, base_offset, magic)
 
     def _read(self, position: int, size: int, base_offset: int, magic: int) -> LogBatch | Damage:
-        """What is between is covered by a checksum that is right: its size is what it says."""
+        """Return the batch; its checksum is right, so its size is the one in its header."""
         reading = read_records(self._bytes(position, size), limit_bytes=LIMIT_BYTES)
         if not reading.problems:
             (batch,) = reading.batches
@@ -136,7 +136,7 @@ class SegmentReader:
         return Damage(position, left, kind, problem, base_offset, magic, ends=True)
 
     def _zeros(self, position: int) -> Damage | None:
-        """A file that was made longer than what was written into it (``log.preallocate``)."""
+        """Return the zeros at the end of a preallocated file (``log.preallocate``), or None."""
         for start in range(position, self.size_bytes, _WINDOW_BYTES):
             if self._bytes(start, _WINDOW_BYTES).strip(b"\0"):
                 return None
@@ -144,7 +144,7 @@ class SegmentReader:
         return self._last(position, DamageKind.ZEROS, f"{left} bytes of zeros up to the end")
 
     def _goes_on_at(self, position: int) -> bool:
-        """Whether another batch seems to begin there, or the file ends."""
+        """True if another batch seems to begin there, or the file ends."""
         head = self._bytes(position, _START.size)
         if len(head) < _START.size:
             return not head
@@ -155,7 +155,7 @@ class SegmentReader:
         return fits and bool(base_offset >= 0)
 
     def _checksums(self, position: int, size: int, magic: int) -> tuple[int, int]:
-        """(the one that stands there, that of the bytes)."""
+        """Return (the stored checksum, that of the bytes)."""
         at, begin = _BATCH_CRC if magic > 1 else _LEGACY_CRC
         stored = int.from_bytes(self._bytes(position + at, 4), "big")
         extend = google_crc32c.extend if magic > 1 else _crc32
@@ -165,7 +165,7 @@ class SegmentReader:
         return stored, computed
 
     def _bytes(self, position: int, size: int) -> bytes:
-        """So many, or fewer at the end of the file."""
+        """Return so many bytes, or fewer at the end of the file."""
         begin = position - self._window_at
         if not 0 <= begin <= begin + size <= len(self._window):
             self._file.seek(position)

@@ -1,4 +1,4 @@
-"""A segment's bytes are checked, and its indexes made anew from what is good of them.
+"""The recovery of a segment: its bytes are checked, and its indexes rebuilt from the good ones.
 
 Source: class LogSegment (recover).
 """
@@ -22,18 +22,18 @@ from harness.reference_broker.storage.overflowed_segment import SegmentOverflow,
 from harness.reference_broker.storage.recovered_producers import RecoveredProducers
 from harness.reference_broker.storage.stored_segment import StoredSegment
 
-_WINDOW_BYTES = 1 << 19  # what stays near the processor until its checksum is made
+_WINDOW_BYTES = 1 << 19  # bytes that stay in the processor's cache until their checksum is made
 _UP_TO_MAGIC_BYTES, _BATCH_HEADER_BYTES = 17, 61
 _CRC, _MESSAGE_CRC_AT, _BATCH_CRC_AT, _BATCH_FROM = struct.Struct(">I"), 12, 17, 21
 
 
 class OffsetOutsideSegment(ValueError):
-    """A segment that holds what does not belong into it: Kafka does not start with it."""
+    """A segment with an offset that does not belong into it: Kafka does not start with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveredSegment:
-    """How many bytes were cut off its end."""
+    """The number of bytes that the recovery cut off the end."""
 
     cut_bytes: int
 
@@ -44,10 +44,10 @@ def recover(
     epochs: LeaderEpochs,
     interval_bytes: int,
 ) -> RecoveredSegment:
-    """``producers``: those known where it begins, who learn of what is in it.
+    """Recover a segment.
 
-    Raises OSError, EntriesOutOfOrder for offsets that do not rise, SegmentOverflow,
-    OffsetOutsideSegment.
+    ``producers``: those known at its base; the segment's batches update them. Raises OSError,
+    EntriesOutOfOrder for offsets that do not rise, SegmentOverflow, OffsetOutsideSegment.
     """
     size = segment.size_bytes
     segment.offset_index.reset()
@@ -71,8 +71,11 @@ def _look_through(
     epochs: LeaderEpochs,
     interval_bytes: int,
 ) -> tuple[int, BatchPlace | None, BatchPlace | None]:
-    """How many bytes are good, the batch of them with the largest timestamp, and the one behind
-    them that does not belong here."""
+    """Return the number of good bytes, the newest batch, and a stranger behind them.
+
+    The newest batch is the good one with the largest timestamp; a stranger is one that does not
+    belong into the segment.
+    """
     valid, last_entry, latest = 0, 0, _latest(epochs)
     newest: BatchPlace | None = None
     offsets, times = segment.offset_index, segment.time_index
@@ -95,7 +98,7 @@ def _look_through(
 
 
 def _refuse_stranger(segment: StoredSegment, place: BatchPlace) -> None:
-    """A segment that grew too far is to be split: its last batch is too far then.
+    """Refuse a batch too far from the base; a segment that grew too far must be split.
 
     Raises SegmentOverflow, OffsetOutsideSegment.
     """
@@ -109,8 +112,10 @@ def _latest(epochs: LeaderEpochs) -> int:
 
 
 def _valid_batches(segment: StoredSegment) -> Iterator[tuple[BatchPlace, bytes, int]]:
-    """Up to the first that is not whole, or whose checksum is not that of its bytes; each with
-    what was read and where in that it is."""
+    """Yield the batches up to the first that is not whole or has a wrong checksum.
+
+    Each comes with the bytes that were read and its place in them.
+    """
     end, position = segment.size_bytes, 0
     window, window_at = b"", 0
     while position + _UP_TO_MAGIC_BYTES < end:

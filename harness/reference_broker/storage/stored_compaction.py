@@ -1,7 +1,8 @@
-"""What compaction leaves, written beside the log and then put in its place, whole or not at all.
+"""The segments that compaction writes; they replace the log's old ones, whole or not at all.
 
-Source: classes Cleaner, LocalLog (replaceSegments): names end in `.cleaned` while they are written,
-in `.swap` when all of it is there; a start after a crash takes back the one and finishes the other.
+Source: classes Cleaner, LocalLog (replaceSegments): names end in `.cleaned` while the files are
+written, in `.swap` when all of them are there; a start after a crash removes the former and
+finishes the latter.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ class StoredCompaction:
 
     @property
     def is_offline(self) -> bool:
-        """As the log is."""
+        """True if the log is offline."""
         return self._log.is_offline
 
     def fail(self, error: OSError) -> None:
-        """With the log."""
+        """Take the log's folder offline."""
         self._log.fail(error)
 
     @guarded
     def begin_segment(self, group: Sequence[StoredSegment]) -> None:
-        """The new one counts as written when the last of the group was. Raises OSError."""
+        """Begin a segment with the modification time of the group's last one. Raises OSError."""
         self._old += group
         self._begin(group[0].base_offset, group[-1]).begun_at = group[0].begun_at
 
@@ -54,8 +55,10 @@ class StoredCompaction:
 
     @guarded
     def add(self, batch: StoredBatch) -> None:
-        """In a segment of its own where it is too far from the base of the one before, as it was in
-        one that has to be split (KAFKA-6264). Raises OSError."""
+        """Append a batch; if it is too far from the segment's base, begin a segment.
+
+        The old segment had to be split then (KAFKA-6264). Raises OSError.
+        """
         made = self._new[-1]
         if not made.offset_index.can_hold(batch.last_offset):
             made = self._begin(batch.base_offset, made)
@@ -68,10 +71,10 @@ class StoredCompaction:
 
     @guarded
     def put_in_place(self, end: Offset) -> bool:  # noqa: ARG002 - the old ones say it
-        """False when a segment went meanwhile: what is left of it must not come back."""
+        """Replace the old segments; False if one was removed meanwhile: it must not come back."""
         if list(self._log.segments.all()[: len(self._old)]) != self._old:
             return False
-        self._log.note_epochs()  # batches that tell of them may be gone
+        self._log.note_epochs()  # compaction may have removed batches with these epochs
         for segment in self._new:
             segment.seal()
             segment.flush()
@@ -85,7 +88,7 @@ class StoredCompaction:
         return True
 
     def abandon(self) -> None:
-        """Remove what was not put in place; in a folder that failed it stays."""
+        """Remove new segments that are not in place; in a failed folder they stay."""
         for segment in () if self.is_offline else self._new:
             segment.remove()
         self._new = []

@@ -1,4 +1,4 @@
-"""A partition's log in files, in Kafka's own layout: what was appended is in the page cache.
+"""A partition's log in files, in Kafka's own layout; appended batches are in the page cache.
 
 Source: classes UnifiedLog and LocalLog.
 """
@@ -34,11 +34,11 @@ _NEVER_MS = 2**63 - 1
 
 @dataclass(slots=True)
 class Surroundings:
-    """What a log shares with the others of its folder.
+    """The functions and files that a log shares with the others of its folder.
 
-    ``failed`` is told why the folder cannot be used, ``has_failed`` whether it was told so.
-    ``remove_later``: what is to be removed when nobody reads it any more. ``flush_later``: to be on
-    the disk soon; the second argument is called then.
+    ``failed`` takes the folder offline for an error, and ``has_failed`` returns True then.
+    ``remove_later`` removes a segment when no reader needs it any more. ``flush_later`` flushes one
+    soon, and calls the second argument then.
     """
 
     files: OpenFiles
@@ -49,7 +49,7 @@ class Surroundings:
 
 
 class StoredLog:
-    """See :class:`Log`. `recovery_point`: what is below it is on the disk."""
+    """See :class:`Log`. `recovery_point`: everything below it is on the disk."""
 
     is_kept = True
 
@@ -73,33 +73,32 @@ class StoredLog:
 
     @property
     def noted_start(self) -> Offset | None:
-        """Where the log starts, if that is not where its first segment does."""
+        """The log's start, or None if that is the base of the first segment."""
         first = self.segments.all()[0].base_offset
         return self.start_offset if self.start_offset > first else None
 
     @property
     def is_offline(self) -> bool:
-        """Whether its folder has failed."""
+        """True if its folder has failed."""
         return self._around.has_failed()
 
     def fail(self, error: OSError) -> None:
-        """None of the logs in its folder is served any more."""
+        """Take its folder offline, with all logs in it."""
         self._around.failed(error)
 
     def note_offsets(self, high_watermark: Offset, first_dirty: Offset) -> None:
-        """What the next checkpoint is to tell of it."""
         self.high_watermark, self.first_dirty = high_watermark, first_dirty
 
     @property
     def size_bytes(self) -> int:
-        """Of all its segments."""
+        """The size of all its segments."""
         return self.segments.size_bytes
 
     # -- growing ---------------------------------------------------------------------------------
 
     @guarded
     def append(self, batch: StoredBatch, config: TopicConfig, now: TimeMs) -> None:
-        """It is there when the call returns. Raises OSError: then nothing of it is."""
+        """Append a batch. Raises OSError: then nothing of it is in the log."""
         active = self.segments.active
         if active.is_full(batch, config, now) or not active.can_take(batch):
             active = self._roll(now)
@@ -112,7 +111,7 @@ class StoredLog:
             self.flush()
 
     def _roll(self, now: TimeMs) -> StoredSegment:
-        """Go on in a new segment; the one before will be on the disk soon."""
+        """Begin a new segment, and flush the one before soon."""
         before = self.segments.active
         before.seal()
         begun = self._new_segment(self.end_offset, now)
@@ -122,8 +121,7 @@ class StoredLog:
         return begun
 
     def _flush_below(self, base: Offset) -> None:
-        """In a while, all segments before this one of which that is not known, or asked for: after
-        a crash there may be several (flushUptoOffsetExclusive)."""
+        """Flush earlier segments soon; several after a crash (flushUptoOffsetExclusive)."""
         for one in self.segments.since(max(self.recovery_point, self._asked)):
             if one.base_offset < base:
                 end = self.segments.end_of(one.base_offset) or base
@@ -136,7 +134,7 @@ class StoredLog:
         return made
 
     def note_epochs(self) -> None:
-        """They are on the disk when the call returns. Raises OSError."""
+        """Write the leader epochs to the disk. Raises OSError."""
         if self._epochs is not None:
             self._epochs.write(self.end_offset)
 
@@ -145,7 +143,7 @@ class StoredLog:
         self.recovery_point = max(self.recovery_point, min(below, self.end_offset))
 
     def flush(self) -> None:
-        """All of it is on the disk when the call returns. Raises OSError."""
+        """Flush the whole log to the disk. Raises OSError."""
         unflushed = self.segments.since(self.recovery_point)
         for segment in unflushed:
             segment.flush()
@@ -154,7 +152,7 @@ class StoredLog:
         self._flushed(self.end_offset)
 
     def flush_due(self, now: TimeMs) -> None:
-        """Flush it if that was not done for `flush.ms`, or the clock went back. Raises OSError."""
+        """Flush if that was not done for `flush.ms`, or the clock went back. Raises OSError."""
         if not 0 <= now - self._flushed_at < self._flush_ms:
             self._flushed_at = now
             if self.end_offset > self.recovery_point:
@@ -163,12 +161,12 @@ class StoredLog:
     # -- losing ----------------------------------------------------------------------------------
 
     def delete_below(self, offset: Offset) -> None:
-        """Only the start moves: segments go when all of them is below it."""
+        """Move the log's start; a segment is removed when all of it is below."""
         self.start_offset = offset
 
     @guarded
     def drop_oldest(self, count: int, now: TimeMs) -> Offset:
-        """Where the others begin; there is always one to append to."""
+        """Remove the oldest segments; return the base of the first one left, or of a new one."""
         segments = list(self.segments.all())
         if count == len(segments):
             segments.append(self._new_segment(self.end_offset, now))
@@ -178,7 +176,7 @@ class StoredLog:
         return self.segments.all()[0].base_offset
 
     def _let_go(self, segments: Sequence[StoredSegment]) -> None:
-        """In two steps, so that who reads may read on."""
+        """Rename segments now and remove them later, so that readers can finish."""
         for segment in segments:
             segment.rename(DELETED)
             self._around.remove_later(segment)
@@ -208,12 +206,12 @@ class StoredLog:
         self.start_offset = self.end_offset = self.recovery_point = self._asked = offset
 
     def compaction(self) -> StoredCompaction:
-        """Written beside it."""
+        """Return a compaction, which writes beside the log."""
         return StoredCompaction(self, self._around.files, self._index_bytes)
 
     @guarded
     def replace(self, old: Sequence[StoredSegment], new: Sequence[StoredSegment]) -> None:
-        """Others stand in place of its oldest segments; those are let go."""
+        """Replace the oldest segments by others, and remove the old ones later."""
         behind = self.segments.all()[len(old) :]
         self.segments.put([*new, *behind])
         bases = {segment.base_offset for segment in new}
@@ -224,7 +222,7 @@ class StoredLog:
 
     @guarded
     def remember_producers(self, producers: ProducerStates, now: TimeMs) -> None:
-        """From the newest snapshot on. Source: ProducerStateManager (truncateAndReload)."""
+        """Restore from the newest snapshot on. Source: ProducerStateManager (truncateAndReload)."""
         self._snapshots.remove_outside(self.start_offset, self.end_offset)
         known = self._snapshots.load(producers, self.start_offset, now)
         *before, last = [
@@ -239,12 +237,12 @@ class StoredLog:
 
     @guarded
     def note_aborted(self, aborted: AbortedTransaction) -> None:
-        """In the transaction index of the segment that has its marker. Raises OSError."""
+        """Add to the transaction index of the segment with the marker. Raises OSError."""
         self.segments.active.note_aborted(aborted)
 
     @guarded
     def aborted_in(self, offset: Offset, size_bytes: int) -> list[AbortedTransaction]:
-        """Of which something may be in what was read. Source: LocalLog (addAbortedTransactions)."""
+        """Return the aborted transactions in a read. Source: LocalLog (addAbortedTransactions)."""
         read = self._first_at(offset)
         if read is None:
             return []
@@ -254,18 +252,18 @@ class StoredLog:
 
     @guarded
     def aborted_between(self, begin: Offset, end: Offset) -> list[AbortedTransaction]:
-        """Of which something is there. Source: UnifiedLog (collectAbortedTransactions)."""
+        """Return those of an offset range. Source: UnifiedLog (collectAbortedTransactions)."""
         return _aborted_in(self.segments.since(begin), begin, end)
 
     def _end_of_read(self, segment: StoredSegment, position: int) -> Offset:
-        """An offset above all that was read, as near as the index of offsets tells."""
+        """Return an offset above all read records, as near as the offset index allows."""
         above = segment.offset_index.offset_above(position)
         following = self.segments.end_of(segment.base_offset)
         behind = self.end_offset if following is None else following
         return behind if above is None else Offset(above)
 
     def _first_at(self, offset: Offset) -> tuple[StoredSegment, BatchPlace] | None:
-        """The batch from which `read` begins, and its segment; None: there is none."""
+        """Return the first batch of a `read`, and its segment; None if there is none."""
         for segment in self.segments.since(offset):
             first = segment.find(offset)
             if first is not None:
@@ -279,14 +277,14 @@ class StoredLog:
         return self.end_offset if read is None else Offset(read[1].base_offset)
 
     def note_producers(self, *, durably: bool = False) -> None:
-        """What is remembered now is known without reading all that is behind the last segment."""
+        """Write a snapshot of the producers, so that a start need not read the last segment."""
         self._snapshots.write(self.end_offset, self._producers, durably=durably)
 
     # -- reading ---------------------------------------------------------------------------------
 
     @guarded_steps
     def between(self, begin: Offset, end: Offset) -> Iterator[StoredBatch]:
-        """Read as they are asked for. Raises OSError."""
+        """Yield batches, read one by one. Raises OSError."""
         for segment in self.segments.since(begin):
             if segment.base_offset >= end:
                 return
@@ -297,7 +295,7 @@ class StoredLog:
 
     @guarded
     def segment_end(self, offset: Offset) -> Offset | None:
-        """Of the segment that has the first batch there."""
+        """Return the end of the segment with the first batch at `offset`; None for the last one."""
         for segment in self.segments.since(offset):
             following = self.segments.end_of(segment.base_offset)
             if following is None or segment.find(offset) is not None:
@@ -308,7 +306,7 @@ class StoredLog:
     def read(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
     ) -> bytes:
-        """The bytes as they are in the file, of one segment. Raises OSError."""
+        """Return the bytes as they are in the file, of one segment. Raises OSError."""
         found = self._place_to_read(offset, limit_bytes, at_least_one, stop)
         return b"" if found is None else found[0].read(found[1].position, found[2])
 
@@ -316,7 +314,7 @@ class StoredLog:
     def lend(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None = None
     ) -> bytes | LentBytes:
-        """The same, which many of them need not leave. Raises OSError."""
+        """Return the same bytes; many of them as a borrowed part of the file. Raises OSError."""
         found = self._place_to_read(offset, limit_bytes, at_least_one, stop)
         if found is None:
             return b""
@@ -330,7 +328,7 @@ class StoredLog:
     def _place_to_read(
         self, offset: Offset, limit_bytes: int, at_least_one: bool, stop: Offset | None
     ) -> tuple[StoredSegment, BatchPlace, int] | None:
-        """The segment, the first batch, and how many bytes from there on."""
+        """Return the segment, the first batch, and the number of bytes from there on."""
         found = self._first_at(offset)
         if found is None:
             return None
@@ -345,8 +343,10 @@ class StoredLog:
 
     @guarded_steps
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
-        """Those of the first segment that may have some (UnifiedLog, fetchOffsetByTimestamp).
-        Raises OSError."""
+        """Yield batches of the first segment that may have some. Raises OSError.
+
+        Source: UnifiedLog (fetchOffsetByTimestamp).
+        """
         for segment in self.segments.all():
             if segment.largest_timestamp >= timestamp:
                 yield from segment.batches_reaching(timestamp)
@@ -354,15 +354,17 @@ class StoredLog:
 
     @guarded
     def newest_batch(self) -> StoredBatch | None:
-        """As the time indexes tell, in the segment with the largest. Raises OSError."""
+        """Return the newest batch by the time indexes. Raises OSError."""
         newest = max(self.segments.all(), key=lambda segment: segment.max_timestamp)
         return newest.newest_batch()
 
     # -- the end ---------------------------------------------------------------------------------
 
     def moved_to(self, folder: Path) -> None:
-        """Its folder has this name now; none of its files is open. What is still to be flushed is
-        asked for again: by its old name it may not have been found."""
+        """Use the log's new folder; none of its files is open.
+
+        A flush in progress may miss files under their old name: it is asked for again.
+        """
         self.folder, self._snapshots = folder, ProducerFiles(folder)
         self._asked = self.recovery_point
         if self._epochs is not None:
@@ -371,11 +373,11 @@ class StoredLog:
             segment.moved_to(folder)
 
     def leave(self) -> None:
-        """It is deleted: what is missed by who still works at it is no failure of its folder."""
+        """Detach a deleted log: a file that a reader misses is no failure of the folder."""
         self._around.failed, self._epochs = lambda _error: None, None
 
     def close(self) -> None:
-        """In good order: all of it is on the disk, the next start need not look. Raises OSError."""
+        """Flush everything, so that the next start need not recover the log. Raises OSError."""
         self.segments.active.seal()
         self.flush()
         # After a clean end, a start takes a log without a snapshot as a log without producers.

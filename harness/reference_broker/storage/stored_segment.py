@@ -41,13 +41,13 @@ _OF_SEGMENT = (LOG, INDEX, TIME_INDEX, TXN_INDEX)
 
 
 def file_name(offset: int, kind: str) -> str:
-    """Twenty digits, behind a sign if there is one, and what it is."""
+    """Return a file's name: the offset in twenty digits, after a possible sign, and its kind."""
     sign = "-" if offset < 0 else ""
     return f"{sign}{abs(offset):020d}{kind}"
 
 
 class StoredSegment(Segment):
-    """Batches in a file; `suffix` is behind the names while it is not (or no more) a log's."""
+    """Batches in a file; `suffix` ends the names while the segment is not (or no more) a log's."""
 
     __slots__ = (
         "_bytes_since_entry",
@@ -69,7 +69,7 @@ class StoredSegment(Segment):
         index_bytes: int,
         suffix: str = "",
     ) -> None:
-        """What is there is kept, as it is. Raises OSError."""
+        """Open the segment with the files that exist, unchanged. Raises OSError."""
         self._files, self.folder, self.suffix = files, folder, suffix
         self._is_removed = False
         self._log_path = folder / (file_name(base_offset, LOG) + suffix)
@@ -86,7 +86,7 @@ class StoredSegment(Segment):
             self.first_timestamp = self._time_of_first()
 
     def _time_of_first(self) -> int:
-        """What is no batch is for those to tell who read it."""
+        """Return the time of the first batch; its readers report one that is damaged."""
         try:
             first = next(iter(self.walk()), None)
         except CorruptLength:
@@ -94,23 +94,23 @@ class StoredSegment(Segment):
         return NO_TIMESTAMP if first is None else first.max_timestamp
 
     def path(self, kind: str) -> Path:
-        """Where one of its files is, or would be."""
+        """Return the path of one of its files, even if that does not exist."""
         return self.folder / (file_name(self.base_offset, kind) + self.suffix)
 
     @property
     def _descriptor(self) -> int:
-        """Of the log: its path is asked for with every batch."""
+        """The descriptor of the log file; its path is needed for every batch, so it is kept."""
         return self._files.descriptor(self._log_path)
 
     # -- writing ---------------------------------------------------------------------------------
 
     def can_take(self, batch: StoredBatch) -> bool:
-        """Whether the indexes have room for it."""
+        """True if the indexes have room for the batch."""
         is_near = self.offset_index.can_hold(batch.last_offset)
         return is_near and not self.offset_index.is_full and not self.time_index.is_full
 
     def append(self, batch: StoredBatch, interval_bytes: int, now: TimeMs) -> None:
-        """Raises OSError: of the batch nothing counts then."""
+        """Append a batch. Raises OSError: then nothing of the batch counts."""
         position = self.size_bytes
         write_all(self._descriptor, batch.data, position)
         if position == 0:
@@ -126,13 +126,13 @@ class StoredSegment(Segment):
         self._bytes_since_entry += len(batch.data)
 
     def seal(self) -> None:
-        """Its end is reached, or the node's: the time index tells its largest timestamp."""
+        """End the segment, or the node: the time index gets its largest timestamp."""
         self.time_index.add(self.max_timestamp, self._offset_of_newest, even_when_full=True)
         self.offset_index.trim()
         self.time_index.trim()
 
     def flush(self) -> None:
-        """All of it is on the disk when the call returns. Raises OSError."""
+        """Flush all files of the segment to the disk. Raises OSError."""
         os.fsync(self._descriptor)
         self.offset_index.flush()
         self.time_index.flush()
@@ -140,18 +140,18 @@ class StoredSegment(Segment):
             os.fsync(self._files.descriptor(self.path(TXN_INDEX)))
 
     def note_found(self, size_bytes: int, newest: BatchPlace | None) -> None:
-        """What recovery found valid, and the batch with the largest timestamp of it."""
+        """Cut the segment to the valid bytes; `newest` has the largest timestamp of them."""
         os.ftruncate(self._descriptor, size_bytes)
         self.size_bytes, self._bytes_since_entry = size_bytes, 0
         self.max_timestamp = NO_TIMESTAMP if newest is None else newest.max_timestamp
         self._offset_of_newest = int(self.base_offset) if newest is None else newest.last_offset
 
     def note_aborted(self, aborted: AbortedTransaction) -> None:
-        """Its marker is here. Raises OSError."""
+        """Add to the transaction index; the marker is in this segment. Raises OSError."""
         append_aborted(self._files, self.path(TXN_INDEX), aborted)
 
     def truncate_from(self, offset: Offset, now: TimeMs) -> None:
-        """Without the batch that contains `offset`, and all behind it. Raises OSError."""
+        """Remove the batch that contains `offset`, and all behind it. Raises OSError."""
         place = self.find(offset)
         keep_aborted_below(self.path(TXN_INDEX), offset)
         self.offset_index.cut_from(offset - self.base_offset)
@@ -176,21 +176,24 @@ class StoredSegment(Segment):
     # -- reading ---------------------------------------------------------------------------------
 
     def walk(self, position: int = 0) -> Iterator[BatchPlace]:
-        """The batches from a position on. Raises OSError, CorruptLength, and NoSuchPosition for one
-        that a damaged index told."""
+        """Yield the batches from a position on.
+
+        Raises OSError, CorruptLength, and NoSuchPosition for one that a damaged index contains.
+        """
         if position < 0:
             raise NoSuchPosition(f"{self.path(LOG)}: position {position}")
         return walk(self._read, position, self.size_bytes)
 
     def _read(self, size_bytes: int, position: int) -> bytes:
-        """What is removed while somebody reads it ends there, and is not made anew."""
+        """Read from the file; a removed segment ends there, and the file is not created again."""
         return b"" if self._is_removed else os.pread(self._descriptor, size_bytes, position)
 
     def find(self, offset: int) -> BatchPlace | None:
-        """The batch with `offset`, or the next one. Where offsets do not rise, the last batch
-        before a higher one counts. Source: class FileRecords (searchForOffsetFromPosition).
+        """Return the batch with `offset`, or the next one.
 
-        Raises OSError, CorruptBatch, InvalidMessage, UnforeseenBytes.
+        Where offsets do not rise, the last batch before a higher one counts. Source: class
+        FileRecords (searchForOffsetFromPosition). Raises OSError, CorruptBatch, InvalidMessage,
+        UnforeseenBytes.
         """
         before: BatchPlace | None = None
         for place in self.walk(max(self.offset_index.position_of(offset), 0)):
@@ -203,27 +206,28 @@ class StoredSegment(Segment):
         return before if before is not None and before.last_offset >= offset else None
 
     def _where(self, place: BatchPlace) -> str:
-        """For who is told of it."""
+        """Return the place of a batch for a message."""
         return f"{self.path(LOG)}, byte {place.position}"
 
     def read(self, position: int, size_bytes: int) -> bytes:
-        """So many bytes, or what there is. Raises OSError."""
+        """Return so many bytes, or fewer at the end. Raises OSError."""
         return self._read(min(size_bytes, self.size_bytes - position), position)
 
     def lend(self, position: int, size_bytes: int) -> FilePart:
-        """So many bytes, which are there, to be sent at once. Raises OSError."""
+        """Return existing bytes as a part of the file, to send immediately. Raises OSError."""
         return FilePart(lambda: self._descriptor, position, size_bytes)
 
     def batches(self, offset: int) -> Iterator[StoredBatch]:
-        """From the one with `offset`, or the next one. Raises OSError."""
+        """Yield batches from the one with `offset` on, or the next one. Raises OSError."""
         for data in self.bytes_of_batches(offset):
             yield from stored_batches(data)
 
     def bytes_of_batches(self, offset: int, stop: int | None = None) -> Iterator[bytes]:
-        """Batch by batch, up to where the one with `stop` begins, wherever in the file that is: one
-        that reaches beyond is not read. Nobody looks at what is in them.
+        """Yield the bytes of each batch, up to the position of the batch with `stop`.
 
-        Source: UnifiedLog (rebuildProducerState), class FileRecords (slice). Raises OSError.
+        That position may be anywhere in the file: a batch that reaches beyond it is not read. The
+        batches are not decoded. Source: UnifiedLog (rebuildProducerState), class FileRecords
+        (slice). Raises OSError.
         """
         first, behind = self.find(offset), None if stop is None else self.find(stop)
         end = self.size_bytes if behind is None else behind.position
@@ -231,7 +235,7 @@ class StoredSegment(Segment):
             yield self.read(place.position, place.size_bytes)
 
     def batches_reaching(self, timestamp: int) -> Iterator[StoredBatch]:
-        """Those with a record of that time or a later one.
+        """Yield the batches with a record of that time or a later one.
 
         Raises OSError, NoSuchPosition, UnforeseenBytes.
         """
@@ -241,7 +245,7 @@ class StoredSegment(Segment):
                 yield from stored_batches(self.read(place.position, place.size_bytes))
 
     def newest_batch(self) -> StoredBatch | None:
-        """The first with its largest timestamp, as the time index says.
+        """Return the first batch with the largest timestamp, by the time index.
 
         Raises OSError, NoSuchPosition, UnforeseenBytes.
         """
@@ -252,14 +256,16 @@ class StoredSegment(Segment):
         return None
 
     def _newest_in(self, place: BatchPlace) -> int:
-        """Its largest timestamp. Raises UnforeseenBytes: Kafka does not know how long the head of
-        such a message is (LegacyRecord, headerSize)."""
+        """Return the largest timestamp of a batch. Raises UnforeseenBytes for an unknown magic.
+
+        Kafka does not know the header size of such a message (LegacyRecord, headerSize).
+        """
         if place.magic < 0:
             raise UnforeseenBytes(f"{self._where(place)}: there is no magic {place.magic}")
         return place.max_timestamp
 
     def next_offset(self) -> Offset:
-        """Behind its last batch, as the index leads there; its base where that leads nowhere.
+        """Return the offset behind the last batch that the index leads to, or the base.
 
         Source: class LogSegment (readNextOffset). Raises OSError, CorruptLength.
         """
@@ -272,7 +278,7 @@ class StoredSegment(Segment):
     # -- the files -------------------------------------------------------------------------------
 
     def rename(self, suffix: str) -> None:
-        """Have all of its files another suffix; the log comes last, it counts. Raises OSError."""
+        """Rename all files to another suffix, the log, which counts, last. Raises OSError."""
         before = [self.path(kind) for kind in _OF_SEGMENT]
         self.suffix = suffix
         for kind, path in reversed(list(zip(_OF_SEGMENT, before, strict=True))):
@@ -282,13 +288,13 @@ class StoredSegment(Segment):
         self.moved_to(self.folder)
 
     def moved_to(self, folder: Path) -> None:
-        """Its files are there now; none of them is open."""
+        """Use the files in their new folder; none of them is open."""
         self.folder = folder
         self._log_path = self.path(LOG)
         self.offset_index.path, self.time_index.path = self.path(INDEX), self.path(TIME_INDEX)
 
     def remove(self) -> None:
-        """Its files are gone. Raises OSError."""
+        """Remove its files. Raises OSError."""
         self._is_removed = True
         for kind in _OF_SEGMENT:
             self._files.close(self.path(kind))
@@ -296,7 +302,7 @@ class StoredSegment(Segment):
 
 
 def _told(path: Path) -> tuple[int, TimeMs]:
-    """Size, and when it was last written; of a file that is not there (0, 0)."""
+    """Return the size and the modification time; (0, 0) for a missing file."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""A log directory that had failed before anything of it was known.
+"""A log directory that failed before its logs were known.
 
-Source: KIP-112; class LogManager (``createAndValidateLogDirs``; ``getOrCreateLog`` makes no log of
-a known partition while a directory is offline: it may be there).
+Source: KIP-112; class LogManager (``createAndValidateLogDirs``; ``getOrCreateLog`` does not create
+the log of a known partition while a directory is offline: it may be there).
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from harness.reference_broker.storage.open_files import OpenFiles
 
 
 class UnopenedDirectory:
-    """Stands for it among the others: as long as the node starts, each log that is in none of them
-    counts as being here."""
+    """The failed directory among the others of a node.
+
+    While the node starts, each log that is in no other directory counts as being here.
+    """
 
     def __init__(self, path: Path, failure: OSError) -> None:
         self.path, self.failure = path.absolute(), failure
@@ -26,18 +28,18 @@ class UnopenedDirectory:
         self._logs: set[LogName] = set()
 
     def knew(self, name: LogName) -> bool:
-        """Whether the log may be here, asked when no other directory has it."""
+        """True if the log may be here; called when no other directory has it."""
         if self.is_starting:
             self._logs.add(name)
         return name in self._logs
 
     def open_failed(self, producers: ProducerStates) -> OpenedLog:
-        """What stands for a log that is here."""
+        """Return a log that stands for one in this directory."""
         return failed_log(self.path, self._files, producers)
 
     def described(self) -> Mapping[Place, DescribedLog]:
-        """What its logs are is not known."""
+        """Return nothing, since its logs are not known."""
         return {}
 
     def close(self, *, broker_epoch: int | None) -> None:
-        """There is nothing to leave."""
+        """Do nothing: there are no files to close."""

@@ -24,7 +24,7 @@ REPOSITORY = "kafka-conformance"
 
 
 def default_tag(what: str) -> str:
-    """What an image is named unless somebody says otherwise."""
+    """Return the default tag of an image."""
     name, _, release = what.partition(":")
     return f"{REPOSITORY}/{name}:{release or 'latest'}"
 

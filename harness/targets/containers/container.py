@@ -26,7 +26,7 @@ ALIVE = ("running", "paused")
 
 
 class PortTaken(StartAgain):
-    """Somebody else holds the port that was to be published: another one may be free."""
+    """Another process holds the port that was to be published: another port may be free."""
 
 
 class BrokerContainer:
@@ -66,13 +66,13 @@ class BrokerContainer:
 
     def _state(self) -> dict[str, Any]:
         """The daemon's account of it. Raises TargetError: none."""
-        with asked("tell the state of a container"):
+        with asked("read the state of a container"):
             self._container.reload()
         state: dict[str, Any] = self._container.attrs["State"]
         return state
 
     def is_alive(self) -> bool:
-        """Whether it runs or is paused; False too when the daemon does not tell."""
+        """True if it runs or is paused; False too if the daemon does not return its state."""
         try:
             return self._state()["Status"] in ALIVE
         except TargetError:
@@ -89,8 +89,8 @@ class BrokerContainer:
         return int(self._state()["ExitCode"])
 
     def log_text(self) -> str:
-        """What it printed lately, from all its starts (the end, at most 64 KiB)."""
-        with asked("tell the log of a container"):
+        """Return the recent output of all its starts (the end, at most 64 KiB)."""
+        with asked("read the log of a container"):
             text: bytes = self._container.logs(tail=LOG_LINES)
         return text[-LOG_LIMIT_BYTES:].decode(errors="replace")
 

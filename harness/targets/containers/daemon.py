@@ -1,4 +1,4 @@
-"""The door to the Docker daemon: the only place that imports the SDK, and what fails, in words."""
+"""Access to the Docker daemon: the only module that imports the SDK, and its errors in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 def daemon_address() -> str:
-    """Where the daemon is said to listen."""
+    """Return the address of the daemon: DOCKER_HOST, or the default."""
     return os.environ.get(DAEMON_SETTING) or DEFAULT_DAEMON
 
 
@@ -52,7 +52,10 @@ def connect() -> DockerClient:
 
 
 def _knock(path: str) -> None:
-    """The SDK leaves a socket open when nobody is there; we do not."""
+    """Connect once without the SDK, which leaves a socket open if no daemon listens.
+
+    Raises TargetError: the daemon is unreachable.
+    """
     with socket.socket(socket.AF_UNIX) as knocking:
         try:
             knocking.connect(path)
@@ -85,7 +88,7 @@ def asked(what: str = "") -> Iterator[None]:
 
 
 def said(problem: Exception) -> str:
-    """What the daemon says of a refusal, in one line."""
+    """Return the daemon's explanation of a refusal, in one line."""
     text = str(getattr(problem, "explanation", None) or problem)
     return " ".join(text.split())
 

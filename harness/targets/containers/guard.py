@@ -2,12 +2,12 @@
 
 ``python -m harness.targets.containers.guard RUN LOG``
 
-The daemon keeps a container running whoever asked for it, so the warden that guards processes is
-of no use here. The guard says ``ready`` on standard output, then reads standard input, of which
-its parent holds the other end:
+The daemon keeps a container running after the process that started it has ended, so the warden that
+guards processes is of no use here. The guard writes ``ready`` to standard output, then reads
+standard input; its parent holds the other end:
 
-- each line ``follow`` comes after a start of the run's container: what it prints is appended to
-  LOG, and nothing twice;
+- a line ``follow`` follows each start of the run's container: the guard appends the container's
+  output to LOG, and nothing twice;
 - at the end of file, at another parent id (a forked sibling may hold the pipe) and at SIGTERM or
   SIGHUP every container with the label of RUN is removed, and the guard ends with status 0.
 """
@@ -67,7 +67,10 @@ class LogFollower:
             sys.stderr.write(f"guard: the log ends here: {problem}\n")
 
     def _copy(self, container: Container) -> None:
-        """The daemon tells all from the first start on; skip what is in the file already."""
+        """Append new output of the container to the file.
+
+        The daemon returns the output from the first start on; skip the part that is in the file.
+        """
         passed_bytes = 0
         with self._path.open("ab") as log:
             for chunk in container.logs(stream=True, follow=True):

@@ -39,7 +39,7 @@ class Guard:
         return self._process.pid
 
     def follow(self) -> None:
-        """Tell it that the container has been started (again). Raises TargetStartError."""
+        """Notify the guard that the container was started (again). Raises TargetStartError."""
         self._await_ready()
         assert self._process.stdin is not None
         try:

@@ -1,8 +1,8 @@
-"""What we tell a container, and what an image may tell us.
+"""The contract of a container and an image: environment variables and labels.
 
-A container learns by environment variables where to listen and what to advertise; an image for
-which these mean nothing gets them under its own names by ``env.NAME=...{port}...``. An image may
-say by labels what it is and what it lets a test do.
+Environment variables contain the addresses where a container listens and those that it advertises.
+For an image that does not read them, ``env.NAME=...{port}...`` passes them under its own names. The
+labels of an image may describe it and list the actions that it allows a test.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ PREFIX = "KAFKA_CONFORMANCE_"
 PLACEHOLDERS = {
     "listen_host": "the address to listen at inside the container",
     "listen_port": "the port to listen at inside the container",
-    "host": "the host that clients are to be told",
-    "port": "the port that clients are to be told",
+    "host": "the host that the broker advertises",
+    "port": "the port that the broker advertises",
     "controller_port": "another port, for a controller's listener",
     "cluster_id": "22 characters of URL-safe base64, new at each start",
     "settings": "broker settings, a line NAME=VALUE each",
@@ -44,7 +44,7 @@ WITHOUT_LABEL = frozenset({CREATE_TOPICS, RESTART_NODE})
 
 @dataclass(frozen=True)
 class Place:
-    """Where a broker listens inside its container, and where clients reach it."""
+    """The addresses of a broker: inside its container, and for clients."""
 
     listen_host: str
     listen_port: int
@@ -53,8 +53,8 @@ class Place:
     controller_port: int
 
     def values(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """What each of :data:`PLACEHOLDERS` stands for. Raises TargetError: a setting of several
-        lines or with a backslash, which the variable has no form for."""
+        """Return the value of each of :data:`PLACEHOLDERS`. Raises TargetError: a setting has
+        several lines or a backslash, which the variable has no form for."""
         for name, value in settings.items():
             if "\n" in name + value or "\\" in name + value:
                 raise TargetError(
@@ -85,7 +85,10 @@ def variables(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def image_capabilities(labels: Mapping[str, str], image: str) -> frozenset[str]:
-    """Which of :data:`OF_THE_IMAGE` the labels grant. Raises TargetError: a name that is none."""
+    """Return the part of :data:`OF_THE_IMAGE` that the labels grant.
+
+    Raises TargetError: a label names another capability.
+    """
     text = labels.get(CAPABILITIES_LABEL)
     if text is None:
         return WITHOUT_LABEL

@@ -1,4 +1,4 @@
-"""What follows ``docker:``, read strictly."""
+"""The text after ``docker:``, parsed strictly."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ OPTIONS = {
     "env.NAME": "an environment variable; {port} and other placeholders are filled in",
     "env_file": "a file of lines NAME=VALUE, for values with commas",
     "command": "the words that the container is started with, instead of the image's",
-    "implementation": "whose broker it is, where the image has no label that tells",
-    "release": "its version, where the image has no label that tells",
+    "implementation": "the name of the implementation, for an image without a label for it",
+    "release": "the version, for an image without a label for it",
 }
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
 class ContainerOptions:
-    """How a container is to be run; ``spec`` is the text that said so.
+    """The options of a container; ``spec`` is the text that contains them.
 
     ``port``: where the broker listens inside the container, None for a free one. Texts of
     ``environment`` and ``command`` (empty: the image's own) still hold their placeholders.

@@ -1,7 +1,7 @@
-"""Whose a container is, written on it as labels, and the removal of those that nobody owns.
+"""The owner of a container, named by its labels, and the removal of those without an owner.
 
-A container belongs to a process of one machine (and of one pid namespace: a daemon may be shared
-by several). When that process is gone, so is the container's purpose.
+A container belongs to a process of one machine (and of one pid namespace: several may share a
+daemon). When that process has ended, the container has no purpose.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def owner_labels(run: str) -> dict[str, str]:
 
 
 def is_orphan(labels: Mapping[str, str]) -> bool:
-    """Whether the owner that these labels name is gone for sure."""
+    """True if the owner that these labels name has certainly ended."""
     if labels.get(OWNER_PLACE) != owner_place():
         return False
     try:
@@ -73,7 +73,7 @@ def remove_run(client: DockerClient, run: str) -> None:
 
 
 def remove_orphans(client: DockerClient) -> None:
-    """Remove the containers of ours whose owner is gone. Raises what the SDK raises."""
+    """Remove our containers if their owner has ended. Raises the errors of the SDK."""
     filters: _Filters = {"label": RUN}
     for container in client.containers.list(all=True, filters=filters, ignore_removed=True):
         if is_orphan(container.labels):
@@ -87,6 +87,6 @@ def remove(container: Container) -> None:
     try:
         container.remove(force=True, v=True)
     except APIError as problem:
-        # 404: gone; 409: somebody else is removing it at this moment.
+        # 404: gone; 409: another process is removing it at this moment.
         if problem.status_code not in (404, 409):
             raise

@@ -96,8 +96,8 @@ class DockerTarget(Target):
 
     @property
     def pid_at_daemon(self) -> int | None:
-        """Process id of the broker as the daemon sees it, whose namespace may be another one;
-        None when it does not run."""
+        """Process id of the broker in the daemon's pid namespace, which may differ from ours; None
+        if it does not run."""
         return self._container.pid if self._container else None
 
     # -- start and stop ------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class DockerTarget(Target):
             if not self.is_alive():
                 raise
             raise TargetStartError(f"{problem}; {self._log_ends()}") from problem
-        self._check_running()  # else somebody else answered on a port that we wanted
+        self._check_running()  # else another process answered on the port that we chose
 
     def _check_running(self) -> None:
         """For the time of waiting: raises at once when the container has ended."""

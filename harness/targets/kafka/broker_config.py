@@ -58,7 +58,7 @@ INTERNAL, CLIENT, CONTROLLER = "INTERNAL", "CLIENT", "CONTROLLER"
 
 @dataclass(frozen=True)
 class Quorum:
-    """Who coordinates the brokers: the controllers, by their ids, or a ZooKeeper."""
+    """The coordinators of the brokers: the controllers, by their ids, or a ZooKeeper."""
 
     voters: Mapping[int, Address] = field(default_factory=dict)
     zookeeper: Address | None = None
@@ -68,13 +68,13 @@ class Quorum:
 class NodeConfig:
     """One node, for :func:`server_properties`.
 
-    ``client``: where clients reach it, None for a node that is no broker. ``internal``: a
-    listener for the other brokers, where the release has named ones; None: they take ``client``.
-    ``brokers``: how many the cluster has. ``settings`` by Kafka's names win over everything.
+    ``client``: the address for clients, None for a node that is no broker. ``internal``: a listener
+    for the other brokers, where the release has named listeners; None: they use ``client``.
+    ``brokers``: the number of brokers. ``settings`` by Kafka's names override everything.
 
-    ``client``, ``internal`` and the quorum's addresses are what others are told; ``listens`` says
-    where the node listens instead, for those that lead to a proxy. ``hosts``: all names that its
-    process can resolve, with their addresses; empty: those of the machine.
+    ``client``, ``internal`` and the quorum's addresses are those that others receive; ``listens``
+    contains the address where the node listens instead, if one of them leads to a proxy. ``hosts``:
+    all names that its process can resolve, with their addresses; empty: those of the machine.
     """
 
     release: str
@@ -91,12 +91,12 @@ class NodeConfig:
     hosts: Mapping[str, str] = field(default_factory=dict)
 
     def listening(self, told: Address) -> Address:
-        """Where it listens for those who are told this address."""
+        """Return the address where it listens for those that receive this address."""
         return self.listens.get(told, told)
 
     @property
     def is_controller(self) -> bool:
-        """Whether this node is a controller (KRaft)."""
+        """True if this node is a controller (KRaft)."""
         return self.node_id in self.quorum.voters
 
     @property
@@ -141,7 +141,7 @@ def server_properties(node: NodeConfig) -> str:
 
 
 def _replication(brokers: int) -> dict[str, str]:
-    """What Kafka makes by itself is kept ``REPLICATION`` times, as far as there are brokers."""
+    """Replicate topics ``REPLICATION`` times, or once for each broker if there are fewer."""
     replicas = str(min(REPLICATION, brokers))
     in_sync = str(MIN_IN_SYNC if brokers >= REPLICATION else 1)
     settings = {
@@ -186,7 +186,7 @@ def _client(node: NodeConfig) -> Address:
 
 
 def _port(node: NodeConfig) -> dict[str, str]:
-    """What it binds is what it advertises: a name can lead to another address in its process."""
+    """Bind the advertised address: in its process the name can lead to another address."""
     address = _client(node)
     return {"host.name": address.host, "port": str(address.port)}
 

@@ -28,14 +28,14 @@ START_TIMEOUT_MS = 180_000  # a start that cannot succeed ends sooner: its proce
 
 @dataclass(frozen=True)
 class Programs:
-    """What the processes run: Kafka, and ZooKeeper where it is needed."""
+    """The programs of the processes: Kafka, and ZooKeeper where it is needed."""
 
     kafka: Jvm
     zookeeper: Jvm | None
 
 
 class KafkaCluster:
-    """Made for one start; :meth:`end` clears away whatever there is of it."""
+    """The processes of one start; :meth:`end` clears away whatever there is of it."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class KafkaCluster:
 
     @property
     def name(self) -> str:
-        """What its logs are called."""
+        """The name of its logs."""
         return f"kafka-{self.plan.release}"
 
     def servers(self) -> list[JavaServer]:
@@ -75,7 +75,7 @@ class KafkaCluster:
         return {**self.controllers, **self.brokers}
 
     def dead(self) -> Iterator[JavaServer]:
-        """Those that ended and not by our doing."""
+        """The servers that ended and not by our doing."""
         return (each for each in self.servers() if each.expected_to_run and not each.is_alive())
 
     # -- start and end -------------------------------------------------------------------------
@@ -115,12 +115,12 @@ class KafkaCluster:
 
     @property
     def addresses(self) -> dict[int, Address]:
-        """Where clients reach each broker, by id."""
+        """The addresses of the brokers for clients, by id."""
         return {node_id: node.address for node_id, node in self.brokers.items()}
 
     @property
     def peer_door(self) -> PeerDoor | None:
-        """How another broker joins them; None where it had to find the active controller."""
+        """The way for another broker to join; None where it had to find the active controller."""
         if self.zookeeper is not None:
             return ZooKeeperDoor(self.zookeeper.address)
         first = next(iter(self.brokers.values())).config
@@ -136,7 +136,7 @@ class KafkaCluster:
         )
 
     def end_for_archives(self) -> None:
-        """A normal end of those that then leave a class archive."""
+        """End the servers that then leave a class archive, in good order."""
         for server in reversed(self.servers()):
             server.end_for_archive()
 
@@ -177,9 +177,9 @@ class KafkaCluster:
         node.answered()
 
     def _await_controllers(self) -> None:
-        """All that run answer; whether one is active yet is seen by those who ask it.
+        """Wait until all running controllers answer; one of them need not be active yet.
 
-        One that begins answers only when a majority is there: with fewer, nothing is awaited.
+        A starting controller answers only when a majority runs: with fewer there is no wait.
         """
         running = [node for node in self.controllers.values() if node.is_alive()]
         if 2 * len(running) <= len(self.controllers):

@@ -1,4 +1,4 @@
-"""What differs between releases of Kafka in how a broker is configured and started, as tables.
+"""Differences between releases of Kafka in the configuration and start of a broker, as tables.
 
 The source is ``kafka.server.KafkaConfig`` of each release, tried with every pinned one.
 """
@@ -12,14 +12,14 @@ from harness.targets.kafka.release import release_key
 
 
 class Mode(Enum):
-    """What coordinates the brokers."""
+    """The system that coordinates the brokers."""
 
     ZK = "zk"
     KRAFT = "kraft"
 
 
 class Listeners(Enum):
-    """How a broker is told where to listen."""
+    """The settings that contain a broker's listeners."""
 
     PORT = "port and host.name, which is also what is advertised"
     ADVERTISED_PORT = "port, host.name, advertised.port, advertised.host.name"
@@ -28,7 +28,7 @@ class Listeners(Enum):
 
 
 class Fact(Enum):
-    """What a release may know already; the value says it in words."""
+    """A property that a release may have; the value describes it."""
 
     BROKERS_SHOWN = "Metadata shows the live brokers before there is a topic"
     API_VERSIONS = "answers ApiVersions"
@@ -38,7 +38,7 @@ class Fact(Enum):
     TOPIC_DELETION = "topics can be deleted without a setting"
     SNAPPY_IN_MODULES = "its snappy loads on a Java with modules"
     LOG4J2 = "logs with Log4j 2"
-    FORMAT = "KRaft, whose folders are formatted first"
+    FORMAT = "KRaft; folders are formatted first"
     KRAFT_DIRECTORIES = "KRaft with several log directories (KIP-858)"
     KRAFT_DEFAULT = "KRaft is declared fit for production (KIP-833)"
     CONTROLLER_ADVERTISES = "a controller may, and then must, advertise its address (KIP-853)"
@@ -77,7 +77,7 @@ def _is_at_least(release: str, since: str) -> bool:
 
 
 def listeners_of(release: str) -> Listeners:
-    """How brokers of a release are told where to listen. Raises TargetError before 0.8."""
+    """Return the listener settings of a release. Raises TargetError before 0.8."""
     for since, listeners in _LISTENERS:
         if _is_at_least(release, since):
             return listeners
@@ -85,17 +85,17 @@ def listeners_of(release: str) -> Listeners:
 
 
 def knows(release: str, fact: Fact) -> bool:
-    """Whether a release has it."""
+    """True if a release has the property."""
     return _is_at_least(release, _SINCE[fact])
 
 
 def reads_metadata_log(release: str, mode: Mode) -> bool:
-    """Whether a node can learn from the metadata log, which is KRaft's, what others wrote."""
+    """True if a node can read from KRaft's metadata log what others wrote; True with ZooKeeper."""
     return mode is Mode.ZK or release not in METADATA_UNREADABLE
 
 
 def modes_of(release: str) -> list[Mode]:
-    """The modes that a release has; the first is the one that is taken unless told otherwise."""
+    """Return the modes that a release has, the default first."""
     modes = []
     if not _is_at_least(release, FIRST_WITHOUT_ZK):
         modes.append(Mode.ZK)

@@ -71,7 +71,7 @@ def format_node(config: NodeConfig, cluster_id: str, jvm: Jvm, log_path: Path) -
 
 
 def archive_path(config: NodeConfig) -> Path:
-    """Where the files of such a node are kept."""
+    """The path at which the files of such a node are kept."""
     asked = server_properties(_impersonal(config, Path("/")))
     key = hashlib.sha256(asked.encode()).hexdigest()[:16]
     return cache_dir() / "formatted" / f"kafka-{config.release}-{key}.zip"
@@ -105,7 +105,7 @@ def _impersonal(config: NodeConfig, root: Path) -> NodeConfig:
 
 
 def _files(config: NodeConfig, jvm: Jvm, log_path: Path) -> Files:
-    """Those of the cache; one process at a time makes them, the others wait for it."""
+    """Return the files of the cache; one process at a time makes them, the others wait for it."""
     path = archive_path(config)
     files = _kept(path)
     if not files:
@@ -136,7 +136,7 @@ def _keep(path: Path, files: Files) -> Files:
 
 
 def _formatted(config: NodeConfig, jvm: Jvm, log_path: Path) -> Files:
-    """What the tool writes for such a node. Raises TargetStartError when it refuses."""
+    """Return the files that the tool writes for a node. Raises TargetStartError: it refuses."""
     scratch = ScratchFolder()
     try:
         root = scratch.path / "formatted"

@@ -1,4 +1,4 @@
-"""How Java programs from pinned jars are run: runtime, classpath, flags, class archive."""
+"""Java programs from pinned jars: runtime, classpath, flags, class archive."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TUNING = {
         "-XX:MaxInlineLevel=15",
     ),
 }
-"""How Java is tuned: to start at once and be small, or as bin/kafka-run-class.sh of 4.4.0 does."""
+"""Java's flags: for a quick start and little memory, or those of bin/kafka-run-class.sh (4.4.0)."""
 _HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
 
 

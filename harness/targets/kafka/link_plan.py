@@ -1,10 +1,9 @@
-"""A cluster in which every connection goes through a proxy of its own: who listens where.
+"""The addresses of a cluster in which every connection goes through a proxy of its own.
 
 Each process has a name resolution of its own, so one advertised name leads each broker to proxies
-of its own: in the process of broker A ``b`` is 127.1.A.1, where a proxy for every broker listens,
-``ctl`` is 127.1.A.2 with the one to the controller, ``zk`` 127.1.A.3 with the one to ZooKeeper.
-They have the ports of those to whom they lead. All of 127.0.0.0/8 must be the machine's own, as
-it is on Linux.
+of its own. In the process of broker A, ``b`` is 127.1.A.1, where a proxy for every broker listens,
+``ctl`` is 127.1.A.2 with the one to the controller, ``zk`` 127.1.A.3 with the one to ZooKeeper. A
+proxy has the port of its upstream. All of 127.0.0.0/8 must be the machine's own, as it is on Linux.
 """
 
 from __future__ import annotations
@@ -41,10 +40,11 @@ class PlannedLink:
 
 @dataclass(frozen=True)
 class BrokerDoors:
-    """Where one broker is reached, and where it listens.
+    """The addresses that lead to one broker, and those where it listens.
 
-    ``client``: what clients are told; ``internal``: what brokers are told, None where that is the
-    same. ``client_proxy`` is where the former leads outside of the brokers' processes.
+    ``client``: the address that clients receive; ``internal``: the one that brokers receive, None
+    if it is the same. ``client_proxy``: the address behind ``client`` outside of the brokers'
+    processes.
     """
 
     node_id: int
@@ -63,7 +63,7 @@ class BrokerDoors:
 
     @property
     def is_at(self) -> dict[Address, Address]:
-        """Where it listens, by what is told."""
+        """The addresses where it listens, by advertised address."""
         listens = {self.client: self.client_listen}
         if self.internal is not None and self.internal_listen is not None:
             listens[self.internal] = self.internal_listen
@@ -77,13 +77,13 @@ def _named(node_id: int, at: Sequence[Address]) -> BrokerDoors:
 
 
 def _one_address(node_id: int, at: Sequence[Address]) -> BrokerDoors:
-    """Clients and brokers are told the same: a name that leads each to proxies of its own."""
+    """Advertise one name to clients and brokers: it leads each to proxies of its own."""
     told, listen = at
     return BrokerDoors(node_id, Address(LOCALHOST, told.port), told, listen)
 
 
 def _bound_by_name(node_id: int, at: Sequence[Address]) -> BrokerDoors:
-    """What is told is bound too, by the resolution of the broker: no other has that address."""
+    """Bind the advertised name too: the broker resolves it to an address of its own."""
     (told,) = at
     listen = Address(_own(node_id, BROKER_NAME), told.port)
     return BrokerDoors(node_id, Address(LOCALHOST, told.port), told, listen)
@@ -95,11 +95,11 @@ _DOORS: dict[Listeners, tuple[int, Callable[[int, Sequence[Address]], BrokerDoor
     Listeners.ADVERTISED_PORT: (2, _one_address),
     Listeners.PORT: (1, _bound_by_name),
 }
-"""By how a broker is told where to listen: its ports, and what is made of them."""
+"""By the listener settings of a release: the number of ports, and the function that uses them."""
 
 
 def _own(node_id: int, name: str) -> str:
-    """Where ``name`` leads in the process of a broker."""
+    """The address to which ``name`` leads in the process of a broker."""
     place = (BROKER_NAME, CONTROLLER_NAME, ZOOKEEPER_NAME).index(name)
     return f"127.1.{node_id}.{place + 1}"
 
@@ -126,7 +126,7 @@ class LinkedPlan(ClusterPlan):
         return self.mode is Mode.KRAFT
 
     def nodes(self, folder: Path, addresses: Sequence[Address]) -> NodePlan:
-        """As the parent's; the addresses in it that others are told lead to proxies."""
+        """Return the parent's plan, with advertised addresses that lead to proxies."""
         at = addresses[-1]
         separate = self._has_controller
         if separate:
@@ -145,7 +145,7 @@ class LinkedPlan(ClusterPlan):
         return NodePlan(brokers, controllers, None if separate else at)
 
     def _controller(self, folder: Path, told: Quorum, at: Address) -> NodeConfig:
-        """It opens connections to nobody but itself."""
+        """Return the controller; it opens connections to itself alone."""
         hosts = {CONTROLLER_NAME: at.host, LOCALHOST: HOST, socket.gethostname(): HOST}
         node = self._node(folder, CONTROLLER_ID, told)
         return replace(node, listens={told.voters[CONTROLLER_ID]: at}, hosts=hosts)

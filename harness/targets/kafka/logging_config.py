@@ -1,4 +1,4 @@
-"""What makes a release print everything from INFO up to stdout, which is the log file."""
+"""Configuration that logs everything from INFO up to stdout, which is the log file."""
 
 from __future__ import annotations
 

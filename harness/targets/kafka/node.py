@@ -18,13 +18,13 @@ from harness.targets.target import Address
 
 MAIN = "kafka.Kafka"
 OPEN_CLASS_LOADER = "--add-opens=java.base/java.lang=ALL-UNNAMED"
-"""What snappy-java up to 1.0.5 needs on a Java with modules to load its native part."""
+"""Needed by snappy-java up to 1.0.5, on a Java with modules, to load its native part."""
 
 
 class KafkaNode(JavaServer):
     """A node with its files in ``folder``: server.properties and the log directory.
 
-    ``cluster_id``: for KRaft, whose log directory is formatted before the first start.
+    ``cluster_id``: for KRaft, which needs a formatted log directory before the first start.
     """
 
     def __init__(
@@ -46,23 +46,23 @@ class KafkaNode(JavaServer):
         return self.config.node_id
 
     def upgrade(self, release: str, jvm: Jvm) -> None:
-        """What its next start is of."""
+        """Set the release and the JVM of the next start."""
         self.config, self._jvm = replace(self.config, release=release), jvm
 
     @property
     def address(self) -> Address:
-        """Where clients reach this broker."""
+        """The address of this broker for clients."""
         if self.config.client is None:
             raise TargetError(f"{self.called} is no broker")
         return self.config.client
 
     @property
     def listens_at(self) -> Address:
-        """Where it listens for clients itself: ``address``, unless that is a proxy's."""
+        """The address where it listens itself: ``address``, unless that is a proxy's."""
         return self.config.listening(self.address)
 
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
-        """The node, whose log directories are formatted by now where that is needed."""
+        """Return the command of the node; its log directories are formatted now if needed."""
         if self._cluster_id is not None:
             format_node(self.config, self._cluster_id, self._jvm, self.log_path)
         properties = self.folder / "server.properties"

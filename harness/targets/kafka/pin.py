@@ -2,11 +2,11 @@
 
 Needs Maven, which resolves each release once; its rows then replace those in
 ``data/kafka_artifacts.tsv``, all other rows stay. With ``--check`` nothing is written: the exit
-code is 1 when a release would be pinned otherwise than it is.
+code is 1 if the pins of a release would change.
 
-Rows stand by release, those of one release in the order of the classpath. What a pom cannot tell
-is in the tables below: the Scala line, dependencies that were never published or cannot be had,
-and jars that a release needs on a new Java or to print its log.
+Rows are sorted by release, those of one release in the order of the classpath. The tables below
+contain what a pom does not: the Scala line, dependencies that were never published or cannot be
+had, and jars that a release needs on a new Java or to print its log.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _for(release: str, table: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def scala_line(release: str) -> str:
-    """The Scala line whose build of a release is pinned. Raises TargetError before 0.8."""
+    """Return the Scala line of the build to pin for a release. Raises TargetError before 0.8."""
     for since, line in SCALA_LINES:
         if release_key(release) >= release_key(since):
             return line
@@ -93,7 +93,7 @@ def scala_line(release: str) -> str:
 
 
 def pom_of(release: str) -> str:
-    """The pom whose runtime classpath is what starts a release."""
+    """Return a pom; a release is started with its runtime classpath."""
     broker = f"{GROUP}:kafka_{scala_line(release)}:{release}"
     extra = _for(release, EXTRA)
     dependencies = [_dependency(broker, _for(release, EXCLUDED))]

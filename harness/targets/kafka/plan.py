@@ -1,4 +1,4 @@
-"""Which nodes a Kafka of ours has, and where each of them listens."""
+"""The nodes of a Kafka cluster of ours, and their addresses."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class NodePlan:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """What is asked for: brokers 1 to ``brokers`` of a release in a mode.
+    """The requested cluster: brokers 1 to ``brokers`` of a release in a mode.
 
-    A single KRaft node is broker and controller. Several have ``controllers`` of their own with
-    the ids 100, 101, ... (a broker that is killed then takes no controller with it), a rack each
-    (r1, r2, ...) from 0.10.0 on, and from 0.10.2 on a listener for clients and one for brokers.
+    A single KRaft node is broker and controller. Several have ``controllers`` of their own with the
+    ids 100, 101, ... (a broker that is killed then takes no controller with it), a rack each (r1,
+    r2, ...) from 0.10.0 on, and from 0.10.2 on a listener for clients and one for brokers.
     """
 
     release: str
@@ -77,7 +77,7 @@ class ClusterPlan:
 
     @property
     def _has_controller(self) -> bool:
-        """Whether there is a node that is a controller and no broker."""
+        """True if there is a node that is a controller and no broker."""
         return self.mode is Mode.KRAFT and self.brokers > 1
 
     @property
@@ -86,7 +86,7 @@ class ClusterPlan:
 
     @property
     def ports(self) -> int:
-        """How many ports :meth:`nodes` takes: client listeners, quorum, internal listeners."""
+        """Number of ports of :meth:`nodes`: client listeners, quorum, internal listeners."""
         return self.brokers + self.controllers + (self.brokers if self._has_internal else 0)
 
     def nodes(self, folder: Path, addresses: Sequence[Address]) -> NodePlan:

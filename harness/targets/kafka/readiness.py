@@ -1,4 +1,4 @@
-"""When a node of ours is ready: it answers, it is ours, and it sees all brokers alive."""
+"""The readiness of a node of ours: it answers, it is ours, and it sees all brokers alive."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def questions_for(
     zookeeper: ZooKeeper | None,
     cluster_id: str | None,
 ) -> list[Question]:
-    """What to ask a broker in turn until it is ready.
+    """Return the questions for a broker, to be asked in turn until it is ready.
 
-    That it is ours is told by our ZooKeeper, with which it registers after its bind, or by the
-    cluster id. ``brokers``: those that Metadata must show, by their ids; up to 0.8 it shows none
-    before there is a topic, there ZooKeeper is asked for all of them.
+    Our ZooKeeper, with which the broker registers after its bind, or the cluster id proves that the
+    broker is ours. ``brokers``: those that Metadata must contain, by their ids. Up to 0.8 it
+    contains none before there is a topic; there ZooKeeper is asked for all of them.
     """
     address, release = node.listens_at, node.config.release
     has_versions = knows(release, Fact.API_VERSIONS)

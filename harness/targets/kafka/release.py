@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"\d+(\.\d+){1,3}")
 
 
 def release_key(release: str) -> ReleaseKey:
-    """What releases are ordered by: ``0.10.2.2`` is (0, 10, 2, 2). Raises TargetError."""
+    """Return the sort key of a release: ``0.10.2.2`` is (0, 10, 2, 2). Raises TargetError."""
     if not _NUMBER.fullmatch(release):
         raise TargetError(f"{release!r} is no release of Kafka: two to four numbers with dots")
     return tuple(int(part) for part in release.split("."))
@@ -26,7 +26,7 @@ def line_of(release: str) -> str:
 
 
 def latest_release() -> str:
-    """The newest release whose artifacts are pinned."""
+    """The newest release with pinned artifacts."""
     return pinned_releases()[-1]
 
 

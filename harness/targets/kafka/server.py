@@ -28,7 +28,7 @@ LOOK_INTERVAL_S = 1.0
 
 
 class PortTaken(StartAgain):
-    """Somebody else took a chosen port between the choice and the bind."""
+    """Another process took a chosen port between the choice and the bind."""
 
 
 class ArchiveUnfit(StartAgain):
@@ -61,7 +61,7 @@ class JavaServer(ABC):
 
     @abstractmethod
     def _command(self, archive_flags: Sequence[str]) -> list[str]:
-        """What to execute; ``archive_flags`` are for the JVM that stays."""
+        """Return the command; ``archive_flags`` are for the JVM that stays."""
 
     @property
     def pid(self) -> int | None:
@@ -69,14 +69,15 @@ class JavaServer(ABC):
         return self._child.pid if self._child else None
 
     def is_alive(self) -> bool:
-        """Whether the process runs; a paused one does."""
+        """True if the process runs; a paused process does."""
         return self._child is not None and self._child.is_alive()
 
     def launch(self, *, archive_in: Path | None = None) -> None:
-        """Start the process; whether it answers is found out by others, who call ``answered``.
+        """Start the process without waiting for an answer: the caller waits and calls ``answered``.
 
-        ``archive_in``: a folder that goes with us. There it leaves a class archive at an end in
-        good order, unless there is one already. Raises TargetStartError: it cannot be executed.
+        ``archive_in``: a folder that is removed with us. The process leaves a class archive there
+        at an orderly end, unless there is one already. Raises TargetStartError: it cannot be
+        executed.
         """
         archive = self._jvm.archive
         flags, self._leaves_archive = archive.read_flags(), None
@@ -93,16 +94,16 @@ class JavaServer(ABC):
         self.expected_to_run = True
 
     def answered(self) -> None:
-        """It has started for good: from now on an end in good order is worth waiting for."""
+        """Note that it has started: from now on an end in good order is worth waiting for."""
         self._answered = True
 
     @property
     def has_answered(self) -> bool:
-        """Whether :meth:`answered` was said of its present start."""
+        """True if :meth:`answered` was called since its present start."""
         return self._answered
 
     def check_start(self) -> None:
-        """Raises at once when waiting has become senseless.
+        """Raise at once when waiting has become senseless.
 
         PortTaken, ArchiveUnfit and Stuck for what failed by chance, else TargetStartError.
         """
@@ -122,7 +123,7 @@ class JavaServer(ABC):
         raise TargetStartError(self.ended("ended before it answered"))
 
     def _starting_log(self) -> str:
-        """What it has printed, looked at once a second while it has not answered; else nothing."""
+        """Return its output, at most once a second until it has answered; else nothing."""
         now = time.monotonic()
         if self._child is None or self._answered or now < self._look_at:
             return ""
@@ -130,7 +131,7 @@ class JavaServer(ABC):
         return self._child.log_text()
 
     def _has_given_up(self, log: str) -> bool:
-        """Whether its start failed and only its end is left, in which old releases can hang."""
+        """True if its start failed; a process that then hangs, as in old releases, is killed."""
         if self._child is None or not any(words in log for words in GIVEN_UP):
             return False
         if self._child.wait(GIVEN_UP_LIMIT_MS) is None:

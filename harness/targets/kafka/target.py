@@ -165,7 +165,7 @@ class KafkaTarget(Target):
         return self._node(self.nodes[0]).pid if self.nodes else None
 
     def is_alive(self) -> bool:
-        """Whether a broker runs, and nothing has ended but what we ended."""
+        """True if a broker runs, and only processes that we ended have ended."""
         if self._cluster is None or any(self._cluster.dead()):
             return False
         return any(broker.is_alive() for broker in self._cluster.brokers.values())
@@ -216,7 +216,7 @@ class KafkaTarget(Target):
         self.peer_door = cluster.peer_door
 
     def _before_start(self, addresses: Sequence[Address]) -> None:
-        """What must be there before the first process; these are the addresses of the plan."""
+        """Prepare for the first process; ``addresses`` are those of the plan."""
 
     def stop(self) -> None:
         try:
@@ -226,7 +226,7 @@ class KafkaTarget(Target):
             self._end()
 
     def _end(self) -> None:
-        """Kill and clear away; whatever was left undone at a failed start too."""
+        """Kill and clear away, also after a failed start."""
         if self._cluster is not None:
             self._cluster.end()
             self._cluster = None

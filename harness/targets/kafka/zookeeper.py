@@ -75,9 +75,9 @@ class ZooKeeper(JavaServer):
         return f"dataDir={self._data}" in self._word("conf") and "imok" in self._word("ruok")
 
     def await_gone(self, broker_id: int) -> None:
-        """Wait for the end of the session of a broker that was killed.
+        """Wait for the end of the session of a killed broker.
 
-        Kafka refuses to start a broker whose id is still registered. Raises TargetStartError.
+        Kafka refuses to start a broker while its id is registered. Raises TargetStartError.
         """
         path = f"/brokers/ids/{broker_id}"
         await_condition(

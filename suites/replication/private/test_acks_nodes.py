@@ -20,10 +20,10 @@ TOO_FEW = {ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_AP
 
 
 def _replicated(cluster: Cluster, min_in_sync: int) -> Topic:
-    """On four brokers, the last of them the leader; then the first is its successor.
+    """Create a topic on four brokers; the last of them leads, and the first is its successor.
 
-    Where too few are in sync no leader should change: one that takes over then tells no end of its
-    log (KAFKA-15583).
+    While too few replicas are in sync no leader should change: a new one returns no end of its log
+    (KAFKA-15583).
     """
     one, two, three, four = cluster.nodes[:4]
     settings = {"min.insync.replicas": str(min_in_sync)}
@@ -31,7 +31,7 @@ def _replicated(cluster: Cluster, min_in_sync: int) -> Topic:
 
 
 def _lose(cluster: Cluster, topic: Topic, node: int) -> None:
-    """Kill it; until it is out of sync and somebody leads."""
+    """Kill the broker; wait until it is out of the ISR and the partition has a leader."""
     cluster.kill(node)
     cluster.await_isr(topic, cluster.up)
     cluster.leader(topic)

@@ -16,7 +16,7 @@ from suites.replication.told import told_by
 @judges("BROK-005")
 @private_cluster()
 def test_a_broker_is_listed_while_it_lives(cluster: Cluster) -> None:
-    """Killed, it is listed by nobody; started again, by all, with its address; it serves."""
+    """After a kill no broker lists it; after a restart all list its address, and it serves."""
     one, two, three = cluster.nodes[:3]
     topic = cluster.create_topic([[one, two]])
     versions = served(cluster.front, "Metadata")

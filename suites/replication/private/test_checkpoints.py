@@ -1,4 +1,4 @@
-"""EPOCH, REPL: what a broker keeps in files of where epochs start and how far it had committed."""
+"""EPOCH, REPL: checkpoint files of a broker with the starts of epochs and the high watermark."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_high_watermark_in_the_file_follows(cluster: Cluster) -> None:
 
 
 def _noted_below(cluster: Cluster, node: int, topic: Topic) -> int | None:
-    """What the broker notes; it may never be above what is committed then."""
+    """Return the high watermark in the checkpoint, which is never above the committed one."""
     noted = high_watermark_noted(cluster, node, topic)
     committed = cluster.leader_door(topic).end_offset(topic)
     assert noted is None or noted <= committed, f"broker {node}: {noted}, committed {committed}"

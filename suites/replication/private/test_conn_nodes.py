@@ -16,7 +16,7 @@ FIRST_WITH_CREATION_ASKED_FOR = 4
 @judges("CONN-028")
 @private_cluster()
 def test_another_broker_answers_when_one_is_gone(cluster: Cluster) -> None:
-    """The connection ends, nobody can connect there; any other broker tells of the rest."""
+    """The connection ends, no client can connect; any other broker returns the metadata."""
     first = cluster.nodes[0]
     door = cluster.at(first)
     topic = cluster.create_topic([cluster.nodes[1:3]])

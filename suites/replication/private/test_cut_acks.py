@@ -44,7 +44,7 @@ def test_what_only_the_dead_leader_had_leaves_no_gap(cluster: Cluster) -> None:
 
 
 def _expect_in_order(cluster: Cluster, topic: Topic, node: int) -> None:
-    """What is left of what the leader alone had is the beginning of it, in its place."""
+    """The records left of those on the leader alone are a prefix of them, in their place."""
     kept = len(EARLIER) + len(LATER)
     data = cluster.last_seen(
         lambda: read_as("ACKS-016", cluster.at(node), topic),

@@ -95,7 +95,7 @@ def _expect_one_in_flight(at_work: RuledLink) -> None:
 
 
 def _expect_isr(cluster: Cluster, topic: Topic, witness: int, wanted: set[int], after: str) -> None:
-    """Of both partitions of the leader, in the end."""
+    """Both partitions of the leader reach this ISR."""
     for partition in (FIRST, SECOND):
         isr = cluster.last_seen(
             partial(committed_isr, cluster, topic, witness, partition),

@@ -1,4 +1,4 @@
-"""BROK: a leader that is cut off goes on as if it led, and nobody is deceived by it."""
+"""BROK: a leader that is cut off continues as if it led, and misleads no client."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _described(code: int | None) -> str:
 @judges("BROK-013")
 @linked_cluster()
 def test_a_leader_cut_from_its_controller_is_deposed(cluster: Cluster) -> None:
-    """It takes a record that nobody fetches, and so wants to shrink the ISR when it is back."""
+    """It accepts a record that no broker fetches, and so asks for a smaller ISR when it is back."""
     old, *others = plain_brokers(cluster)
     topic = cluster.create_topic([[old, *others]])
     cluster.links[old, coordinator_of(cluster)].cut()

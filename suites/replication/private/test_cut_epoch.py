@@ -1,4 +1,4 @@
-"""EPOCH: whatever was done to leaders and links, all replicas have one log in the end."""
+"""EPOCH: after all faults of leaders and links, all replicas have one log in the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_all_replicas_end_with_one_log(cluster: Cluster) -> None:
 
 
 def _freeze_the_leader(cluster: Cluster, topic: Topic) -> None:
-    """Until it is deposed; thawed, it does not know yet."""
+    """Pause the leader until it is deposed; after it is resumed it does not know so yet."""
     old = cluster.leader(topic)
     cluster.pause(old)
     await_deposed(cluster, topic, old)
@@ -48,7 +48,7 @@ def _freeze_the_leader(cluster: Cluster, topic: Topic) -> None:
 
 
 def _have_a_zombie(cluster: Cluster, topic: Topic) -> None:
-    """The leader is alone, has records that nobody else gets, and comes back."""
+    """Cut the leader off, write records that no other broker gets, and let it come back."""
     old = cluster.leader(topic)
     cut_off(cluster, old)
     for number in range(ZOMBIES):
@@ -60,7 +60,7 @@ def _have_a_zombie(cluster: Cluster, topic: Topic) -> None:
 
 
 def _cut_a_follower(cluster: Cluster, topic: Topic) -> None:
-    """Until it is out of sync."""
+    """Cut a follower off until it is out of sync, and let it come back."""
     leader = cluster.leader(topic)
     follower, third = cluster.others(leader)[:2]
     cluster.links[follower, leader].cut()

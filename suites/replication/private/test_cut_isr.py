@@ -20,8 +20,10 @@ from suites.replication.cutting import (
 from suites.replication.failover import await_in_sync
 
 WAIT_MS = 2 * LAG_MS
-"""So long a follower is behind when its leader has surely asked for a smaller ISR; less than the
-session of the leader, which cannot reach the controller."""
+"""The lag in ms after which a leader has certainly requested a smaller ISR.
+
+It is less than the session of the leader, which cannot reach the controller.
+"""
 
 
 @judges("ISR-013")

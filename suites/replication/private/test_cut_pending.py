@@ -1,4 +1,4 @@
-"""REPL: what a leader wants its ISR to be, and has not been told yet."""
+"""REPL: the ISR that a leader has proposed, before the controller commits it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from suites.protocol.expect import expect_error
 from suites.replication.cutting import LAG_MS, controller_of, linked_cluster, plain_brokers
 
 WAIT_MS = 2 * LAG_MS
-"""So long a follower is behind when its leader has surely asked for a smaller ISR; less than the
-session of the leader, which cannot reach the controller."""
+"""The lag in ms after which a leader has certainly requested a smaller ISR.
+
+It is less than the session of the leader, which cannot reach the controller.
+"""
 COMMITTED = 3
 
 
 @judges("REPL-016")
 @linked_cluster()
 def test_who_is_not_let_go_yet_holds_the_watermark(cluster: Cluster) -> None:
-    """The leader wants a smaller ISR and cannot say so; then it can.
+    """The leader needs a smaller ISR and cannot reach the controller; then it can.
 
-    That who is to join counts before it is in the ISR is REPL-015.
+    REPL-015 tests that a joining replica counts before it is in the ISR.
     """
     leader, follower, third = plain_brokers(cluster)
     topic = cluster.create_topic([[leader, follower, third]])
@@ -53,7 +55,10 @@ def test_who_is_not_let_go_yet_holds_the_watermark(cluster: Cluster) -> None:
 
 
 def _end_with_more(door: BrokerUnderTest, topic: Topic) -> int:
-    """What is committed; before 3.0 a smaller ISR moves nothing by itself (KAFKA-13091)."""
+    """Append one more record, and return the end of the committed log.
+
+    Before 3.0 a smaller ISR alone advances no high watermark (KAFKA-13091).
+    """
     _write_alone(door, topic)
     return door.end_offset(topic)
 

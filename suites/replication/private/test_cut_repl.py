@@ -32,7 +32,7 @@ FIRST_VALUE = 1_000
 
 @dataclass(slots=True)
 class Seen:
-    """``leaders``: by epoch, whom any broker named; ``acknowledged``: offset to broker, value."""
+    """``leaders``: named by brokers, by epoch; ``acknowledged``: broker and value, by offset."""
 
     leaders: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     acknowledged: dict[int, list[tuple[int, bytes]]] = field(default_factory=dict)
@@ -68,7 +68,10 @@ def _cut_from_controller(cluster: Cluster, node: int) -> None:
 
 
 def _write_to_all(cluster: Cluster, topic: Topic, seen: Seen, old: int) -> int:
-    """With acks=all to each broker, who may know better; whom the others name as the new leader."""
+    """Write with acks=all to each broker, also to those that do not lead.
+
+    Return the new leader that the other brokers name.
+    """
     for node in cluster.nodes[:3]:
         view = cluster.view(topic, by=node)
         if view.leader != NOBODY:
@@ -82,7 +85,7 @@ def _write_to_all(cluster: Cluster, topic: Topic, seen: Seen, old: int) -> int:
 
 
 def _expect_kept(cluster: Cluster, topic: Topic, seen: Seen) -> None:
-    """What was acknowledged is there, and in one epoch by one broker alone."""
+    """All acknowledged records are in the log; in one epoch one broker alone acknowledged."""
     data = cluster.leader_door(topic).fetch(topic, 0)
     there = {batch.base_offset: batch for batch in batches_in(data.records or b"")}
     by_epoch: defaultdict[int, set[int]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""REPL: what a slow follower costs, and whom."""
+"""REPL: the cost of a slow follower, and the producers that it delays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from suites.replication.asked_as import produce_as
 from suites.replication.cutting import linked_cluster, plain_brokers
 
 BY_MS = 300
-"""By so much each fetch of one follower is slower; its replica stays in sync."""
+"""Delay in ms of each fetch of one follower; its replica stays in sync."""
 ROUNDS = 7
 TIMEOUT_MS = 10_000
 RATIO = 2

@@ -1,4 +1,4 @@
-"""ELECT: leaders go back to who is preferred, from time to time."""
+"""ELECT: preferred leaders that lead again after the periodic check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from suites.replication.spread import ring
 
 INTERVAL_S = 2
 SHORT_DELAY_MS = 12_000
-"""For a first look that is later than others, and the way to all brokers."""
+"""Time in ms for a first check that is later than others, and for the way to all brokers."""
 
 
 @judges("ELECT-014")

@@ -1,4 +1,4 @@
-"""ELECT: who leads when a leader is lost, and when replicas come back."""
+"""ELECT: the new leader after the loss of a leader, and the leader when replicas come back."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def test_the_first_that_is_alive_and_in_sync_leads(cluster: Cluster) -> None:
 @judges("ELECT-005")
 @private_cluster()
 def test_the_last_in_sync_leads_when_it_returns(cluster: Cluster) -> None:
-    """The other one is back first, and lacks a record: it has to wait.
+    """The other replica is back first, lacks a record, and must not lead.
 
-    A leader that has just begun may tell of its old high watermark for a moment.
+    A new leader may return its old high watermark for a moment.
     """
     (topic,), last, lagging = left_behind(cluster, [NO_UNCLEAN])
     cluster.restart(lagging)

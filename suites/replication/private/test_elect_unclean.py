@@ -1,4 +1,4 @@
-"""ELECT: nobody in sync is left, and one that lacks records may lead, or may not."""
+"""ELECT: no in-sync replica is left, and one that lacks records may lead, or may not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AT_LEADERS_ONLY = "0-10"
 
 
 def _expect_nobody(cluster: Cluster, topic: Topic, lagging: int) -> None:
-    """For a while nobody leads, and who is there serves nothing."""
+    """For a while the partition has no leader, and the lagging broker serves no request for it."""
     for _ in time_left(LOOK_MS):
         leaders = leaders_told(cluster, topic)
         assert leaders == {NOBODY}, f"{leaders} lead, in sync is nobody that is up"
@@ -122,7 +122,7 @@ def test_unclean_elections_are_allowed_while_nobody_leads(cluster: Cluster) -> N
 @judges("ELECT-012")
 @private_cluster()
 def test_an_unclean_election_that_is_asked_for(cluster: Cluster) -> None:
-    """While nobody is there, when the one that lags is back, and where it leads."""
+    """It is requested while no replica is up, when the lagging one is up, and once that leads."""
     versions = served(cluster.front, "ElectLeaders", "1+")
     topics, _last, lagging = left_behind(cluster, [{}] * len(versions))
     asked = list(zip(topics, versions, strict=True))
@@ -146,7 +146,7 @@ def test_an_unclean_election_that_is_asked_for(cluster: Cluster) -> None:
 @judges("ELECT-013")
 @private_cluster()
 def test_a_preferred_leader_that_lags_is_not_elected(cluster: Cluster) -> None:
-    """It is there, and nobody leads; what the election is answered is ELECT-010's."""
+    """The broker is up, and no broker leads; ELECT-010 judges the election's response."""
     versions = served(cluster.front, "ElectLeaders", "1+")
     (topic,), _last, lagging = left_behind(cluster, [{}], preferred_lags=True)
     lagging_is_back(cluster, lagging)

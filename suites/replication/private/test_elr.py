@@ -15,10 +15,10 @@ from suites.replication.sampled import sampled
 
 
 def _topic(cluster: Cluster) -> Topic:
-    """On two brokers that both have to be in sync; the third is asked.
+    """Create a topic on two brokers that both have to be in sync; the third receives the requests.
 
-    Both know that the record is committed: whoever leads alone commits nothing, and one that did
-    not know it would tell no end of its log.
+    Both brokers must know that the record is committed: a replica that leads alone commits nothing,
+    and without that knowledge it would return no end of its log.
     """
     need_eligible_leaders(cluster.front)
     topic = cluster.create_topic([cluster.nodes[1:3]], {"min.insync.replicas": "2"})
@@ -62,7 +62,7 @@ def test_who_leaves_too_small_an_isr_stays_eligible(cluster: Cluster) -> None:
 @judges("ELECT-016")
 @private_cluster()
 def test_who_is_eligible_no_longer(cluster: Cluster) -> None:
-    """Nobody, when enough are in sync again; and not who was killed, when it comes back."""
+    """No replica is eligible when enough are in sync again, nor a killed one when it is back."""
     topic = _topic(cluster)
     first, last = cluster.nodes[1:3]
     with requirement("ELECT-016"):
@@ -83,7 +83,7 @@ def test_who_is_eligible_no_longer(cluster: Cluster) -> None:
 @judges("ELECT-017")
 @private_cluster()
 def test_the_last_known_leader_may_lead_again(cluster: Cluster) -> None:
-    """Both are killed, so that nobody is eligible; the last leader leads when it is back."""
+    """Both are killed, so that no replica is eligible; the last leader leads when it is back."""
     topic = _topic(cluster)
     first, last = cluster.nodes[1:3]
     with requirement("ELECT-017"):

@@ -27,7 +27,7 @@ EACH = 3  # records of an epoch
 CHANGES = 2
 ROUNDS = 3
 AHEAD = 3
-"""By so much a leader epoch may rise at once: with a ZooKeeper a smaller ISR raises it too."""
+"""Largest rise of a leader epoch at once: with a ZooKeeper a smaller ISR raises it too."""
 
 
 @dataclass(frozen=True, slots=True)

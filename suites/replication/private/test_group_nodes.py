@@ -38,7 +38,7 @@ def _committed(cluster: Cluster) -> tuple[Topic, Place]:
 
 
 def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: Place) -> None:
-    """Nothing but "not yet" is said until all offsets are told."""
+    """The broker returns all offsets, and before that only errors of a coordinator not ready."""
 
     def asked() -> int:
         offsets = fetch_offsets(cluster.at(node), place.group, {topic: list(range(MANY))})
@@ -55,7 +55,7 @@ def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: Place) -> Non
 @judges("OFFS-014")
 @private_cluster()
 def test_a_new_coordinator_loads_before_it_answers(cluster: Cluster) -> None:
-    """Asked all the time: it says that it is not ready, then tells every offset."""
+    """The new coordinator returns only errors of one not ready, and then every offset."""
     topic, place = _committed(cluster)
     cluster.kill(place.node)
     with requirement("OFFS-014"):
@@ -85,8 +85,10 @@ def test_a_commit_outlives_the_coordinator(cluster: Cluster) -> None:
 
 
 def _expect_committed(cluster: Cluster, node: int, topic: Topic, place: Place, offset: int) -> None:
-    """It has to be told soon: Kafka 4.x tells what stood there before until the high watermark of
-    the new leader has reached the commit."""
+    """The coordinator soon returns the new offset.
+
+    Kafka 4.x returns the old one until the high watermark of the new leader has reached the commit.
+    """
 
     def asked() -> GroupOffsets:
         return fetch_offsets(cluster.at(node), place.group, {topic: [0]})
@@ -122,8 +124,10 @@ def test_another_coordinator_is_named(cluster: Cluster) -> None:
 
 
 def _heard_of(cluster: Cluster, group: PlacedGroup) -> None:
-    """Another write: with it the followers hear that the ones before are committed. Coordinators
-    before 0.11 load no further than that (class GroupMetadataManager, KAFKA-5059)."""
+    """Commit once more, by which the followers learn that the earlier commits are committed.
+
+    Coordinators before 0.11 load no further than that (class GroupMetadataManager, KAFKA-5059).
+    """
     topic, member = cluster.create_topic(), group.members[0]
     by = Committer(member.generation, member.member_id)
     commit(group.broker, group.group_id, {topic: [entry(1)]}, by=by)

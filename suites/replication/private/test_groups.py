@@ -56,7 +56,7 @@ def test_groups_are_spread_by_their_hash(cluster: Cluster) -> None:
 
 
 def _named_and_leading(cluster: Cluster, group: str, partition: int) -> tuple[int, int]:
-    """The group's coordinator, and who leads the partition, by the word of one broker."""
+    """Return the group's coordinator and the partition's leader, both as one broker names them."""
     leader = cluster.view(Topic(OFFSETS_TOPIC), partition).leader
     return named(cluster.front, group), leader
 
@@ -74,7 +74,7 @@ def _java_hash(text: str) -> int:
 @spread
 @at_versions("ListGroups")
 def test_each_broker_lists_what_it_coordinates(cluster: Cluster, api_version: int) -> None:
-    """Each of our groups is listed by its coordinator, and by nobody else."""
+    """Only the coordinator of a group lists it, of the groups of this test."""
     places = _spread_groups(cluster)
     ours = {place.group for place in places}
     with requirement("GRP-032"):

@@ -1,7 +1,7 @@
-"""REPL: the ten steps T1 to T10 with real followers, whose fetches are held at the proxies.
+"""REPL: the ten steps T1 to T10 with real followers and proxies that hold their fetches.
 
-What a virtual follower shows where a target lets the harness join it, these show of any cluster
-that can be led through proxies: a fetch that is let go is one step.
+Virtual followers show the same where a target lets the harness join it. These tests need only a
+cluster that can be led through proxies: each released fetch is one step.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _produce(cluster: Cluster, topic: Topic, leader: int, count: int) -> None:
 
 
 def _expect(cluster: Cluster, topic: Topic, leader: int, watermark: int, after: str) -> None:
-    """What a consumer is told; nothing moves it but a fetch, so there is nothing to wait for."""
+    """The leader returns this high watermark: only a fetch changes it, so there is no wait."""
     told = cluster.at(leader).fetch(topic, 0).high_watermark
     assert told == watermark, f"{after}: the high watermark is {told}, expected {watermark}"
 

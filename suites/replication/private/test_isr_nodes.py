@@ -1,4 +1,4 @@
-"""ISR: a broker that is gone is in sync with nobody."""
+"""ISR: a broker that is gone is in no ISR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ISR, META: what all brokers tell of ISRs while brokers are lost and come back."""
+"""ISR, META: the ISRs that all brokers return while brokers are lost and come back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ Seen = list[tuple[int, PartitionView]]
 
 @contextmanager
 def _seen_while(cluster: Cluster, topic: Topic) -> Iterator[Seen]:
-    """What was told while the block ran. Raises PreparationFailed when no ISR was small."""
+    """Sample the partitions that brokers return during the block.
+
+    Raises PreparationFailed if no ISR changed its size.
+    """
     with sampled(cluster, views_of(topic)) as seen:
         yield seen
     if len({len(view.isr) for _, view in seen}) < 2:
@@ -56,9 +59,10 @@ def test_a_leader_is_in_its_isr(cluster: Cluster) -> None:
 @judges("META-013")
 @private_cluster()
 def test_who_is_in_sync_is_a_replica(cluster: Cluster) -> None:
-    """By every answer of every broker; one is lost, then a partition moves, with KRaft.
+    """Every response of every broker has an ISR of replicas alone.
 
-    With a ZooKeeper a shrink is told some seconds later, and not at all when all is well by then.
+    The test loses a broker and then, with KRaft, moves a partition. With a ZooKeeper a broker
+    learns of a shrink some seconds later, and not at all if all replicas are in sync again by then.
     """
     one, two, three = cluster.nodes[:3]
     topic = cluster.create_topic([[one, two]])
@@ -90,7 +94,7 @@ def test_all_brokers_tell_of_another_isr(cluster: Cluster) -> None:
 
 
 def _expect_told(cluster: Cluster, topic: Topic, isr: set[int]) -> None:
-    """By each broker that is up, soon."""
+    """Each broker that is up soon returns this ISR."""
     everyone = dict.fromkeys(cluster.up, isr)
     found = cluster.last_seen(
         lambda: {node: set(cluster.view(topic, by=node).isr) for node in cluster.up},

@@ -54,6 +54,6 @@ def test_others_lead_what_was_in_a_failed_directory(cluster: Cluster) -> None:
 
 
 def _leaders(cluster: Cluster, topic: Topic) -> dict[int, int]:
-    """By partition, as a broker that has not failed tells."""
+    """Return the leader of each partition, as a broker without a failure names it."""
     told = cluster.topic_by(cluster.nodes[1], topic.name)
     return {index: each.leader for index, each in sorted(told.items())}

@@ -1,4 +1,4 @@
-"""META: what is told of brokers and replicas that are not there."""
+"""META: the Metadata of brokers and replicas that are not there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WITH_FENCED = 2  # from this version of DescribeCluster on (KIP-1073)
 
 
 def _without(cluster: Cluster, node: int) -> None:
-    """Kill it; until nobody lists it any more."""
+    """Kill the broker; wait until no broker lists it."""
     cluster.kill(node)
     cluster.await_brokers(cluster.up)
 
@@ -136,7 +136,7 @@ def test_a_leader_epoch_never_goes_back(cluster: Cluster) -> None:
     highest: dict[int, int] = {}
 
     def look(gone: int) -> bool:
-        """Whether all tell of a leader other than ``gone``."""
+        """True if all brokers name a leader other than ``gone``; their epochs must not go back."""
         views = {node: told_by(cluster, node, topic, version).partitions[0] for node in cluster.up}
         for node, view in views.items():
             before = highest.get(node, -1)
@@ -158,7 +158,7 @@ def test_a_leader_epoch_never_goes_back(cluster: Cluster) -> None:
 @judges("META-032")
 @private_cluster()
 def test_a_broker_is_unregistered(cluster: Cluster) -> None:
-    """One that is not known is said to be so; one that has stopped is described no more."""
+    """An unknown id returns an error; DescribeCluster no longer has the stopped broker."""
     version = cluster.front.version("UnregisterBroker")
     gone = cluster.nodes[-1]
     cluster.stop(gone)

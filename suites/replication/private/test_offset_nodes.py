@@ -114,10 +114,11 @@ def test_the_epoch_is_looked_at_before_records_are_given(cluster: Cluster) -> No
 @judges("DELR-007")
 @private_cluster()
 def test_a_deleted_prefix_stays_deleted(cluster: Cluster) -> None:
-    """When the leader changes, and when each broker has restarted.
+    """The log start stays when the leader changes, and when each broker has restarted.
 
-    They are stopped in order: who was killed has forgotten since the last checkpoint where its log
-    began, and may be in sync a moment before the leader tells it (class ReplicaFetcherThread).
+    Brokers are stopped in order: a killed one has lost the log starts since its last checkpoint,
+    and may be in sync a moment before the leader sends it the log start (class
+    ReplicaFetcherThread).
     """
     topic = cluster.create_topic()
     cluster.front.version("DeleteRecords")

@@ -1,4 +1,4 @@
-"""RECV: a replica whose disk has lost what was not flushed is healed by the others."""
+"""RECV: a replica with a disk that has lost its unflushed data recovers it from the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SENT = 29
 
 
 def _is_on_disk(cluster: Cluster, node: int, value: bytes) -> bool:
-    """Whether any file of this node has the value."""
+    """True if any file of this node contains the value."""
     files = (each for each in cluster.disks[node].path.rglob("*") if each.is_file())
     return any(value in each.read_bytes() for each in files)
 

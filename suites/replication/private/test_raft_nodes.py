@@ -1,4 +1,4 @@
-"""RAFT: what was decided stays decided when the controller goes, or all nodes do; who follows."""
+"""RAFT: decisions that survive the loss of the controller or of all nodes, and its successor."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_the_controller_acknowledged_outlives_it(cluster: Cluster) -> None:
 def _expect_topic(
     cluster: Cluster, name: str, assignment: list[list[int]], configs: dict[str, str]
 ) -> None:
-    """By the word of every broker that is up."""
+    """Every broker that is up returns the topic with this assignment and these configs."""
     wanted = dict(enumerate(map(set, assignment)))
     for node in cluster.up:
         found = cluster.last_seen(
@@ -152,7 +152,7 @@ def _set_quota(broker: BrokerUnderTest, client: str, value: float | None) -> Non
 
 
 def _quota_of(broker: BrokerUnderTest, client: str) -> dict[str, float]:
-    """By key."""
+    """Return the client's quotas by key."""
     component = DescribeClientQuotasRequest.ComponentData(
         entity_type=CLIENT_ID, match_type=EXACT, match=client
     )

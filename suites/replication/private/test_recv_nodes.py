@@ -17,7 +17,7 @@ LEFT = 6
 
 
 def _segment(cluster: Cluster, node: int, topic: Topic) -> Path:
-    """That of partition 0 at this node, which has no other."""
+    """Return the only segment of partition 0 at this node."""
     folders = [each / f"{topic.name}-0" for each in cluster.log_directories(node)]
     (found,) = [file for folder in folders if folder.is_dir() for file in segments_in(folder)]
     return found

@@ -23,7 +23,7 @@ BATCHES = 20
 @judges("REPL-019")
 @private_cluster()
 def test_the_high_watermark_is_never_taken_back(cluster: Cluster) -> None:
-    """Whoever leads after the leader's death tells no end before the one that was told."""
+    """No later leader returns an end offset below the one that the killed leader returned."""
     cluster.front.version("ListOffsets", "1+")
     topic = cluster.create_topic()
     with requirement("REPL-019"):

@@ -34,10 +34,10 @@ def test_a_record_larger_than_a_fetch_is_replicated(cluster: Cluster) -> None:
     replica__fetch__wait__max__ms=str(LONG_WAIT_MS), replica__lag__time__max__ms="60000"
 )
 def test_new_records_end_a_followers_wait(cluster: Cluster) -> None:
-    """Records with acks=all are all answered before a fetch that waits half as long as a follower.
+    """Records with acks=all are acknowledged during a fetch with half of a follower's wait time.
 
-    The fetch is of a topic that nobody writes to. What prepares waits as long as a follower: a new
-    partition is fetched only when the wait for those before it has ended.
+    The fetch is of a topic that no client writes to. The preparation takes as long as a follower
+    waits: followers fetch a new partition only when their wait for the older ones has ended.
     """
     quiet, topic = cluster.create_topic(), cluster.create_topic()
     door = cluster.leader_door(topic)

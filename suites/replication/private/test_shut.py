@@ -23,9 +23,9 @@ AT_ONCE_MS = 3_000
     zookeeper__session__timeout__ms=str(LONG_SESSION_MS),
 )
 def test_leadership_moves_before_the_sockets_close(cluster: Cluster) -> None:
-    """At no time is there no leader; when the connection ends another is told.
+    """The partition has a leader at all times, and another one when the connection ends.
 
-    The session of the broker lasts much longer than that: it is not its end that moves the leader.
+    The session of the broker lasts much longer than that, so its end does not move the leader.
     """
     topic = cluster.create_topic()
     leaving = cluster.leader(topic)
@@ -79,7 +79,7 @@ def test_it_leaves_every_isr_but_its_own(cluster: Cluster) -> None:
 @judges("SHUT-003")
 @private_cluster()
 def test_a_rolling_restart_loses_nothing(cluster: Cluster) -> None:
-    """Each broker is stopped and started under load; producers are told nothing that is final."""
+    """Each broker is stopped and started under load; producers receive only retriable errors."""
     topic = cluster.create_topic()
     with requirement("SHUT-003"):
         with under_load(cluster, topic) as workload:

@@ -56,7 +56,7 @@ def _commit_code(cluster: Cluster, place: Place, topic: Topic, offset: int) -> i
 @judges("OFFS-016")
 @private_cluster()
 def test_a_commit_that_is_not_replicated_fails(cluster: Cluster) -> None:
-    """The coordinator is left alone, and tells what was committed before."""
+    """The coordinator is alone in the ISR, and returns the offset that was committed before."""
     topic, place = cluster.create_topic(), new_group(cluster)
     commit(cluster.at(place.node), place.group, {topic: [entry(BEFORE)]})
     _leave_alone(cluster, OFFSETS, place.node)
@@ -70,9 +70,9 @@ def test_a_commit_that_is_not_replicated_fails(cluster: Cluster) -> None:
 @judges("ERR-004")
 @private_cluster()
 def test_what_is_retriable_goes_away_with_its_cause(cluster: Cluster) -> None:
-    """Too few are in sync, for records and for commits; then all are back, and asked anew.
+    """Too few are in sync, for records and for commits; then all are back, and both succeed.
 
-    A leader may hear later than others that too few are in sync.
+    A leader may learn later than others that too few are in sync.
     """
     topic = cluster.create_topic(configs={"min.insync.replicas": "2"})
     place = new_group(cluster)

@@ -19,7 +19,7 @@ ALL, ONE = -1, 1
 TOO_FEW = {ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
 COMMITTED, ALONE = b"committed", b"by the leader alone"
 HELD_SINCE = 16
-"""Who serves this version of Fetch commits nothing below min.insync.replicas (KAFKA-15583)."""
+"""A broker with this version of Fetch commits nothing below min.insync.replicas (KAFKA-15583)."""
 
 
 def _left(cluster: Cluster, *, with_one: bool) -> Topic:
@@ -49,7 +49,7 @@ def _lose(cluster: Cluster, topic: Topic, node: int) -> None:
 
 
 def _expect_read(door: BrokerUnderTest, topic: Topic, values: Sequence[bytes], when: str) -> None:
-    """All that a consumer is told of and given."""
+    """A consumer reads all these values, up to the high watermark."""
     data = door.fetch(topic, 0)
     expect_error(data.error_code, ErrorCode.NONE, f"{when}: Fetch")
     found = values_of(data)
@@ -78,7 +78,7 @@ def test_the_last_follower_in_sync_crashes(cluster: Cluster) -> None:
 @judges("ACKS-013")
 @private_cluster(nodes=4)
 def test_four_replicas_of_which_two_are_needed_and_acks_1(cluster: Cluster) -> None:
-    """Three may be lost for who writes; who reads has to wait for a second one."""
+    """Producers with acks=1 can lose three of four; consumers wait for a second in-sync replica."""
     topic = _left(cluster, with_one=False)
     door, back = cluster.leader_door(topic), cluster.nodes[0]
     with requirement("ACKS-013"):

@@ -13,7 +13,7 @@ Found = Iterable[tuple[int, int, bytes | None]]
 
 
 class Progress:
-    """How far each partition was read, and where it ends."""
+    """The position of the reader and the end offset in each partition."""
 
     def __init__(self, job: Job, notes: Notes) -> None:
         self._notes = notes
@@ -39,9 +39,9 @@ class Progress:
 def read_all(
     job: Job, notes: Notes, poll: Callable[[], Found], ask_ends: Callable[[], Mapping[int, int]]
 ) -> None:
-    """Poll on until everything was read that was there when all sends had ended.
+    """Poll until all records are read that existed when all sends had ended.
 
-    What the client raises is noted, and it is asked again, as a program would that must go on.
+    Errors of the client are noted, and the poll is repeated, as in a program that must go on.
     """
     progress = Progress(job, notes)
     while not progress.is_whole:

@@ -56,7 +56,7 @@ UNKNOWN = by_hand(
     "01 00 00000000"
     "00000008"  # the tags: 5 + 3 bytes
     "20 00000001"
-    "63 0102"  # id 99: whatever it means, nothing behind it can be told apart
+    "63 0102"  # id 99, unknown: no field after it can be recognized
     "ffffffff 00000000",
 )
 
@@ -80,7 +80,9 @@ def test_vectors(raw: bytes, message: EnrichedMessage) -> None:
 
 
 def test_it_costs_eight_bytes_more_than_magic_0() -> None:
-    """As it says: time and tag length. Magic 0 has 12 bytes of entry, 14 around key and value."""
+    """The document's sum: time and tag length. Magic 0 has 12 bytes of entry, 14 around key and
+    value.
+    """
     assert len(encode_enriched(EnrichedMessage())) == 12 + 14 + 8
 
 

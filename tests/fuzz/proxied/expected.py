@@ -1,4 +1,4 @@
-"""What must hold at any moment of a play, and at its end; found without the engine's own code."""
+"""The conditions at any moment of a play, and at its end, computed without the engine's code."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _LONGEST = 2**31 - 1
 
 
 class Found(NamedTuple):
-    """A stream as frames; ``rest``: what stands behind them, a frame that is not whole or,
-    ``is_lost``, a length that cannot be.
+    """A stream as frames; ``rest``: the bytes after them, an unfinished frame or, if ``is_lost``,
+    an impossible length.
     """
 
     frames: Sequence[bytes]
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 def read_frames(stream: bytes, longest: int) -> Found:
-    """Each with its length."""
+    """Return the frames, each with its length."""
     frames: list[bytes] = []
     at = 0
     while len(stream) - at >= _LENGTH.size:
@@ -60,7 +60,7 @@ def read_frames(stream: bytes, longest: int) -> Found:
 
 
 def check_moment(play: Play) -> None:
-    """Nothing was raised, and no more is held than may be."""
+    """Assert that nothing was raised, and that the limits of held bytes and pieces are kept."""
     assert not play.proxy.errors, play.proxy.errors
     if not (play.proxy.connections or play.proxy.pending_tasks):
         assert not play.loop.timers, f"timers are left: {play.loop.timers}"
@@ -77,9 +77,10 @@ class Held(NamedTuple):
 
 
 def held_by(play: Play) -> Held:
-    """All that was sent and is neither received nor given up, and what is kept to understand it.
+    """Return all bytes that were sent and neither received nor given up, and the state kept for
+    them.
 
-    From where it is kept: the engine's own sums are what is to be checked.
+    They are summed up where they are kept: the engine's own sums are under test.
     """
     connection = play.connection
     size, pieces = 0, 0
@@ -107,14 +108,14 @@ def held_by(play: Play) -> Held:
 
 
 def _in_windows(play: Play) -> int:
-    """What rules collected, of both directions."""
+    """The bytes that rules have collected, of both directions."""
     memories = [kept for armed in play.rules._armed.values() for kept in armed._memory.values()]
     return sum(len(one) for kept in memories if "window" in kept for one in kept["window"].frames)
 
 
 def most_held(play: Play) -> Held:
-    """What the limits allow: each direction may have its limit in steps and toxics, the mark at
-    which a receiver is slow in front of a socket, one frame unfinished, and what one read made.
+    """Return the most that the limits allow: each direction may have its limit in steps and toxics,
+    the high-water mark in front of a socket, one unfinished frame, and the output of one read.
     """
     limits, frames = play.limits, READ_BYTES // _SMALLEST_FRAME + 3
     collected = min(limits.collected_bytes, limits.request_bytes)
@@ -133,7 +134,7 @@ def most_held(play: Play) -> Held:
 
 
 def check_end(play: Play) -> None:
-    """It is over: nobody waits, nothing was lost that should not be, and all was counted."""
+    """Assert that nothing is pending, no bytes were lost without a cause, and all were counted."""
     assert not play.proxy.connections, "a connection stays open"
     assert not play.loop.timers, f"timers are left: {play.loop.timers}"
     assert play.proxy.pending_tasks == 0
@@ -184,7 +185,7 @@ def _frame_bytes(traffic: Traffic) -> int:
 
 
 def _is_disturbed(play: Play) -> bool:
-    """Whether bytes may be lost: a peer went or was never there, or did not read for too long."""
+    """True if bytes may be lost: a peer left or never came, or did not read for too long."""
     return bool(
         play.is_disturbed
         or play.proxy.counters.not_connected
@@ -194,7 +195,7 @@ def _is_disturbed(play: Play) -> bool:
 
 
 def _check_bytes(play: Play) -> None:
-    """What came out is what went in, as far as it could."""
+    """Assert that the output equals the input; after a disturbance, that it is a prefix of it."""
     up, down = bytes(play.broker.received), bytes(play.client.received)
     if play.rewriter is None:
         _check_same(play, play.client, up)
@@ -213,7 +214,7 @@ def _check_same(play: Play, side: MemoryTransport, came: bytes) -> None:
 
 
 def _check_rewritten(play: Play, side: MemoryTransport, came: bytes, longest: int) -> None:
-    """Frame by frame as it was, or as the rewriter makes it of this frame; the rest as it was."""
+    """Assert that each frame is unchanged, or as the rewriter makes it; the rest is unchanged."""
     found = read_frames(bytes(side.delivered) + side.unread, longest)
     if side is play.client:
         makes = partial(_requests_made, play)
@@ -244,14 +245,14 @@ def _requests_made(play: Play, payload: bytes) -> Iterator[bytes]:
 
 
 def _kinds_asked(play: Play) -> set[tuple[int, int]]:
-    """API key and version of each request, also of one that ends too early."""
+    """Return API key and version of each request, also of one that ends too early."""
     asked = read_frames(bytes(play.client.delivered), play.limits.request_bytes)
     heads = {one[4:8] for one in (*asked.frames, asked.rest) if len(one) >= 12}
     return {_KIND.unpack(head) for head in heads}
 
 
 def _responses_made(play: Play, kinds: Set[tuple[int, int]], payload: bytes) -> Iterator[bytes]:
-    """As an answer to any of the requests."""
+    """Yield the rewritten response, as an answer to any of the requests."""
     if play.rewriter is None:
         return
     for key, version in kinds:

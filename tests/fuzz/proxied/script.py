@@ -1,7 +1,7 @@
-"""What an input says: which faults there are, then what client, broker and time do, in order.
+"""The content of an input: the faults, then the actions of client, broker and time, in order.
 
-Six bytes: the mode, the limits and how eager the peers are, three for the rules, the seed. Then a
-byte for what is done, two for a number, and as many bytes as that says where some are sent.
+Six bytes: the mode, the limits and how eager the peers are, three for the rules, the seed. Then one
+byte for each action, two for a number, and for an action that sends, as many bytes as the number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PLAIN, REWRITING, RULES, BOTH = range(4)
 
 
 class Kind(IntEnum):
-    """What is done."""
+    """Actions."""
 
     CLIENT_SENDS = 0
     BROKER_SENDS = 1
@@ -108,7 +108,7 @@ def _ops(data: bytes, at: int) -> Iterator[Op]:
 
 
 def script(mode: int, ops: Iterable[Op], **settings: int) -> Script:
-    """With no rule and no option where nothing is said."""
+    """Return a script, by default without rules and options."""
     given = {"options": 0, "rules": 0, "toxics": 0, "seed": 0} | settings
     return Script(mode, given["options"], given["rules"], given["toxics"], given["seed"],
                   tuple(ops))  # fmt: skip

@@ -1,9 +1,9 @@
-"""What is fuzzed, a module a target.
+"""Targets of the fuzzer, one per module.
 
 Each has ``check(data)``, which raises unless the code behaves on these bytes, ``seeds()``, which
 yields (name, bytes) to begin with, ``mutated(data, chance)``, a change that random bytes would
-hardly make, and ``repaired(data, chance)``, which makes checksums right so that a mutation gets
-behind them.
+hardly make, and ``repaired(data, chance)``, which corrects checksums so that a mutation gets past
+them.
 """
 
 from __future__ import annotations
@@ -38,6 +38,6 @@ class Target(Protocol):
 
 
 def load_target(name: str) -> Target:
-    """The module; only now is the code that it checks imported, so it can be instrumented."""
+    """Return the module; its import loads the code under test, so that it can be instrumented."""
     module: Target = import_module(f"tests.fuzz.targets.{name}")
     return module

@@ -44,7 +44,7 @@ def _problem(read: Callable[[bytes], object], raw: bytes) -> CodecError | None:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """What Kafka's own classes wrote, for each reader that takes it."""
+    """Yield the bytes that Kafka's own classes wrote, for each reader that takes them."""
     vectors = {
         vector(name, release): (name, release)
         for release in RELEASES
@@ -58,7 +58,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """The same bytes for another reader, or a length that lies."""
+    """Return the same bytes for another reader, or with a wrong length."""
     if len(data) < 2:
         return data
     if chance.random() < 0.2:

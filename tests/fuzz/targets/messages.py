@@ -41,7 +41,7 @@ _MEASURED = 512  # one input in so many
 
 
 class Layout(NamedTuple):
-    """What the bytes of an input from ``start`` on should be."""
+    """The layout of the bytes of an input from ``start`` on."""
 
     cls: type[Message]
     version: int
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
 
 
 def check(data: bytes) -> None:
-    """Both decoders must agree; what they read must survive being written."""
+    """Assert that both decoders agree, and that the result survives encoding."""
     found = _select(data)
     if found is None:
         return
@@ -66,7 +66,7 @@ def check(data: bytes) -> None:
 
 
 def _check_trace(data: bytes, found: Layout, strict: Message | DecodeError) -> None:
-    """The tree says the same as the decoders, and all of it can be shown."""
+    """Assert that the trace agrees with the decoders, and that all of it can be shown."""
     traced = trace(found.cls, found.version, data, found.start, whole=False)
     if isinstance(strict, DecodeError):
         assert str(traced.error) == str(strict)
@@ -138,7 +138,7 @@ def _class(key: str) -> type[Message]:
 def _agreed(
     data: bytes, cls: type[Message], version: int, start: int, *, tolerant: bool
 ) -> Message | DecodeError:
-    """What both decoders say: the message, or the error."""
+    """Return the result of both decoders: the message, or the error. They must be equal."""
     found = [
         _outcome(lambda: decode_prefix(cls, version, data, start, tolerant=tolerant)),
         _outcome(lambda: _interpreted(data, cls, version, start, tolerant)),
@@ -191,9 +191,9 @@ def _written(message: Message, version: int) -> bytes:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """A rich message of the lowest and highest version, and of the first flexible one.
+    """Yield a rich message of the lowest and highest version, and of the first flexible one.
 
-    And of each of these what a real Kafka said, where that was recorded.
+    Also the recorded frames of these versions, of a real Kafka and its clients.
     """
     yield from recorded()
     for api in APIS.values():
@@ -213,7 +213,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
 
 
 def recorded() -> Iterator[tuple[str, bytes]]:
-    """What real clients and a real Kafka said: the shortest frame of each of the versions."""
+    """Yield the shortest recorded frame of each version, from real clients and a real Kafka."""
     found: dict[tuple[str, int], bytes] = {}
     for file in FILES:
         for event in messages(follow(segments(file), port_of(file))[0]):
@@ -255,7 +255,7 @@ HOSTILE = (
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """A length or count that lies, or another version of the same message."""
+    """Return the message with a wrong length or count, or with another version."""
     made = bytearray(data)
     if len(made) < 8:
         return data

@@ -1,4 +1,4 @@
-"""Lines for ``codec transcode``: any bytes, and JSON whose hex digits are changed."""
+"""Lines for ``codec transcode``: any bytes, and JSON with changed hex digits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ NAMES = ("request", "response", "request_header", "response_header", "data", "re
 
 
 def check(data: bytes) -> None:
-    """One line of JSON comes back; what was encoded again is stable; errors are of our making."""
+    """Assert that one line of JSON is returned, that encoding is stable, and that errors are our
+    own.
+    """
     answer = json.loads(_line(data))
     if "error" in answer:
         assert set(answer) == {"error"}

@@ -1,1 +1,1 @@
-"""Somebody else's project: it tests its own things and borrows a broker for that."""
+"""Another project: it tests its own things and borrows a broker for that."""

@@ -14,5 +14,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def broker() -> str:
-    """What this project calls a broker."""
+    """The fixture that this project calls a broker."""
     return "a pawnbroker"

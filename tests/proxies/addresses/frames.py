@@ -1,4 +1,4 @@
-"""Frames with addresses in them, and what a rewriter makes of them."""
+"""Frames with addresses in them, and their form after a rewriter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABLE: list[tuple[Direction, int, int]] = sorted(
         if row.place.what is What.NODE
     }
 )
-"""Every direction, API and version with the address of a node in a field of its own."""
+"""Every direction, API and version with a node's address in separate fields."""
 
 
 def proxy_of(view: str, node: Address) -> Address:
@@ -58,7 +58,7 @@ def body_start(payload: bytes, message: Message, version: int) -> int:
 def rewritten(
     by: AddressRewriter, direction: Direction, api: Api, version: int, payload: bytes
 ) -> bytes | None:
-    """As a proxy asks: first whether the frame matters at all."""
+    """Rewrite as a proxy does: first check if the frame matters at all."""
     if not by.touches(direction, api.key, version):
         return None
     if direction is Direction.UPSTREAM:

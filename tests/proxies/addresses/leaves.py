@@ -1,4 +1,4 @@
-"""Messages read independently: leaves by the slow interpreter, and which of them are addresses."""
+"""Independent reader of messages: leaves by the slow interpreter, with their addresses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Leaf(NamedTuple):
 
 
 def leaves(cls: type[Message], version: int, data: bytes, start: int = 0) -> list[Leaf]:
-    """All leaves, the two of an address as one. Raises what is wrong with the message."""
+    """All leaves, the two of an address as one. Raises the error of a wrong message."""
     traced = trace(cls, version, data, start)
     assert traced.message is not None
     return list(_leaves(traced.root, data, ""))

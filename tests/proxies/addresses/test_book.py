@@ -1,4 +1,4 @@
-"""Which proxy a view is sent to."""
+"""Choice of the proxy for a view."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NODE, OTHER = ("broker-1", 9092), ("broker-2", 9092)
 
 
 def counting(start: int = 1) -> tuple[AddressBook, list[tuple[str, Address]]]:
-    """A book that makes proxies at ports from ``start`` on, and what it was asked to make."""
+    """A book that makes proxies at ports from ``start`` on, and the list of its calls."""
     asked: list[tuple[str, Address]] = []
 
     def make(view: str, node: Address) -> Address:
@@ -40,7 +40,7 @@ def test_a_proxy_of_the_view_itself_stays() -> None:
 
 
 def test_a_proxy_of_another_view_stands_for_its_node() -> None:
-    """The controller learns of broker 1 by its own proxy, and tells broker 2 of it."""
+    """The controller receives broker 1's proxy address, and sends it on to broker 2."""
     book, asked = counting()
     seen_by_controller = book.address_for("controller", *NODE)
     assert seen_by_controller is not None

@@ -1,4 +1,4 @@
-"""Unmodified clients reach a broker that advertises an address which nobody can reach."""
+"""Unmodified clients reach a broker that advertises an unreachable address."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ IDS = {"node_id", "broker_id", "id"}
 
 
 def with_numbered_addresses(message: Message, version: int) -> Message:
-    """Every host and port in it is another one."""
+    """Give every host and port in it another value."""
     for number, own in enumerate(structs_of(message)):
         for field in [one for one in own.spec.fields if version in one.versions]:
             if field.name in HOSTS:
@@ -42,7 +42,7 @@ def with_numbered_addresses(message: Message, version: int) -> Message:
 
 
 def check(direction: Direction, message: Message, version: int) -> int:
-    """How many addresses there were."""
+    """Check one message and return the number of its addresses."""
     cls, api = type(message), APIS[message.message_spec.api_key or 0]
     payload = payload_of(direction, message, version)
     start = body_start(payload, message, version)

@@ -1,7 +1,7 @@
 """A real cluster that knows its brokers by their proxies alone.
 
-The brokers reach their controller through a proxy. So what they register and what they read of each
-other in the metadata log passes a rewriter, and Kafka itself judges the lengths and checksums.
+The brokers reach their controller through a proxy. So their registrations, and the records that
+they read from the metadata log, pass a rewriter, and Kafka checks the lengths and checksums.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NODES = 3  # ports: a listener for clients of each, the controller's, one for br
 
 
 class Clusters:
-    """Proxies for whoever learns where a controller or a listener for brokers is."""
+    """Proxies for each view that receives the address of a controller or of a broker listener."""
 
     def __init__(self, net: RunningProxies, ports: list[int]) -> None:
         self.net = net
@@ -81,7 +81,7 @@ def test_registrations_and_metadata_records_pass_through_a_rewriter(tmp_path: Pa
 
 
 def _check_log(target: KafkaTarget, node: int, cluster: Clusters) -> None:
-    """A broker has written down what it was told: proxies where the other brokers listen."""
+    """A broker's metadata log has proxies as the addresses of the other brokers."""
     (folder,) = target.log_directories(node)
     log = (folder / "__cluster_metadata-0" / f"{0:020}.log").read_bytes()
     internal = []

@@ -43,7 +43,7 @@ VIEW = "one"
 
 @dataclass(frozen=True)
 class RealLog:
-    """What a single node (broker and controller) of a release wrote at its first start."""
+    """The first metadata log of a single node (broker and controller) of a release."""
 
     release: str
     topic: str
@@ -65,7 +65,7 @@ CHECKPOINT = next(log for log in real_logs() if log.file == "checkpoint")
 
 
 def read(batches: bytes, release: str) -> list[tuple[RecordBatch, list[Message]]]:
-    """All records as messages, checksums verified."""
+    """All records as messages, with verified checksums."""
     found = []
     for batch in decode_batches(batches):
         messages = []
@@ -83,7 +83,10 @@ def read(batches: bytes, release: str) -> list[tuple[RecordBatch, list[Message]]
 
 
 def check(before: bytes, after: bytes, release: str) -> list[Address]:
-    """Records, offsets, times are the same, addresses those of the proxies; the old ones."""
+    """Check that records, offsets and times are equal, and that proxies replace all addresses.
+
+    Returns the old addresses.
+    """
     found: list[Address] = []
     pairs = zip(read(before, release), read(after, release), strict=True)
     for (old_batch, old), (new_batch, new) in pairs:
@@ -309,7 +312,7 @@ def test_a_whole_snapshot_has_its_new_size() -> None:
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 100), (100, None), (0, -1)])
 def test_a_part_of_a_snapshot_stays_and_is_counted(start: int, stop: int | None) -> None:
-    """Its reader asks for the rest by the bytes that it has."""
+    """The reader requests the rest by the count of bytes that it has."""
     whole = batch_of(*EVERYTHING)
     by = rewriter()
     assert snapshot(by, whole[start:stop], len(whole), start) is None

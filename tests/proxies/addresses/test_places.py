@@ -64,7 +64,7 @@ StreamsGroupMemberMetadataValue user_endpoint.host
 StreamsGroupMemberMetadataValue user_endpoint.port
 SubscriptionInfoData user_end_point
 """
-"""Who is allowed from where, who asked from where, and where applications answer."""
+"""Fields of allowed hosts, of requesting hosts, and of the endpoints of applications."""
 
 RECORDS = """
 RegisterBrokerRecord end_points[].host
@@ -86,7 +86,7 @@ def test_every_place_of_every_api_is_reviewed() -> None:
 
 
 def test_what_looks_like_an_address_is_one_or_was_reviewed() -> None:
-    """By another way than the table's: every scalar field of every definition, by its name."""
+    """A second check beside the table: every scalar field of every definition, by its name."""
     in_table = {f"{row.message} {row.place.path.split('.')[-1]}" for row in holders()}
     in_table |= {f"{line.split()[0]} {line.split('.')[-1]}" for line in RECORDS.split("\n")[1:-1]}
     in_table |= {line.replace("_name", "").replace("host", "port") for line in in_table}

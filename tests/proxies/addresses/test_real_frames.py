@@ -72,7 +72,7 @@ def is_node(address: Address) -> bool:
 
 @pytest.mark.parametrize("name", ["UpdateMetadataRequest"])
 def test_an_older_layout_of_the_same_version(name: str) -> None:
-    """What Kafka 3.6.0 wrote as version 8."""
+    """Kafka 3.6.0's form of version 8."""
     with OLDER.open(newline="") as file:
         (row,) = [row for row in csv.DictReader(file, delimiter="\t") if row["message"] == name]
     cls, version = message_class(name, row["release"]), int(row["version"])
@@ -89,7 +89,7 @@ def test_an_older_layout_of_the_same_version(name: str) -> None:
 
 
 def test_an_older_layout_without_an_address_is_not_unreadable() -> None:
-    """Kafka 2.7 wrote the tags of a Fetch v12 otherwise."""
+    """Kafka 2.7 wrote the tags of a Fetch v12 in another form."""
     with OLDER.open(newline="") as file:
         rows = csv.DictReader(file, delimiter="\t")
         (row,) = [row for row in rows if row["message"] == "FetchResponse"]

@@ -22,7 +22,7 @@ BUILD_S = 300
 
 
 def toxiproxy_cli() -> Path:
-    """The program, built by Go; a test that needs it is not run where there is no Go."""
+    """The program, built by Go; a test that needs it is skipped without Go."""
     folder = cache_dir() / "obtained" / f"toxiproxy-cli-{CLI.rpartition('@')[2]}"
     program = folder / "cli"
     with exclusive(folder):

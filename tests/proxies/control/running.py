@@ -79,7 +79,7 @@ def connect(address: str, timeout_s: float = 10) -> socket.socket:
 
 
 def is_up(address: str) -> bool:
-    """Whether somebody listens there."""
+    """True if a server listens there."""
     try:
         connect(address).close()
     except ConnectionRefusedError:
@@ -88,7 +88,7 @@ def is_up(address: str) -> bool:
 
 
 def round_trip(address: str, data: bytes = b"there and back") -> bytes:
-    """What comes back through a proxy in front of an echo; less than was sent: it was closed."""
+    """Send bytes through a proxy to an echo; return what came back, less if it was closed."""
     with connect(address) as connection:
         connection.sendall(data)
         received = b""

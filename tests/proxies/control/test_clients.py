@@ -1,4 +1,4 @@
-"""Sessions of toxiproxy's own clients, which know nothing of us."""
+"""Sessions of toxiproxy's own clients, which do not know this project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus reads, by a reader that takes nothing but its text format."""
+"""Metrics for Prometheus, by a reader that accepts only its text format."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Read:
 
 
 def read(text: str) -> Read:
-    """Raises AssertionError for what a strict reader would refuse."""
+    """Parse the text. Raises AssertionError if a strict reader would refuse it."""
     assert text.endswith("\n")
     found, now, helped = Read(), "", set()
     for line in text.splitlines():

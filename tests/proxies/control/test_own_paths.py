@@ -1,4 +1,4 @@
-"""Who may use the API, and what it has beside toxiproxy's."""
+"""Access to the API, and its paths beside toxiproxy's."""
 
 from __future__ import annotations
 

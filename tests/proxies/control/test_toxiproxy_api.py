@@ -29,7 +29,7 @@ def upstream() -> Iterator[str]:
 
 @pytest.fixture
 def listen(control: Control, upstream: str) -> str:
-    """Of the proxy "one"."""
+    """The listen address of the proxy "one"."""
     response = control.http.post("/proxies", json={"name": "one", "upstream": upstream})
     assert response.status_code == 201
     address: str = response.json()["listen"]

@@ -44,7 +44,7 @@ def answer(correlation_id: int, body: bytes = b"") -> bytes:
 
 @dataclass
 class Asking(Interceptor):
-    """Wants all frames, remembers them, and answers what it was given."""
+    """Want all frames, remember them, and return the given steps."""
 
     on_request: Answer = lambda seen: None
     on_response: Answer = lambda seen: None
@@ -80,7 +80,7 @@ class Asking(Interceptor):
 
 @dataclass
 class Ends:
-    """A client's socket, the broker's that the proxy opened for it, and what is between."""
+    """A client's socket, the socket that the proxy opened to the broker, and the proxy between."""
 
     client: socket.socket
     broker: socket.socket
@@ -118,7 +118,7 @@ def proxied(receive_bytes: int = 0, **options: Any) -> Iterator[Ends]:
 
 
 def is_silent(sock: socket.socket, for_s: float = 0.1) -> bool:
-    """Whether nothing comes, and no end, for so long."""
+    """True if neither bytes nor an end arrive for so long."""
     sock.settimeout(for_s)
     try:
         return sock.recv(1, socket.MSG_PEEK) is None
@@ -129,7 +129,7 @@ def is_silent(sock: socket.socket, for_s: float = 0.1) -> bool:
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for it."""
+    """Wait until the condition is true."""
     await_that(condition, what)
 
 
@@ -144,7 +144,7 @@ def returns(ends: Ends, *frames: bytes) -> None:
 
 
 def is_reset(sock: socket.socket) -> bool:
-    """Whether it ended by RST, whatever came before."""
+    """True if the connection ended by RST, whatever came before."""
     try:
         while sock.recv(65536):
             pass

@@ -22,7 +22,7 @@ CUTS = st.lists(st.floats(0, 1), max_size=10)
 
 
 class Noting:
-    """Wants the frames whose ordinal is in ``wanted``; writes down all that it is told."""
+    """Want the frames with an ordinal in ``wanted``, and record all calls."""
 
     def __init__(self, wanted: set[int], budget: int = 10**9) -> None:
         self.finder: FrameFinder[int] = FrameFinder(self, HEAD_BYTES, LONGEST)

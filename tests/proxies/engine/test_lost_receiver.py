@@ -1,4 +1,4 @@
-"""Many small pieces are due at once, and who should get them went away meanwhile."""
+"""Many small pieces are due at once, and their receiver has gone away."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PIECES = 1000
 
 
 class LostAfterOne(asyncio.Transport):
-    """Its first write finds the peer gone; the loop tells of that on its next turn only."""
+    """A transport that loses its peer at the first write; the loop reports it on its next turn."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class NoMarks:
 
 
 def test_nothing_more_is_written_to_who_is_gone() -> None:
-    """asyncio would complain of each such write, on standard error."""
+    """asyncio would report each such write on standard error."""
 
     def sliced() -> Chain:
         return Chain(lambda _name, _nth: 0.0, 0.0, [NamedToxic.of(Slicer(average_size=1))])

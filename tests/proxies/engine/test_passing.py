@@ -163,7 +163,7 @@ def test_beyond_the_limit_of_connections_they_wait() -> None:
                 assert ends.proxy.counters.accepted == 3
 
 
-# -- who is killed -------------------------------------------------------------------------------
+# -- killed proxies and processes -----------------------------------------------------------------
 
 
 def test_a_proxy_that_is_stopped_under_traffic_leaves_closed_connections() -> None:

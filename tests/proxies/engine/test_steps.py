@@ -1,4 +1,4 @@
-"""What steps do, each kind."""
+"""Effects of each kind of step."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_reset_is_seen_as_a_reset_on_both_sides_behind_what_was_sent() -> None:
 @pytest.mark.parametrize("where", list(Direction))
 @pytest.mark.parametrize("side", list(Direction))
 def test_reset_of_one_side_leaves_the_other_open(side: Direction, where: Direction) -> None:
-    """Whatever frame it is done for; what the other sends leads nowhere."""
+    """Whatever frame it is done for; bytes from the other side are dropped."""
     steps: list[Step] = [Reset(side)]
     asking = Asking()
     if where is UP:

@@ -26,7 +26,7 @@ Work = Callable[[HandLoop, Proxy, Any], None]
 
 
 def in_hand(work: Work, asking: Asking) -> None:
-    """One connection on a loop that is driven by hand: no pace of a machine is in it."""
+    """Run ``work`` with one connection on a hand-driven loop, whatever the machine's speed."""
     loop = HandLoop()
     client, broker = MemoryTransport(loop), MemoryTransport(loop)
     broker.window = 1 << 30
@@ -127,7 +127,7 @@ def test_a_client_that_is_gone_is_still_walked_to_its_end(rest: bytes) -> None:
 
 
 class Slow(Asking):
-    """Each request takes a while, which nothing shortens."""
+    """An interceptor that takes a while for each request, even during a stop."""
 
     def request(self, seen: SeenRequest) -> None:
         super().request(seen)
@@ -177,7 +177,7 @@ def _stands_still(let_go: threading.Event) -> None:
 
 
 class Failing(Proxy):
-    """Its connections stay open."""
+    """A proxy that fails to stop, with its connections open."""
 
     async def stop(self) -> None:
         self._stop_listening()
@@ -235,7 +235,7 @@ def test_a_second_stop_does_nothing() -> None:
 
 
 def _ends(sock: socket.socket) -> None:
-    """By FIN or by RST."""
+    """Assert that the connection ends, by FIN or by RST."""
     sock.settimeout(LIMIT_S)
     try:
         while sock.recv(65536):

@@ -1,4 +1,4 @@
-"""Which request a response answers."""
+"""Match of responses to their requests."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_an_answer_that_nobody_asked_for_is_no_unknown_api() -> None:
 
 @dataclass
 class Ended(Asking):
-    """Passes on what was cut, and remembers what the broker ended instead of answering."""
+    """Pass on cut requests, and remember those that the broker closed instead of answering."""
 
     unanswered: list[SeenRequest] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""What is done to a whole link: cuts, toxics, resets, its end."""
+"""Operations on a whole link: cuts, toxics, resets, its end."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_toxics_come_and_go_under_way_and_are_told() -> None:
 
 
 def read_to_end_or(sock: socket.socket, end: bytes) -> bool:
-    """Whether what comes ends like this."""
+    """Read until these bytes have come or the stream has ended. True if they came."""
     data = b""
     while not data.endswith(end):
         piece = sock.recv(65536)

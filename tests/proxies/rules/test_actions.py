@@ -1,4 +1,4 @@
-"""Each action: the steps that it leaves of a frame, and why it leaves a frame alone."""
+"""Each action: the steps that it makes of a frame, and the reasons to leave a frame alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors answered in the broker's place: for all that the request names, in every version."""
+"""Error answers in the broker's place: for all that the request names, in every version."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ NO_PLACE = [
 
 
 def test_every_answer_that_can_hold_an_error_does() -> None:
-    """And encodes at its version, and holds no other code."""
+    """Each answer encodes at its version, and has no other code."""
     without = []
     for api, version in EVERY:
         cls = api.response
@@ -187,7 +187,7 @@ def test_answers(case: str) -> None:
 
 
 def only(shown: Any, wanted: Any) -> Any:
-    """Of a dictionary form, the fields that are named, down to the last element."""
+    """The named fields of a dictionary form, down to the last element."""
     if isinstance(wanted, dict):
         return {name: only(shown[name], inner) for name, inner in wanted.items()}
     if isinstance(wanted, list):

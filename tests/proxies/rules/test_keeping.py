@@ -1,4 +1,4 @@
-"""Actions that keep frames: held, shuffled, paired; and how each of them comes free."""
+"""Actions that keep frames: held, shuffled, paired; and the release of each."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_gates_whose_time_is_over_are_not_kept() -> None:
 
 
 def into(out: list[bytes], aside: Aside) -> None:
-    """What stands aside goes there when its gate opens, as a proxy does it."""
+    """Append the frames that stand aside when their gate opens, as a proxy does it."""
     aside.gate.when_open(lambda: out.extend(sent(aside.steps())))
 
 

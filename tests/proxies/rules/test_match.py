@@ -1,4 +1,4 @@
-"""Each word that says which frames a rule is about."""
+"""Each word that selects the frames of a rule."""
 
 from __future__ import annotations
 

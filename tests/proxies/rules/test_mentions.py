@@ -1,4 +1,4 @@
-"""The table of field names finds what the schemas say by entity types, all of it and no more."""
+"""The table of field names covers exactly the fields that the schemas mark by entity types."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_topic_may_be_named_by_its_id() -> None:
 
 
 def test_only_what_the_version_carries_counts() -> None:
-    """A follower's id moved; the old field stands at its default and says nothing."""
+    """A follower's id moved; the old field has its default and is ignored."""
     message = FetchRequest(replica_state=FetchRequest.ReplicaState(replica_id=2))
     assert mentions(message, 15).replicas == [2]
     assert mentions(FetchRequest(replica_id=3), 12).replicas == [3]

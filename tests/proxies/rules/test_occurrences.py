@@ -1,4 +1,4 @@
-"""Which of the frames that match are taken, and when a rule is at work."""
+"""Choice among the matching frames, and the times at which a rule is active."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.proxies.rules.traffic import Rules, Stream, armed, fetch, produce, pr
 
 
 def taken(rules: Rules, stream: Stream, count: int = 10) -> list[int]:
-    """Which of so many Produce requests fire, from 1."""
+    """The numbers, from 1, of the Produce requests for which the rules fire."""
     return [n + 1 for n in range(count) if rules.fires(stream.request(produce(), 9))]
 
 

@@ -48,7 +48,7 @@ class Wire:
         self.broker.sendall(b"".join(map(frame, payloads)))
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Asked on the proxies' loop."""
+        """Evaluate the condition on the proxies' loop until it is true."""
         await_that(lambda: self.running.call(condition), "what the rules did")
 
 
@@ -67,7 +67,7 @@ def wired(*rules: Rule, seed: int = 0, clock: Callable[[], float] = now_ms) -> I
 
 
 def payloads(data: bytes) -> list[bytes]:
-    """Whole frames, and nothing behind them."""
+    """The payloads of whole frames, without a rest."""
     found = []
     while data:
         (length,) = struct.unpack_from(">i", data)
@@ -86,7 +86,7 @@ def pairs(count: int) -> tuple[list[bytes], list[bytes]]:
 
 
 def exchanged(wire: Wire, asked: list[bytes], answers: list[bytes]) -> list[bytes]:
-    """What the client gets when all is asked, all is answered, and the broker ends."""
+    """The client's frames after all requests, all answers, and the end of the broker."""
     wire.ask(*asked)
     assert payloads(read(wire.broker, sum(len(one) + 4 for one in asked))) == asked
     wire.answer(*answers)
@@ -193,7 +193,7 @@ def test_a_held_answer_that_is_released_is_not_told_as_late() -> None:
 
 @pytest.mark.parametrize("window", [17, LARGEST])
 def test_requests_of_a_large_window_are_known_again(window: int) -> None:
-    """A rule about answers sees what was asked, however many others were collected with it."""
+    """A rule about answers sees their requests, however many others were collected."""
     asked, answers = pairs(window)
     collect = requests().named("w").first(window).reorder(window, at_most_ms=60_000)
     known = responses().request_field("acks", -1).named("known").watch()
@@ -226,13 +226,13 @@ def test_a_cut_answer_is_followed_by_a_reset() -> None:
 
 
 def documented_end() -> str:
-    """The line of docs/proxy.md for what works and then dies."""
+    """The line of docs/proxy.md for a link that works and then dies."""
     text = (Path(__file__).parents[3] / "docs/proxy.md").read_text("utf-8")
     return text.split("works and then\ndies")[1].split("```toml\n")[1].split("```")[0]
 
 
 def passes(wire: Wire, asked: bytes) -> bool:
-    """Whether the broker gets it; else both sides are reset."""
+    """True if the broker gets it; otherwise both sides must be reset."""
     wire.ask(asked)
     try:
         return payloads(read(wire.broker, len(asked) + 4)) == [asked]

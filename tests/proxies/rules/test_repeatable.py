@@ -1,4 +1,4 @@
-"""Same seed and same traffic, same faults; a rule that is taken away changes no other's."""
+"""Same seed and same traffic, same faults; the removal of a rule changes no other's."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def in_plain(step: Step) -> object:
 
 
 def run(*rules: Rule, seed: int = 11) -> tuple[list[list[object]], dict[str, Told]]:
-    """What became of each frame, and what each rule took, frame by frame."""
+    """The outcome of each frame, and the frames that each rule took."""
     at_work = armed(*rules, seed=seed)
     outcomes = [outcome(at_work, seen) for seen in recorded()]
     took: dict[str, Told] = {rule.id: [] for rule in rules}

@@ -1,4 +1,4 @@
-"""Rules together: order, arming all or none, what is wanted, what they tell of themselves."""
+"""Rules together: order, arming all or none, the frames that they want, their events."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_rules_that_cannot_be(words: dict[str, object], problem: str) -> None:
     assert problem in str(told.value)
 
 
-# -- what they tell --------------------------------------------------------------------------------
+# -- their events ----------------------------------------------------------------------------------
 
 
 def test_every_firing_is_told_and_remembered() -> None:

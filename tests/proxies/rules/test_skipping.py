@@ -1,4 +1,4 @@
-"""What an action cannot do: to a frame, which then goes on, or ever, which is an error."""
+"""Actions that a frame does not allow: it goes on; and impossible ones, which are errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PRODUCED = response(PRODUCE, produced())
 
 
 def skipped(words: dict[str, Any], seen: SeenRequest | SeenResponse = PRODUCE) -> str:
-    """Why the action was not done; the frame goes on as it came."""
+    """The reason why the action was skipped; the frame goes on as it came."""
     rules = armed(read_rule({"id": "r", **words}))
     assert rules.show(seen) is None
     counts = rules.set.counts("r")

@@ -1,4 +1,4 @@
-"""Frames as a proxy shows them to rules, and a rule set with a clock that stands still."""
+"""Frames in the form in which a proxy shows them to rules, and a rule set with a stopped clock."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ class Clock:
 
 @dataclass
 class Rules:
-    """A rule set, its clock, and what it told."""
+    """A rule set, its clock, and its events."""
 
     clock: Clock
     events: list[Event]
     set: RuleSet
 
     def fires(self, seen: SeenRequest | SeenResponse) -> bool:
-        """Whether anything but the frame as it came is the answer."""
+        """True if the rules do not let the frame go on unchanged."""
         return self.show(seen) is not None
 
     def show(self, seen: SeenRequest | SeenResponse) -> Sequence[Step] | None:
@@ -131,7 +131,7 @@ def armed(*rules: Rule, seed: int = 0) -> Rules:
 
 
 def sent(steps: Sequence[Step] | None) -> list[bytes]:
-    """The payloads of the frames that go on, whose lengths must be right."""
+    """The payloads of the frames that go on; their lengths must be right."""
     assert steps is not None
     payloads = []
     for step in steps:

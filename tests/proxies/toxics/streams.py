@@ -1,4 +1,4 @@
-"""A stream through toxics, with chance and time given."""
+"""A stream through toxics, with given chance and time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.proxies.toxics.toxic import Piece, Toxic
 
 
 def drawn(*numbers: float) -> Chance:
-    """The first number decides nothing: all toxics strike; then these, and then the last again."""
+    """A chance with these numbers, the last one repeated; draw 0 is 0.0, so all toxics strike."""
 
     def chance(name: str, n: int) -> float:
         return numbers[min(n, len(numbers)) - 1] if n else 0.0
@@ -20,7 +20,7 @@ def drawn(*numbers: float) -> Chance:
 
 
 def hashed(seed: object) -> Chance:
-    """Numbers that depend on nothing but the arguments."""
+    """A chance that depends on nothing but the arguments."""
 
     def chance(name: str, n: int) -> float:
         digest = hashlib.blake2b(f"{seed}/{name}/{n}".encode(), digest_size=8).digest()
@@ -35,13 +35,13 @@ def through(
     began_ms: float = 0.0,
     struck: Callable[[NamedToxic], None] | None = None,
 ) -> Chain:
-    """A chain of these, named by their types."""
+    """A chain of these toxics, named by their types."""
     named = [toxic if isinstance(toxic, NamedToxic) else NamedToxic.of(toxic) for toxic in toxics]
     return Chain(chance or drawn(0.5), began_ms, named, struck=struck)
 
 
 def timeline(chain: Chain, until_ms: float) -> list[tuple[float, Piece]]:
-    """Every piece with the time at which it came out, asking exactly when something is due."""
+    """Every piece with the time at which it came out, with an advance at each due time."""
     seen: list[tuple[float, Piece]] = []
     while (due_ms := chain.next_due_ms) <= until_ms:
         pieces = chain.advance(due_ms)

@@ -312,7 +312,7 @@ OPERATIONS = st.lists(
 
 
 class Driver:
-    """What is done to a chain, and what has gone in and come out."""
+    """Drives a chain, and records the bytes that went in and came out."""
 
     def __init__(self, seed: int) -> None:
         self.chain = Chain(hashed(seed), 0.0)

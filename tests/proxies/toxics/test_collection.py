@@ -1,4 +1,4 @@
-"""Toxics by name: what may be asked for, and who is told."""
+"""Toxics by name: valid settings, and calls of listeners."""
 
 from __future__ import annotations
 

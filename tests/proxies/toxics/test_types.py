@@ -1,4 +1,4 @@
-"""Each toxic: what it does when, at its boundaries."""
+"""Each toxic: its effects and times, at its boundaries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOREVER = 1e12
 
 
 def pushed(chain: Chain, *pieces: Piece, at_ms: float = 0.0) -> list[tuple[float, Piece]]:
-    """All of these at once, and when they come out."""
+    """Push all of these at once; return the pieces with their times."""
     for piece in pieces:
         chain.push(piece, at_ms)
     return timeline(chain, FOREVER)

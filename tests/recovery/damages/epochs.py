@@ -75,7 +75,7 @@ def starts_later(copy: LogCopy, dice: random.Random, _turn: int) -> Damage:
 
 
 def torn(copy: LogCopy, dice: random.Random, turn: int) -> Damage:
-    """What no reader of checkpoints takes."""
+    """Write a checkpoint that no reader of checkpoints accepts."""
     data = copy.epochs.read_bytes()
     cut = len(b"0\n4\n")
     made = (

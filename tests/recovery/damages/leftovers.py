@@ -1,4 +1,4 @@
-"""Files that an interrupted compaction, deletion or split leaves, and some that nobody leaves."""
+"""Leftovers of an interrupted compaction, deletion or split, and files that no broker leaves."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def unknown(copy: LogCopy, _dice: random.Random, turn: int) -> Damage:
 
 
 def no_offset(copy: LogCopy, _dice: random.Random, turn: int) -> Damage:
-    """A file whose name has the end of one of a log and no offset before it."""
+    """Add an empty file with the suffix of a log's file, but no valid offset in its name."""
     names = ("x.log", "x.index", "-5.log", "x.snapshot", "7.log", "x.log.swap", "x.log.cleaned")
     name = names[turn % len(names)]
     (copy.folder / name).write_bytes(b"")

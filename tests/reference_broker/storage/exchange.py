@@ -1,4 +1,4 @@
-"""What two brokers must agree on when one has the other's files, and how files change hands."""
+"""Exchange of data folders between two brokers, and the data that both must serve then."""
 
 import re
 import shutil
@@ -59,7 +59,7 @@ class Served:
 
 
 def serves(address: Address, topic: str, *, partition: int = 0, fetch_version: int = 11) -> Served:
-    """What a broker gives of one partition, as soon as it does. It never makes the topic."""
+    """The data of one partition, as soon as the broker serves it. It never creates the topic."""
     with Connection(address, timeout_ms=30_000) as connection:
 
         def offset(at: int) -> int | None:
@@ -90,8 +90,7 @@ def _offset(
 def _pieces(
     connection: Connection, topic: str, partition: int, start: int, version: int
 ) -> Iterator[bytes]:
-    """Whole batches up to the end. The first may begin below `start`, in the middle of which it
-    is."""
+    """Whole batches up to the end. The first may begin below `start`, which is inside it."""
     offset = start
     while True:
         wanted = fetch_partition(offset, partition=partition, partition_max_bytes=_PIECE_BYTES)
@@ -107,7 +106,7 @@ def _pieces(
 
 
 def topics_of(address: Address) -> list[str]:
-    """All that a broker tells of."""
+    """The names of all topics in a broker's Metadata."""
     with Connection(address) as connection:
         answer = connection.ask(MetadataRequest(topics=None), 4)
     return sorted(topic.name or "" for topic in answer.topics)
@@ -117,18 +116,18 @@ def topics_of(address: Address) -> list[str]:
 
 
 def cluster_in(folder: Path) -> str:
-    """Whose it is."""
+    """The id of the cluster to which a folder belongs."""
     return read_meta_properties((folder / META_PROPERTIES).read_bytes()).values["cluster.id"]
 
 
 def kept(cluster: str = "", **options: object) -> KeptReference:
-    """Ours; in the cluster with this id, if it is to have one."""
+    """The built-in broker; in the cluster with this id, if one is given."""
     command = [*COMMAND, "--cluster-id", cluster] if cluster else COMMAND
     return KeptReference(command=command, **options)  # type: ignore[arg-type]
 
 
 def exchanged(target: Target, change: Callable[[Path], None]) -> Address:
-    """Stop its node in good order, have its folder changed, and start it again."""
+    """Stop the target's node in good order, change its folder, and start it again."""
     (folder,) = target.log_directories(ONLY_NODE)
     target.stop_node(ONLY_NODE)
     change(folder)
@@ -137,7 +136,7 @@ def exchanged(target: Target, change: Callable[[Path], None]) -> Address:
 
 
 def given_whole(folder: Path) -> Callable[[Path], None]:
-    """Have this folder instead of one's own."""
+    """Make a function that replaces a data folder with a copy of this one."""
 
     def give(own: Path) -> None:
         shutil.rmtree(own)
@@ -150,8 +149,10 @@ def given_whole(folder: Path) -> Callable[[Path], None]:
 
 
 def given_topics(folder: Path, *topics: str) -> Callable[[Path], None]:
-    """Have these topics' folders instead of one's own, with what is noted of them beside, under
-    the ids that the topics have here."""
+    """Make a function that replaces the folders of these topics, and the notes about them.
+
+    The topics keep the ids that they have in the changed folder.
+    """
 
     def give(own: Path) -> None:
         for topic in topics:
@@ -179,7 +180,7 @@ def _id_of(folder: Path) -> UUID:
 
 
 def _name(folder: Path, topic_id: UUID) -> None:
-    """Who has no ids yet notes none, and a folder without one is a stray to all that have them."""
+    """Write a topic id: older releases note none; to the others a folder without one is a stray."""
     data = partition_metadata_bytes(PartitionMetadata(0, topic_id))
     (folder / PARTITION_METADATA).write_bytes(data)
 

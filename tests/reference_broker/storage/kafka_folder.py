@@ -45,7 +45,7 @@ _DICE = random.Random(7)
 
 
 def written_folder(release: str, folder: Path, *, mode: str | None = None) -> tuple[Path, Path]:
-    """(as it was while Kafka still had it, after its end): copies of its log directory."""
+    """Copies of Kafka's log directory: while Kafka still had it, and after its end."""
     running, ended = folder / "running", folder / "ended"
     with KafkaTarget(release, mode=mode, settings=SETTINGS, log_dir=folder) as target:
         write(target)
@@ -57,13 +57,13 @@ def written_folder(release: str, folder: Path, *, mode: str | None = None) -> tu
 
 
 def copied_file(source: str, to: str) -> None:
-    """A file may go while the others are copied."""
+    """Copy a file; it may vanish during the copy of a folder."""
     if os.path.exists(source):  # noqa: PTH110  # shutil's own kind of path
         shutil.copy2(source, to)
 
 
 def write(target: KafkaTarget) -> None:
-    """Some megabytes into the first partition of the topic, transactions at the end."""
+    """Write some megabytes into the first partition of the topic, with transactions at the end."""
     talk, address = Talk(target), target.addresses[0]
     leader = eventually(lambda: talk.leader_of(TOPIC, address), "the topic has a leader")
     with Connection(leader, timeout_ms=60_000) as connection:
@@ -121,7 +121,7 @@ def _now_ms() -> int:
 
 
 def transaction(leader: Address, *, committed: bool) -> None:
-    """By a transactional producer, two batches each, in one connection."""
+    """Write two batches in one transaction of a transactional producer, in one connection."""
     name = "mover"
     with Connection(leader, timeout_ms=60_000) as connection:
         find = FindCoordinatorRequest(key=name, key_type=1)
@@ -158,7 +158,7 @@ def transaction(leader: Address, *, committed: bool) -> None:
             committed=committed,
         )
         eventually(lambda: _fine(connection.ask(end, 0).error_code), "the transaction ends")
-        # Answered before the markers are written: who is killed now writes them at its start.
+        # The answer comes before the markers: a broker that is killed now writes them at its start.
         eventually(lambda: _init(connection, name), "the markers are written")
 
 

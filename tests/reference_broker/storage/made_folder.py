@@ -1,4 +1,4 @@
-"""A small log directory in Kafka's layout, made by our own writers."""
+"""A small log directory in Kafka's layout, made by this project's writers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ def name_of(base_offset: int, suffix: str = ".log") -> str:
 
 
 def make_folder(folder: Path, *, clean: bool = False, padding_bytes: int = 0) -> Path:
-    """The log directory; ``padding_bytes``: zeros behind the indexes of the last segment."""
+    """Make the log directory; ``padding_bytes``: zeros behind the indexes of the last segment."""
     partition = folder / PARTITION
     partition.mkdir(parents=True)
     for base_offset in BASES:

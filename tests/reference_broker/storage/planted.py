@@ -1,4 +1,4 @@
-"""Damage planted in a folder, and what is found then."""
+"""Damage planted in a folder, and the findings then."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def findings(path: Path) -> list[Finding]:
 
 @dataclass
 class Plant:
-    """A folder to be damaged, and its state before."""
+    """A folder for damage, and its state before."""
 
     folder: Path
     partition: str = PARTITION
 
     def file(self, name: str) -> Path:
-        """In the partition's folder, or else in the log directory."""
+        """The path of a file in the partition's folder, or else in the log directory."""
         inside = self.folder / self.partition / name
         return inside if inside.exists() else self.folder / name
 

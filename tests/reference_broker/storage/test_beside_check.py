@@ -80,7 +80,7 @@ def test_a_cut_index(plant: Plant, name: str, size: int) -> None:
 
 @pytest.mark.parametrize("suffix", [".index", ".timeindex"])
 def test_a_stale_index(plant: Plant, suffix: str) -> None:
-    """That of another segment, of which the numbers happen to rise."""
+    """The index belongs to another segment, and its numbers happen to rise."""
     other = plant.file(name_of(0, suffix)).read_bytes()
     plant.write(name_of(50, suffix), other)
     if suffix == ".timeindex":

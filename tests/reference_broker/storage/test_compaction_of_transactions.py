@@ -1,5 +1,6 @@
-"""A log with transactions that Kafka has written is compacted by Kafka and by ours: what is left is
-the same, pass by pass, until markers of transactions of which nothing is left are gone too."""
+"""Compaction of a log with transactions that Kafka has written, by Kafka and by our broker: the
+result is the same after each pass, until the markers of transactions without records are gone too.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +54,12 @@ PASSES = 4
 
 @cache
 def begin_ms() -> int:
-    """Of the batch 0: counted from the first that is written, not from this module's import."""
+    """The time of batch 0: counted from the first one written, not from this module's import."""
     return int(time.time() * 1000) + AHEAD_MS
 
 
 def time_ms(number: int) -> int:
-    """Of the batch with this number."""
+    """The time of the batch with this number."""
     return begin_ms() + number * STEP_MS
 
 
@@ -136,7 +137,7 @@ class Writer:
 
 
 def plain(at: Address, topic: str, number: int, *rows: tuple[bytes, bytes | None]) -> int:
-    """Of nobody; where it is."""
+    """Append a batch without a producer id, and return its offset."""
     records = [Record(value, key) for key, value in rows]
     batch = RecordBatch(records, base_timestamp=time_ms(number))
     with Connection(at, timeout_ms=60_000) as connection:
@@ -144,8 +145,11 @@ def plain(at: Address, topic: str, number: int, *rows: tuple[bytes, bytes | None
 
 
 def write_mixed(at: Address) -> None:
-    """Transactions of two producers, committed, aborted, one within the other, one with all of its
-    keys written again, and one batch of nobody."""
+    """Write transactions of two producers and one batch without a producer.
+
+    Some are committed, some aborted, one lies within another, and all keys of one are written
+    again.
+    """
     first, second = Writer(at, "first"), Writer(at, "second")
     plain(at, MIXED, 0, (b"a", b"plain"), (b"b", b"plain"))
     first.begin(MIXED)
@@ -173,7 +177,7 @@ def write_mixed(at: Address) -> None:
 
 
 def write_open(at: Address) -> None:
-    """Nothing is compacted beyond where it begins."""
+    """Write an open transaction: compaction does not go beyond its beginning."""
     plain(at, OPEN, 0, (b"a", b"0"))
     plain(at, OPEN, 1, (b"a", b"1"))
     opener = Writer(at, "opener")
@@ -184,7 +188,7 @@ def write_open(at: Address) -> None:
 
 
 def compact(at: Address) -> None:
-    """Both topics from now on."""
+    """Set both topics to compaction from now on."""
     entry = IncrementalAlterConfigsRequest.AlterableConfig
     resource = IncrementalAlterConfigsRequest.AlterConfigsResource
     resources = [
@@ -204,7 +208,7 @@ def compact(at: Address) -> None:
 
 
 def await_compacted(folder: Path, topic: str, upto: int) -> None:
-    """Until that is noted."""
+    """Wait until compaction up to this offset is noted."""
 
     def is_done() -> bool | None:
         path = folder / CLEANER_OFFSETS
@@ -237,7 +241,7 @@ def left_of(folder: Path, topic: str) -> Left:
 
 
 def passes(target: Target, folder: Path) -> list[Left]:
-    """What is left after each pass; one begins when one batch more begins a segment."""
+    """The batches that are left after each pass. One more batch begins a segment, and so a pass."""
     at = exchanged(target, given_whole(folder))
     (own,) = target.log_directories(ONLY_NODE)
     compact(at)

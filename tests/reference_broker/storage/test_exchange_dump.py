@@ -48,7 +48,7 @@ _OF_LOGGING = "log4j:"
 
 
 def dumped(files: list[Path], *options: str) -> str:
-    """What the tool prints; it may say nothing of anything that is wrong."""
+    """The output of the tool, which must report no problem."""
     jars = os.pathsep.join(map(str, fetch_release(JUDGE)))
     command = [str(find_java().executable), *_FLAGS, "-cp", jars, "kafka.tools.DumpLogSegments"]
     ended = subprocess.run(
@@ -69,7 +69,7 @@ def without_payloads(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Folder:
-    """A node's, and what was served out of it."""
+    """The folder of a node, and the data that it served."""
 
     path: Path
     served: dict[str, Served]
@@ -80,7 +80,7 @@ class Folder:
 
 @pytest.fixture(scope="module", params=["stopped", "killed"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    """Restarted once, and then ended like this."""
+    """A folder after one restart and this kind of end."""
     kinds.need_kafka(JUDGE)
     at = tmp_path_factory.mktemp("ours")
     with KeptReference(settings=QUICK, log_dir=at) as ours:
@@ -99,7 +99,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_every_file_is_read(folder: Folder) -> None:
-    """Batch by batch, entry by entry as we read them ourselves."""
+    """The tool and our reader read the same batches and entries."""
     assert sum(compare_dumps(folder.of(topic)) for topic in TOPICS) > 250
     kinds_of_file = {path.suffix for topic in TOPICS for path in files_of(folder.of(topic))}
     assert kinds_of_file == {".log", ".index", ".timeindex", ".snapshot"}
@@ -110,7 +110,7 @@ def test_verify_finds_nothing_either(folder: Folder) -> None:
 
 
 def test_logs_are_walked_through(folder: Folder) -> None:
-    """Every record of every log; of those that may be read the offset and sizes are ours."""
+    """The tool reads every record of every log; offsets and sizes are those of our reader."""
     for topic in TOPICS:
         logs = sorted(folder.of(topic).glob("*.log"))
         lines = without_payloads(dumped(logs, "--deep-iteration", "--print-data-log"))
@@ -187,7 +187,7 @@ def test_the_metadata_log_is_decoded(folder: Folder) -> None:
 
 
 def test_snapshots_of_the_metadata_log_are_decoded(folder: Folder) -> None:
-    """KIP-630: all that is left of the log, between a header and a footer."""
+    """KIP-630: the records of the log, between a header and a footer."""
     snapshots = sorted((folder.path / METADATA).glob("*.checkpoint"))
     assert len(snapshots) == 2, "older ones are not kept"
     text = dumped(snapshots, "--cluster-metadata-decoder")
@@ -206,7 +206,7 @@ OLD = {("2.8.2", "0.9.0"): 0, ("2.8.2", "0.10.0"): 1, ("0.10.2.2", ""): 1}
 
 @pytest.mark.parametrize(("like", "message_format"), OLD)
 def test_old_formats_are_read(like: str, message_format: str, tmp_path: Path) -> None:
-    """Message sets, plain and in wrappers, by a broker that is like an old release."""
+    """Message sets, plain and in wrappers, by a broker that emulates an old release."""
     kinds.need_kafka(JUDGE)
     magic = OLD[like, message_format]
     settings = {name: v for name, v in QUICK.items() if name.startswith("log.index")}

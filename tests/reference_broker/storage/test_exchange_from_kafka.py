@@ -1,4 +1,4 @@
-"""What a real Kafka has written is served by our broker: whole folders, and topics of old ones."""
+"""Data of a real Kafka is served by our broker: whole folders, and topics of old releases."""
 
 import shutil
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ ENDS = ("stopped", "killed", "torn")
 
 @dataclass(frozen=True)
 class Folder:
-    """A node's, and what Kafka served out of it, or would when it starts again."""
+    """The folder of a node, and the data that Kafka served, or would after the next start."""
 
     path: Path
     served: dict[str, Served]
@@ -63,7 +63,7 @@ def all_served(address: Address, topics: tuple[str, ...], version: int = 11) -> 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Folder]:
-    """By how Kafka ended. A torn one is what is left when the last batch was not all written."""
+    """Folders by the end of Kafka. The torn one has the last batch only in part."""
     kinds.need_kafka(KAFKA)
     folder, topics = tmp_path_factory.mktemp("kafka"), (TOPIC, *TOPICS)
     made: dict[str, Folder] = {}
@@ -92,7 +92,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Folder]:
 
 
 def tear(folder: Path) -> None:
-    """Half of the last batch is there."""
+    """Cut the last batch in half."""
     last = max(folder.glob("*.log"))
     _, start = split_batches(last.read_bytes())[-1]
     with last.open("r+b") as log:
@@ -101,7 +101,7 @@ def tear(folder: Path) -> None:
 
 @pytest.mark.parametrize("end", ENDS)
 def test_a_whole_folder_is_started(folders: dict[str, Folder], end: str, tmp_path: Path) -> None:
-    """Its metadata log says which topics there are."""
+    """The metadata log has the topics."""
     folder = folders[end]
     with kept(settings=QUICK, log_dir=tmp_path) as ours:
         at = exchanged(ours, given_whole(folder.path))
@@ -117,12 +117,12 @@ def test_a_whole_folder_is_started(folders: dict[str, Folder], end: str, tmp_pat
 
 
 def aborted_in(folder: Path) -> list[bytes]:
-    """What the indexes of aborted transactions say: after a crash they are made anew."""
+    """The indexes of aborted transactions; after a kill the start makes them anew."""
     return [path.read_bytes() for path in sorted((folder / f"{TOPIC}-0").glob("*.txnindex"))]
 
 
 def test_it_has_what_a_log_can_have(folders: dict[str, Folder]) -> None:
-    """Else the comparison would be of less."""
+    """The folder has all features of a log; otherwise the comparison would cover less."""
     served, torn = folders["killed"].served, folders["torn"].served
     assert {topic: one.start for topic, one in served.items() if one.start} == {"shortened": 275}
     assert all(torn[topic].end < one.end for topic, one in served.items())
@@ -151,7 +151,7 @@ def test_snapshots_alone_say_what_there_is(folders: dict[str, Folder], tmp_path:
 def test_a_damaged_snapshot_ends_the_start_as_kafkas(
     folders: dict[str, Folder], tmp_path: Path
 ) -> None:
-    """Of the newest; an older one and the log could tell the same."""
+    """The newest snapshot is damaged; an older one and the log could have the same content."""
     shutil.copytree(folders["killed"].path, tmp_path / "damaged")
     newest = max((tmp_path / "damaged" / METADATA).glob("*.checkpoint"))
     data = bytearray(newest.read_bytes())
@@ -173,7 +173,7 @@ def test_a_damaged_snapshot_ends_the_start_as_kafkas(
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 @pytest.mark.sample(3)
 def test_topics_of_an_old_release_are_served(release: str, end: str, tmp_path: Path) -> None:
-    """In a cluster of ours that has topics of these names."""
+    """The topics are in a cluster of our broker that has topics of these names."""
     kinds.need_kafka(release)
     varied = TOPICS if release_key(release) >= release_key("2.8") else ()
     topics, version = (TOPIC, *varied), FETCH_VERSIONS.get(release, 11)

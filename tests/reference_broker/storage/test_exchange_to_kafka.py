@@ -1,4 +1,4 @@
-"""What our broker has written is served by a real Kafka 4.4.0: single topics, and whole folders."""
+"""Data of our broker is served by a real Kafka 4.4.0: single topics, and whole folders."""
 
 import shutil
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ QUORUM_STATE = "__cluster_metadata-0/quorum-state"
 
 @dataclass(frozen=True)
 class Written:
-    """Folders of ours in the cluster of the Kafka that is to have them, and what ours served."""
+    """Folders of our broker in the cluster of the Kafka that gets them, and their data."""
 
     kafka: KafkaTarget
     after_kill: Path
@@ -78,7 +78,7 @@ def all_served(address: Address) -> dict[str, Served]:
 
 
 def test_ours_serves_what_was_written(written: Written) -> None:
-    """Else the comparison would be of nothing: segments, a moved start, a gap."""
+    """The data has segments, a moved start and a gap; otherwise the comparison would be empty."""
     found = {topic: (one.start, one.end) for topic, one in written.served.items()}
     assert found == {
         "codecs": (0, 600),
@@ -92,7 +92,7 @@ def test_ours_serves_what_was_written(written: Written) -> None:
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_a_whole_folder_is_started_by_kafka(written: Written, end: str) -> None:
-    """With the metadata log: the topics are there without anybody having made them."""
+    """With the metadata log the topics exist without a CreateTopics request."""
     folder = written.after_stop if end == "stop" else written.after_kill
     at = exchanged(written.kafka, given_whole(folder))
     assert set(topics_of(at)) >= set(TOPICS)
@@ -113,7 +113,7 @@ def test_single_topics_are_served_by_kafka(written: Written, end: str) -> None:
 
 
 def test_a_folder_goes_to_kafka_and_back(written: Written, tmp_path: Path) -> None:
-    """Each goes on behind what the other wrote, in an epoch of the quorum that is a later one."""
+    """Each continues behind the records of the other, in a later epoch of the quorum."""
     kafka = written.kafka
     (theirs,) = kafka.log_directories(ONLY_NODE)
     epochs, end = [], 600
@@ -146,7 +146,7 @@ LONG = {"leader.replication.throttled.replicas": ",".join(["0:1"] * 8_000)}
 
 
 def test_a_metadata_log_that_begins_behind_a_snapshot(written: Written, tmp_path: Path) -> None:
-    """Its first segments are gone, and neither broker asks for them (KIP-630)."""
+    """Its first segments are gone, and neither broker needs them (KIP-630)."""
     cluster = cluster_in(written.after_stop)
     with kept(cluster, settings=SHORT_METADATA, log_dir=tmp_path) as ours:
         at = ours.addresses[0]

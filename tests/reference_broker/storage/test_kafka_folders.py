@@ -57,7 +57,7 @@ Row = dict[str, Any]
 
 
 def dumped_by_kafka(files: list[Path]) -> dict[str, list[dict[str, str]]]:
-    """By file: what stands in each line, ``name: value`` by ``name: value``."""
+    """By file: the content of each line, ``name: value`` by ``name: value``."""
     jars = os.pathsep.join(map(str, fetch_release(JUDGE)))
     command = [str(find_java().executable), *_FLAGS, "-cp", jars, "kafka.tools.DumpLogSegments"]
     ended = subprocess.run(
@@ -103,7 +103,7 @@ ENTRY_NAMES = {
 
 
 def as_kafka_says(value: Row) -> dict[str, str]:
-    """What both print of a batch or an entry."""
+    """The fields of a batch or an entry that both tools print."""
     made: Row
     if value["kind"] == "batch" and value["magic"] > 1:
         made = {
@@ -142,7 +142,7 @@ def _text(made: Row) -> dict[str, str]:
 
 
 def compare_dumps(folder: Path) -> int:
-    """How many lines were compared."""
+    """Compare all files of a folder and return the number of lines."""
     suffixes = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
     files = sorted(path for path in folder.iterdir() if path.suffix in suffixes)
     theirs, mine, lines = dumped_by_kafka(files), ours(folder), 0
@@ -174,7 +174,7 @@ AGAIN: dict[str, Callable[[bytes, int], bytes]] = {  # by suffix or name: read, 
 
 
 def small_files_come_back(folder: Path) -> set[str]:
-    """Which kinds were there. A file that was never written is empty."""
+    """Encode all small files again and return the kinds. A file that was never written is empty."""
     seen = set()
     for path in folder.rglob("*"):
         is_of_segment = path.stem.isdigit()
@@ -213,8 +213,8 @@ def test_a_folder_of_an_old_release(release: str, tmp_path: Path) -> None:
 
 
 def test_a_broker_recovers_as_verify_says(tmp_path: Path) -> None:
-    """Killed, then damaged: it cuts the log where we say, and makes anew what we say is missing;
-    behind a clean shutdown it leaves the damage."""
+    """Killed, then damaged: the broker cuts the log where verify says, and makes anew files that
+    it reports missing. After a clean shutdown it leaves the damage."""
     kinds.need_kafka("4.4.0")
     with KafkaTarget("4.4.0", settings=SETTINGS, log_dir=tmp_path) as target:
         write(target)
@@ -272,7 +272,7 @@ DAMAGE: dict[str, tuple[str, int, str]] = {  # file, byte to flip, kind
 
 
 def test_damage_in_a_folder_of_kafka(tmp_path: Path) -> None:
-    """Of a flipped bit the kind and the file are told, and nothing else."""
+    """Verify names the kind and the file of a flipped bit, and nothing else."""
     kinds.need_kafka("4.4.0")
     _, ended = written_folder("4.4.0", tmp_path)
     shutil.rmtree(ended / "__cluster_metadata-0")  # 20 MB of zeros, and not what is damaged here

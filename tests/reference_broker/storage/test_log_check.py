@@ -101,7 +101,7 @@ def test_zeros_behind_the_last_batch(plant: Plant) -> None:
 
 
 def test_a_cut_between_two_batches(plant: Plant) -> None:
-    """Nothing is wrong with the log; what was noted of the rest is."""
+    """Nothing is wrong with the log; the notes about the missing rest are wrong."""
     _, start = plant.header(100, 3)
     plant.cut(LAST, start)
     found = {one.kind: one for one in findings(plant.folder)}
@@ -143,7 +143,7 @@ def test_the_metadata_log_is_always_recovered(tmp_path: Path) -> None:
 
 
 def test_records_that_cannot_be_read(plant: Plant) -> None:
-    """The checksum is right: whoever wrote it was wrong."""
+    """The checksum is right, so the writer made the mistake."""
     header, start = plant.header(50, 4)
     plant.cut(LOG, start)
     promised = batch_at(90, [Record(b"alone", timestamp_delta=9000)])
@@ -175,7 +175,7 @@ def test_a_segment_that_begins_within_the_one_before(plant: Plant) -> None:
 
 
 def test_several_kinds_of_damage_are_all_told(plant: Plant) -> None:
-    """What is read on behind a bad checksum is not lost."""
+    """The check continues behind a bad checksum."""
     starts = [plant.header(50, place)[1] for place in (1, 3)]
     for start in starts:
         plant.flip(LOG, start + 61)
@@ -261,7 +261,7 @@ def test_the_memory_is_bounded_whatever_the_size(tmp_path: Path) -> None:
 
 
 def test_random_damage(plant: Plant) -> None:
-    """Never an error of ours; a flipped bit is found wherever a checksum, or the log, tells it."""
+    """No exception; a flipped bit is found wherever a checksum, or the log, shows it."""
     dice = random.Random(5)
     files = [path for path in sorted(plant.folder.rglob("*")) if path.is_file()]
     for _ in range(300):

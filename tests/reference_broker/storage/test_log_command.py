@@ -1,4 +1,4 @@
-"""``kafka-conformance log``: what it prints, and its exit codes."""
+"""Output and exit codes of ``kafka-conformance log``."""
 
 import json
 from pathlib import Path

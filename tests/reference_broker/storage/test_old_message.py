@@ -1,4 +1,4 @@
-"""A batch whose magic was flipped is taken for an old message: what 4.4.0 answers who passes it."""
+"""A batch with a flipped magic is read as an old message: the answers of 4.4.0 to such a batch."""
 
 from __future__ import annotations
 

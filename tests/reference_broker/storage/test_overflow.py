@@ -1,5 +1,6 @@
-"""One folder with a segment whose offsets are too far apart: Kafka and ours split it alike, and
-Kafka's own tool finds nothing wrong with what ours has made."""
+"""A folder with a segment of too large offsets: Kafka and our broker split it alike, and Kafka's
+tool finds nothing wrong in the files of our broker.
+"""
 
 import shutil
 from pathlib import Path
@@ -27,7 +28,7 @@ KAFKA, TOPIC = "4.4.0", "far"
 
 
 def split_by(target: Target, folder: Path, copy: Path) -> tuple[Served, dict[str, bytes]]:
-    """What it serves, and which logs there are then; its folder is copied when it has ended."""
+    """The data that the target serves, and its logs; its folder is copied when it has ended."""
     create(target.addresses[0], {TOPIC: {"retention.ms": "-1"}})
     at = exchanged(target, given_topics(folder, TOPIC))
     served = serves(at, TOPIC)

@@ -1,4 +1,4 @@
-"""Topics that between them have all that a log of batches can have, at ours and at a real Kafka."""
+"""Topics that together have all features of a log of batches, at our broker and a real Kafka."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ _WAIT_MS, _PRODUCE, _ZSTD = 30_000, 3, 7
 
 
 def write_topics(address: Address) -> None:
-    """All of them, of one partition each."""
+    """Write all of the topics, with one partition each."""
     create(address, {CODECS: {}, COMPACTED: _COMPACTED, SHORTENED: {}, IDEMPOTENT: {}})
     with Connection(address, timeout_ms=60_000) as connection:
         for records, version in batches_of("2.8.2"):
@@ -66,7 +66,7 @@ def write_topics(address: Address) -> None:
 
 
 def create(address: Address, topics: Mapping[str, Mapping[str, str]], version: int = 2) -> None:
-    """Topics of one partition with these configs."""
+    """Create topics of one partition with these configs."""
     topic, config = CreateTopicsRequest.CreatableTopic, CreateTopicsRequest.CreatableTopicConfig
     wanted = [
         topic(
@@ -84,7 +84,7 @@ def create(address: Address, topics: Mapping[str, Mapping[str, str]], version: i
 
 
 def append(connection: Connection, topic: str, records: bytes, version: int = _PRODUCE) -> int:
-    """One batch, as soon as the partition is served; where it is."""
+    """Append one batch, as soon as the partition is served, and return its offset."""
 
     def try_it() -> int | None:
         answer = connection.ask(produce_request(Topic(topic), records, version), version)
@@ -97,7 +97,7 @@ def append(connection: Connection, topic: str, records: bytes, version: int = _P
 
 
 def _with_keys() -> Iterator[bytes]:
-    """Some megabytes of few keys, one of which is deleted at last; then what is not compacted."""
+    """Some megabytes of few keys, with a tombstone for one at the end; then uncompacted batches."""
     now_ms = int(time.time() * 1000)
     for number in range(_ROUNDS):
         keys = [b"key-%d" % key for key in range(_KEYS)]
@@ -137,8 +137,11 @@ def _batch_of(producer_id: int, sequence: int, now_ms: int) -> bytes:
 
 
 def go_on(address: Address) -> tuple[int, int]:
-    """Where the last batch of each idempotent producer is found again, and the end after one more:
-    of the first, who has written nothing since the second began."""
+    """Repeat the last batch of each idempotent producer, and append one more of the first.
+
+    The first has written nothing since the second began. Returns the end of the log and the number
+    of producers.
+    """
     data = serves(address, IDEMPOTENT).data
     batches = read_records(data, limit_bytes=1 << 30).batches
     last = {batch.producer_id: batch for batch in batches}
@@ -155,7 +158,7 @@ def go_on(address: Address) -> tuple[int, int]:
 
 
 def commit(address: Address) -> None:
-    """What groups have read is kept in a topic, too."""
+    """Commit an offset of a group, which is stored in a topic too."""
     topic, partition = OffsetCommitRequest.OffsetCommitRequestTopic, _Committed
     wanted = partition(partition_index=0, committed_offset=_READ_TO, committed_metadata="m")
     request = OffsetCommitRequest(
@@ -177,7 +180,7 @@ def commit(address: Address) -> None:
 
 
 def is_committed(address: Address) -> bool:
-    """Whether that is known here, as soon as what groups have read is."""
+    """True if the broker returns the committed offset, as soon as it has loaded the groups."""
     topic = OffsetFetchRequest.OffsetFetchRequestTopic(name=CODECS, partition_indexes=[0])
     request = OffsetFetchRequest(group_id=_GROUP, topics=[topic])
 
@@ -193,7 +196,7 @@ def is_committed(address: Address) -> bool:
 
 
 def _shorten(connection: Connection, below: int) -> None:
-    """Inside a batch, behind the first segment."""
+    """Delete records up to the inside of a batch behind the first segment."""
     topic = DeleteRecordsRequest.DeleteRecordsTopic
     partition = DeleteRecordsRequest.DeleteRecordsPartition
     wanted = topic(name=SHORTENED, partitions=[partition(partition_index=0, offset=below)])
@@ -203,7 +206,7 @@ def _shorten(connection: Connection, below: int) -> None:
 
 
 def await_compaction(folder: Path) -> None:
-    """Until all is compacted but the last segment, and that is noted in a node's folder."""
+    """Wait until all but the last segment is compacted, and that is noted in a node's folder."""
 
     def is_done() -> bool:
         segments = (folder / f"{COMPACTED}-0").glob("*.log")
@@ -213,7 +216,7 @@ def await_compaction(folder: Path) -> None:
 
 
 def await_log_start(folder: Path) -> None:
-    """Until a moved start is noted: else it is not known to the next process."""
+    """Wait until a moved start is noted; the next process does not know it otherwise."""
     what = "the log start is noted"
     await_right(lambda: _noted(folder, LOG_STARTS, SHORTENED) == SHORTENED_TO, bool, what)
 
@@ -226,13 +229,13 @@ def _noted(folder: Path, name: str, topic: str) -> int | None:
 
 
 def produce(address: Address, topic: str, value: bytes) -> None:
-    """One record more."""
+    """Append one more record."""
     now_ms = int(time.time() * 1000)
     with Connection(address, timeout_ms=_WAIT_MS) as connection:
         append(connection, topic, encode_batch(RecordBatch([Record(value)], base_timestamp=now_ms)))
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Those of a partition's segments."""
+    """The files of a partition's segments."""
     kinds = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
     return sorted(path for path in folder.iterdir() if path.suffix in kinds)

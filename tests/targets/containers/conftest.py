@@ -18,7 +18,7 @@ from tests.targets.containers.own_daemon import Daemon, inside, own_daemon, why_
 
 @pytest.fixture(scope="session")
 def daemon() -> Iterator[Daemon]:
-    """The daemon of this machine where one answers, else one of our own."""
+    """The daemon of this machine if one answers, else a private one."""
     try:
         connect().close()
     except TargetError as problem:
@@ -52,7 +52,7 @@ def built(daemon: Daemon) -> Iterator[None]:
 
 @pytest.fixture(scope="class")
 def at_daemon(daemon: Daemon) -> Iterator[Daemon]:
-    """The test speaks with the daemon, within its network."""
+    """Let the test call the daemon, within its network."""
     with pytest.MonkeyPatch.context() as patch, inside(daemon.network):
         patch.setenv("DOCKER_HOST", daemon.address)
         yield daemon

@@ -13,7 +13,7 @@ KAFKA = f"kafka-conformance-test/kafka:{KAFKA_RELEASE}"
 BUILT = {REFERENCE: "reference", KAFKA: f"kafka:{KAFKA_RELEASE}"}
 
 PLAIN = "kafka-conformance-test/plain:3"
-# Somebody else's image: it knows nothing of our variables and runs what it is told to.
+# A foreign image: it does not know our variables and runs any command.
 PLAIN_DOCKERFILE = f"""\
 FROM {REFERENCE}
 LABEL org.opencontainers.image.title="" org.opencontainers.image.version="" \

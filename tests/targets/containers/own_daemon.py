@@ -1,7 +1,7 @@
-"""A Docker daemon of our own for tests: no registry, no rule of the firewall, no trace left.
+"""A private Docker daemon for tests: no registry, no rule of the firewall, no trace left.
 
-It lives in namespaces of its own (network, processes, mounts), so all that it starts ends with
-it. Its published ports are those of its network; :func:`inside` takes the calling thread there.
+It lives in its own namespaces (network, processes, mounts), so all its processes end with it.
+Its published ports are those of its network; :func:`inside` takes the calling thread there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Daemon:
 
 
 def why_not() -> str | None:
-    """Why no daemon can be started here; None when it can."""
+    """The reason why no daemon can be started here; None when it can."""
     if not sys.platform.startswith("linux"):
         return "a Docker daemon can be started on Linux only"
     if os.geteuid() != 0:
@@ -57,7 +57,7 @@ def why_not() -> str | None:
 
 @contextmanager
 def own_daemon() -> Iterator[Daemon]:
-    """Start one; end it with all its containers and files."""
+    """Start a daemon; end it with all its containers and files."""
     folder = Path(tempfile.mkdtemp(prefix="kc-dockerd-"))  # a socket's path has to be short
     daemon = ChildProcess(
         ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
@@ -93,7 +93,7 @@ def _children(pid: int) -> list[psutil.Process]:
 
 
 def _network(daemon: ChildProcess, folder: Path) -> Path:
-    """Wait until it answers; the network namespace it lives in."""
+    """Wait until the daemon answers; return the network namespace in which it lives."""
     deadline = Deadline(START_TIMEOUT_MS)
     while daemon.is_alive() and deadline.left_ms():
         if (folder / "docker.sock").exists() and _answers(folder):
@@ -118,7 +118,7 @@ def _answers(folder: Path) -> bool:
 
 @contextmanager
 def inside(network: Path | None) -> Iterator[None]:
-    """For this thread, and for what it starts meanwhile, another network."""
+    """Give this thread, and processes that it starts meanwhile, another network."""
     if network is None:
         yield
         return

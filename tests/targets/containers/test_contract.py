@@ -22,12 +22,12 @@ from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract
 
 
 def has_ended(process: psutil.Process) -> bool:
-    """Also when its parent has not asked for its status yet."""
+    """True if the process has ended, even if its parent has not read its status yet."""
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 def containers() -> set[str]:
-    """The ids of all containers that any run of ours has made."""
+    """The ids of all containers that any run of this project has made."""
     client = connect()
     try:
         found = client.containers.list(all=True, filters={"label": RUN}, ignore_removed=True)
@@ -37,7 +37,7 @@ def containers() -> set[str]:
 
 
 def pid_here(target: DockerTarget) -> int:
-    """The broker's process id as we see it: that of the daemon may be of another namespace."""
+    """The broker's process id in our namespace; the daemon may have another one."""
     client = connect()
     try:
         running = client.containers.list()
@@ -70,11 +70,11 @@ def namespace(process: psutil.Process) -> Path | None:
 
 @pytest.mark.usefixtures("at_images")
 class ContainerContract(TargetContract):
-    """What differs: the daemon, not we, is the parent of the broker."""
+    """Contract of a container: the daemon, not the test, is the parent of the broker."""
 
     @pytest.fixture(autouse=True)
     def _without_the_daemon(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A daemon of our own is below us too, with all that it runs, in a pid namespace."""
+        """A private daemon is below the test too, with all its processes, in a pid namespace."""
         monkeypatch.setattr(contract, "family", ours)
 
     def test_it_sees_the_broker_die(self, target: Target) -> None:

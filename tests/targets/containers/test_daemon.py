@@ -1,4 +1,4 @@
-"""No SDK, no daemon, no image: one sentence each, which says what to do."""
+"""Missing SDK, daemon or image: one sentence each, with the remedy."""
 
 import socket
 import sys

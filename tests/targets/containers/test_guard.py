@@ -1,4 +1,4 @@
-"""The guard alone: whatever ends it in good order, and whenever, its run's containers go first."""
+"""The guard alone: at every end in good order it removes the containers of its run first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into an image, without a daemon; and the command that builds."""
+"""Content of images, without a daemon; and the command that builds them."""
 
 from __future__ import annotations
 

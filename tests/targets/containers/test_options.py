@@ -1,4 +1,4 @@
-"""What may follow ``docker:``."""
+"""Options after ``docker:``."""
 
 from pathlib import Path
 

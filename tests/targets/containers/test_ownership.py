@@ -1,4 +1,4 @@
-"""Whose container it is, and when nobody's."""
+"""Ownership of containers, and detection of orphans."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is particular to a broker in a container."""
+"""Properties that only a broker in a container has."""
 
 from __future__ import annotations
 

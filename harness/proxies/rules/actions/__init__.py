@@ -1,4 +1,4 @@
-"""What can be done to a frame: one action a file, all of them in one table."""
+"""The actions on frames: one a file, all of them in one table."""
 
 from __future__ import annotations
 
@@ -38,4 +38,4 @@ _ALL: tuple[type[Action], ...] = (
     Watch,
 )
 ACTIONS: dict[str, type[Action]] = {action.name: action for action in _ALL}
-"""By the key that stands for it in a rule."""
+"""Actions by the key that stands for them in a rule."""

@@ -1,4 +1,4 @@
-"""What an action is, how its settings are read, and what it is told."""
+"""The base of actions, the reading of their settings, and their input."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from harness.proxies.step import Gate, Send, Step
 
 @dataclass(slots=True)
 class Occasion:
-    """One firing: the frame as it came, chance for it, and what the rule keeps for its stream.
+    """One firing: the frame as it came, chance for it, and the state that the action keeps.
 
-    ``draw(n)``: the n-th number in [0, 1) for this frame. ``memory``: whatever the action keeps,
-    for this direction of this connection. ``gate(until, at_most_ms)``: one that is opened when
-    the rule is released or disarmed, when the rule ``until`` fires, and forgotten after that time.
+    ``draw(n)``: the n-th number in [0, 1) for this frame. ``memory``: state of the action for this
+    direction of this connection. ``gate(until, at_most_ms)``: a gate that opens when the rule is
+    released or disarmed or when the rule ``until`` fires, and that is forgotten after that time.
     """
 
     frame: FrameView
@@ -33,10 +33,10 @@ class Occasion:
 
 
 class Action:
-    """Base of all; a subclass is a frozen dataclass whose fields are its settings.
+    """Base of all; a subclass is a frozen dataclass with its settings as fields.
 
     ``short``: the setting that a plain value in place of a table stands for. ``keeps``: no further
-    rule can do something to what it leaves. ``only_looks``: it never stands in another's way.
+    rule can act on what it leaves. ``only_looks``: it never prevents another action.
     """
 
     name: ClassVar[str]
@@ -45,11 +45,11 @@ class Action:
     only_looks: ClassVar[bool] = False
 
     def steps(self, occasion: Occasion, data: bytes) -> Sequence[Step]:
-        """What becomes of a whole frame, its length included. Raises Skip when it cannot be."""
+        """Return the steps in place of a frame, its length included. Raises Skip if impossible."""
         raise NotImplementedError
 
     def check(self, scope: Scope) -> None:
-        """Raises RuleError for what can never be done to the frames of a rule."""
+        """Raise RuleError when the action can never be done to the frames of a rule."""
 
     @property
     def waits_for(self) -> str | None:
@@ -58,7 +58,7 @@ class Action:
 
     @classmethod
     def read(cls, value: Any) -> Self:
-        """From the value that stands in a rule under its name. Raises RuleError."""
+        """Read the action from the value under its name in a rule. Raises RuleError."""
         fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
         if not isinstance(value, Mapping):
             value = cls._from_short(value, fields)
@@ -86,17 +86,17 @@ class Action:
 
 
 def setting(read: Read[Any], default: Any = dataclasses.MISSING) -> Any:
-    """A field of an action: how it is read, and what it is without."""
+    """Return a field of an action, with its reader and its default value."""
     if default is dataclasses.MISSING:
         return dataclasses.field(metadata={"read": read})
     return dataclasses.field(default=default, metadata={"read": read})
 
 
 def payload_of(data: bytes) -> bytes:
-    """Of a whole frame."""
+    """Return the payload of a whole frame."""
     return data[LENGTH_BYTES:]
 
 
 def send(payload: bytes) -> list[Step]:
-    """A payload as a frame that goes on."""
+    """Return the step that sends a payload as a frame."""
     return [Send(frame(payload))]

@@ -1,4 +1,4 @@
-"""The frame waits, and all behind it, until another rule fires or somebody releases it."""
+"""The frame waits, and all behind it, until another rule fires or this one is released."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from harness.proxies.step import Send, Step
 
 @dataclass(frozen=True, slots=True)
 class Hold(Action):
-    """``until``: the id of a rule; its next firing lets go, on whatever connection.
+    """``until``: the id of a rule; its next firing releases the frame, on whatever connection.
 
-    Without it only ``release`` does. Whatever happens it lasts ``at_most_ms``.
+    Without it only ``release`` does. In any case the frame waits at most ``at_most_ms``.
     """
 
     name = "hold"

@@ -1,4 +1,4 @@
-"""Frames come in another order: so many are collected, and let go shuffled."""
+"""Frames in another order: a number of them is collected, shuffled and sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_MOST_BYTES = 8 * 1024 * 1024
 
 @dataclass(slots=True)
 class _Window:
-    """What is collected, and the gate behind which the first of them stands for all."""
+    """The collected frames, and the gate of the first, which stands aside for all of them."""
 
     gate: Gate
     occasion: Occasion  # the first frame's draws decide the order

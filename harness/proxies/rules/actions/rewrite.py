@@ -26,9 +26,11 @@ NULL = {"null": True}  # TOML has no null
 
 @dataclass(frozen=True, slots=True)
 class Rewrite(Action):
-    """From paths to values, in the dictionary form; an error code also by its name, ``{add = 1}``
-    so much more than it is, ``{null = true}`` null. Of several versions and messages those are
-    rewritten that have the field; the others are skipped.
+    """Paths of fields and their new values, in the dictionary form.
+
+    An error code may also be given by its name; ``{add = 1}`` adds to the value that the field has,
+    ``{null = true}`` is null. Of several versions and messages those are rewritten that have the
+    field; the others are skipped.
     """
 
     name = "rewrite"
@@ -46,7 +48,7 @@ class Rewrite(Action):
                 raise error.under(path) from None
 
     def _check_one(self, scope: Scope, path: str, value: Any) -> None:
-        """Some message that the rule can meet must be able to carry it."""
+        """Raise RuleError unless some message that the rule can meet is able to carry the value."""
         problem: RuleError | None = None
         for cls, found in fields_in(list(scope.classes()), path).items():
             for field in found:
@@ -76,7 +78,7 @@ class Rewrite(Action):
 
 @lru_cache(maxsize=1024)
 def _fields(cls: type[Message], path: str) -> tuple[FieldPath, ...]:
-    """None where messages of the class have no such field."""
+    """Return the paths in messages of the class; none where these have no such field."""
     try:
         return tuple(find_fields(cls, path))
     except RuleError:
@@ -84,7 +86,7 @@ def _fields(cls: type[Message], path: str) -> tuple[FieldPath, ...]:
 
 
 def _new(value: Any, field: FieldSpec) -> Callable[[Any], Any]:
-    """What makes the new value from the old one. Raises RuleError."""
+    """Return a function from the old value to the new one. Raises RuleError."""
     if isinstance(value, Mapping) and set(value) == {ADD}:
         kind = field.element if field.kind == "array" else field.kind
         if kind not in INT_RANGES:

@@ -34,7 +34,7 @@ _EARLIER_DEFAULTS = (
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
-    """`default` None: it has none, and no value unless one is given."""
+    """`default` is None for a config without a default, which has no value unless one is given."""
 
     definition: ConfigDefinition
     default: str | None
@@ -43,7 +43,7 @@ class BrokerConfig:
 
 @cache
 def broker_configs(release: str = "") -> Mapping[str, BrokerConfig]:
-    """All that Kafka 4.4.0 knows, by name; with another default where the release had one."""
+    """Return all configs that Kafka 4.4.0 knows, by name, with the defaults of the release."""
     like = Likeness(release)
     text = package_text("harness.reference_broker.state.configs", "broker_configs.tsv")
     rows = [_config(*line.split("\t")) for line in text.splitlines() if not line.startswith("#")]
@@ -55,7 +55,7 @@ def broker_configs(release: str = "") -> Mapping[str, BrokerConfig]:
 
 
 def config_named(name: str, like: Likeness = LIKE_NONE) -> BrokerConfig | None:
-    """Also of a name behind a listener's prefix."""
+    """Return the config of this name, also behind a listener's prefix; None if there is none."""
     configs = broker_configs(like.release)
     found = configs.get(name)
     behind = _BEHIND_A_LISTENER.fullmatch(name)
@@ -63,12 +63,12 @@ def config_named(name: str, like: Likeness = LIKE_NONE) -> BrokerConfig | None:
 
 
 def is_behind_a_listener(name: str) -> bool:
-    """Whether it is a config of one listener."""
+    """True if it is a config of one listener."""
     return _BEHIND_A_LISTENER.fullmatch(name) is not None
 
 
 def names_in_order(name: str) -> tuple[str, ...]:
-    """The names that give a value, the first first."""
+    """Return the names that can give a config its value, highest precedence first."""
     behind = _BEHIND_A_LISTENER.fullmatch(name)
     if behind:
         return name, behind[1]

@@ -1,4 +1,4 @@
-"""What becomes of a resource's configs by SET, DELETE, APPEND and SUBTRACT (KIP-339).
+"""Changes of a resource's configs by SET, DELETE, APPEND and SUBTRACT (KIP-339).
 
 Source: class ConfigurationControlManager (incrementalAlterConfigs).
 """
@@ -13,7 +13,7 @@ from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 
 class Operation(IntEnum):
-    """What to do with a key."""
+    """The operation on a key."""
 
     SET = 0
     DELETE = 1
@@ -23,7 +23,7 @@ class Operation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`operation` is as sent: it may be none that there is. `value` is not looked at by DELETE."""
+    """`operation` is as sent and may be unknown. DELETE ignores `value`."""
 
     name: str
     operation: int
@@ -32,7 +32,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """All configs of a resource as they would be, and which of them were named."""
+    """All configs of a resource after the changes, and the names that the changes contain."""
 
     values: Mapping[str, str]
     named: frozenset[str]
@@ -40,8 +40,9 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What releases do differently. `unique_items`: APPEND leaves out what a list has already;
-    `senseless`: the error of a value that makes no sense, or of a list operation on no list.
+    """Differences between releases. `unique_items`: APPEND leaves out items that the list already
+    contains; `senseless`: the error for an invalid value, or for a list operation on a config that
+    is no list.
     """
 
     unique_items: bool
@@ -54,7 +55,7 @@ BEFORE_3_3 = Dialect(unique_items=False, senseless=ErrorCode.INVALID_REQUEST)
 
 
 def dialect_of(like: Likeness) -> Dialect:
-    """That of the release."""
+    """Return the dialect of the release."""
     return SINCE_3_3 if like.since(3, 3) else BEFORE_3_3
 
 
@@ -63,7 +64,7 @@ ListDefault = Callable[[str], str | None]
 
 
 def check_changes(changes: Sequence[Change]) -> None:
-    """A key stands once, with a value unless it is deleted. Raises ConfigsRefused."""
+    """Raise ConfigsRefused if a key occurs twice, or has no value without being deleted."""
     if len({change.name for change in changes}) < len(changes):
         raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A config is named twice.")
     nulls = [c.name for c in changes if c.value is None and c.operation != Operation.DELETE]
@@ -79,7 +80,7 @@ def changed(
     list_default: ListDefault,
     dialect: Dialect = SINCE_3_3,
 ) -> Changed:
-    """`current` after the changes. Raises ConfigsRefused where a list was needed."""
+    """Return `current` after the changes. Raises ConfigsRefused for a list operation on no list."""
     values = dict(current)
     for change in changes:
         value = change.value or ""
@@ -93,7 +94,7 @@ def changed(
 
 
 def replaced(changes: Sequence[Change]) -> Changed:
-    """The configs when those that are named become all that there are (AlterConfigs)."""
+    """Return the configs of a request that replaces all of a resource's configs (AlterConfigs)."""
     values = {change.name: change.value or "" for change in changes}
     return Changed(values, frozenset(values))
 

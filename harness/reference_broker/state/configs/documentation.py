@@ -1,4 +1,4 @@
-"""What each config is for, in a sentence of ours: `documentation.tsv`, read on first use."""
+"""The purpose of each config, in a sentence of ours: `documentation.tsv`, read on first use."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,7 +9,7 @@ from harness.reference_broker.state.topic_config_definitions import DEFINITIONS
 
 
 def documentation_of(name: str) -> str | None:
-    """The sentence; None for a config of brokers alone, of which there are none yet."""
+    """Return the sentence; None for configs that only brokers have, which have no sentences yet."""
     return _sentences().get(name)
 
 

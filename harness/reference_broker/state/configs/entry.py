@@ -1,4 +1,4 @@
-"""A config as clients are shown it (KIP-133, KIP-226, KIP-569)."""
+"""A config as clients receive it (KIP-133, KIP-226, KIP-569)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from harness.reference_broker.state.config_values import ConfigDefinition, Confi
 
 
 class Source(IntEnum):
-    """Where a value comes from (class DescribeConfigsResponse.ConfigSource)."""
+    """The source of a value (class DescribeConfigsResponse.ConfigSource)."""
 
     TOPIC = 1
     BROKER = 2
@@ -21,7 +21,7 @@ class Source(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """One of the places that a value may come from; sensitive values are None."""
+    """One possible source of a value; `value` is None for a sensitive config."""
 
     name: str
     value: str | None
@@ -30,7 +30,7 @@ class Synonym:
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """`synonyms` are in order of precedence; `type` is None for a name that nobody knows."""
+    """`synonyms` are in order of precedence; `type` is None for an unknown name."""
 
     name: str
     value: str | None
@@ -49,7 +49,7 @@ def entry_of(
     *,
     read_only: bool = False,
 ) -> ConfigEntry:
-    """The source is that of the first synonym; what is not known is taken for a secret."""
+    """Return the entry, with the source of the first synonym; an unknown config is sensitive."""
     sensitive = definition is None or definition.type == "password"
     return ConfigEntry(
         name,

@@ -1,4 +1,4 @@
-"""What has configs, by the numbers that requests use (class ConfigResource.Type)."""
+"""Kinds of resources with configs, by their numbers in requests (class ConfigResource.Type)."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -25,32 +25,32 @@ class ResourceType(IntEnum):
 
 
 class ConfigKind(Protocol):
-    """How the resources of one type are shown and changed."""
+    """Descriptions and changes of the resources of one type."""
 
     def names(self, state: BrokerState) -> list[str]:
-        """The resources that there are."""
+        """Return the names of all resources of this type."""
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
-        """All configs of one. Raises ConfigsRefused."""
+        """Return all configs of one resource. Raises ConfigsRefused."""
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """What clients have given."""
+        """Return the configs that clients have set."""
 
     def list_default(self, state: BrokerState, name: str) -> str | None:
-        """The default of a config that is a list; None for all others."""
+        """Return the default of a config that is a list; None for all others."""
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Raises ConfigsRefused where the resource cannot be configured so, by the controller."""
+        """Raise ConfigsRefused if the controller does not accept these configs for the resource."""
 
     def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
-        """Configure it so; it was checked before."""
+        """Store these configs for the resource; the caller has checked them."""
 
 
 class KindOfOneBroker(ConfigKind, Protocol):
-    """What a broker looks at itself before its controller does (class ConfigAdminManager)."""
+    """Resources that the broker checks before its controller does (class ConfigAdminManager)."""
 
     def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Raises ConfigsRefused where this broker cannot be configured so."""
+        """Raise ConfigsRefused if this broker does not accept these configs."""
 
 
 OF_ONE_BROKER: Mapping[int, KindOfOneBroker] = {

@@ -21,9 +21,9 @@ ELIGIBLE_LEADERS_ARE_KEPT = (4, 1)  # KIP-966
 
 @dataclass(slots=True)
 class BrokerConfigLayers:
-    """`static` was given at the start; the others are changed by clients. All are text.
+    """`static` is given at the start; clients change the other layers. All values are text.
 
-    `others`: what is set for other brokers, by their ids; it says nothing of this one.
+    `others` are the configs set for other brokers, by broker id; they do not apply to this one.
     """
 
     static: Mapping[str, str]
@@ -33,14 +33,14 @@ class BrokerConfigLayers:
     others: dict[int, Mapping[str, str]] = field(default_factory=dict)
 
     def names(self) -> list[str]:
-        """All that are known or set, sorted."""
+        """Return all names that are known or set, sorted."""
         known = {
             name for name, c in broker_configs(self.like.release).items() if c.changeable != "quota"
         }
         return sorted({*known, *self.static, *self.cluster, *self.broker})
 
     def synonyms(self, name: str) -> list[Synonym]:
-        """Where the value of `name` may come from, in order; empty when it has none."""
+        """Return the possible sources of the value of `name`, in order; empty without a value."""
         names = names_in_order(name)
         found = [
             Synonym(each, values[each], source)
@@ -53,11 +53,11 @@ class BrokerConfigLayers:
         return found[first:]
 
     def value(self, name: str) -> str | None:
-        """The text in effect."""
+        """Return the text in effect; None when there is no value."""
         return next((s.value for s in self.synonyms(name)), None)
 
     def inherited_by_topics(self) -> dict[str, str]:
-        """What is set of the configs that topics inherit, by the broker's names."""
+        """Return the values set for configs that topics inherit, by the broker's names."""
         values = {**self.static, **self.cluster, **self.broker}
         return {
             name: _as_topics_take_it(name, value)

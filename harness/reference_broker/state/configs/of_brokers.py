@@ -1,4 +1,4 @@
-"""Configs of each broker, and those of all brokers by an empty name.
+"""Configs of each broker, and those of all brokers under an empty name.
 
 Source: KIP-226, classes DynamicBrokerConfig (validate), ConfigAdminManager.
 """
@@ -26,7 +26,7 @@ _IN_SYNC = "min.insync.replicas"
 
 
 def broker_id_of(resource: str) -> int:
-    """Raises ConfigsRefused for a name that is no id."""
+    """Return the id that the name contains. Raises ConfigsRefused for a name that is no id."""
     try:
         return int(resource)
     except ValueError as error:
@@ -36,7 +36,7 @@ def broker_id_of(resource: str) -> int:
 
 
 def check_own_id(state: BrokerState, resource: str) -> None:
-    """Raises ConfigsRefused for a name that is not this broker's id."""
+    """Raise ConfigsRefused for a name that is not this broker's id."""
     own = state.identity.broker_id
     if broker_id_of(resource) != own:
         raise ConfigsRefused(
@@ -48,11 +48,11 @@ class BrokerConfigs:
     """Resources of type BROKER."""
 
     def names(self, state: BrokerState) -> list[str]:
-        """All that clients are told of."""
+        """Return the ids of the brokers that clients see."""
         return broker_names(state)
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
-        """All of this broker; of all brokers only what was set. Raises ConfigsRefused."""
+        """Return this broker's configs, or those set for all brokers. Raises ConfigsRefused."""
         layers = state.configs
         if resource == _ALL_BROKERS:
             return [_entry(name, layers, only=Source.CLUSTER) for name in sorted(layers.cluster)]
@@ -60,30 +60,30 @@ class BrokerConfigs:
         return [_entry(name, layers) for name in layers.names()]
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """What clients have set."""
+        """Return the configs that clients have set."""
         return _layer(state, resource)
 
     def list_default(self, _state: BrokerState, name: str) -> str | None:
-        """Of a broker's config that is a list."""
+        """Return the default of a broker's config that is a list; None for all others."""
         config = config_named(name)
         is_list = config is not None and config.definition.type == "list"
         return (config.default or "") if config is not None and is_list else None
 
     def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Only what may change while the broker runs, with legal values. Raises ConfigsRefused."""
+        """Raise ConfigsRefused for a config that is fixed while the broker runs, or a bad value."""
         if resource != _ALL_BROKERS:
             check_own_id(state, resource)
         for name, value in wanted.values.items():
             _check_value(name, value, is_for_all=resource == _ALL_BROKERS)
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """A broker that there is. Raises ConfigsRefused."""
+        """Raise ConfigsRefused for a broker that is not registered."""
         if resource != _ALL_BROKERS:
             _check_registered(state, broker_id_of(resource))
         _check_in_sync(state, resource, wanted)
 
     def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
-        """From now on the broker, and each topic that inherits from it, is configured so."""
+        """Store the configs; each topic that inherits from this broker is configured anew."""
         if resource == _ALL_BROKERS:
             state.configs.cluster = dict(values)
         elif (broker_id := broker_id_of(resource)) == state.identity.broker_id:
@@ -95,7 +95,7 @@ class BrokerConfigs:
 
 
 def broker_names(state: BrokerState) -> list[str]:
-    """The ids of the brokers that clients are told of."""
+    """Return the ids of the unfenced brokers with a listener for clients."""
     return [str(one.broker_id) for one, _ in state.brokers.alive(CLIENT_LISTENER)]
 
 
@@ -133,7 +133,9 @@ def _check_value(name: str, value: str, *, is_for_all: bool) -> None:
 
 
 def _check_in_sync(state: BrokerState, resource: str, wanted: Changed) -> None:
-    """While a partition keeps eligible leaders (KIP-966), the cluster's value must be there."""
+    """Raise ConfigsRefused if min.insync.replicas of all brokers would be removed, or that of one
+    broker changed: since 4.1 eligible leaders need the cluster's value (KIP-966).
+    """
     if not state.like.since(*ELIGIBLE_LEADERS_ARE_KEPT):
         return
     values = wanted.values

@@ -1,4 +1,4 @@
-"""Which metrics clients are asked for (KIP-714, class ClientMetricsConfigs)."""
+"""Subscriptions to metrics of clients (KIP-714, class ClientMetricsConfigs)."""
 
 import re
 from collections.abc import Mapping
@@ -32,14 +32,14 @@ _MATCHED = frozenset(
 
 
 class ClientMetricsSubscriptions:
-    """Resources of type CLIENT_METRICS; one is there while it has a config."""
+    """Resources of type CLIENT_METRICS; a subscription exists while it has a config."""
 
     def names(self, state: BrokerState) -> list[str]:
         """All subscriptions."""
         return list(state.client_metrics)
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
-        """Also of a subscription that is not there: its defaults. Raises ConfigsRefused."""
+        """Return all configs, for an unknown subscription the defaults. Raises ConfigsRefused."""
         if not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A subscription needs a name.")
         given = self.current(state, resource)
@@ -51,15 +51,15 @@ class ClientMetricsSubscriptions:
         return entries
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """What was given."""
+        """Return the configs that clients have set."""
         return state.client_metrics.get(resource, {})
 
     def list_default(self, _state: BrokerState, _name: str) -> str | None:
-        """Kafka takes no additions to lists here."""
+        """Return None: Kafka does not append to lists of subscriptions."""
         return None
 
     def check(self, _state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Raises ConfigsRefused."""
+        """Raise ConfigsRefused for an unknown config or a bad value."""
         if not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A subscription needs a name.")
         for name, value in wanted.values.items():
@@ -82,7 +82,7 @@ class ClientMetricsSubscriptions:
                 _check_patterns(value)
 
     def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
-        """Without configs the subscription is gone."""
+        """Store the configs; a subscription without configs is deleted."""
         state.client_metrics.pop(resource, None)
         if values:
             state.client_metrics[resource] = dict(values)

@@ -14,7 +14,7 @@ from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """`lowest` and `highest` name the broker's configs that limit it, where there are such."""
+    """`lowest` and `highest` name the broker's configs that limit it; None without a limit."""
 
     definition: ConfigDefinition
     lowest: str | None = None
@@ -22,7 +22,7 @@ class GroupConfig:
 
 
 def _int(name: str, at_least: int) -> GroupConfig:
-    """A number that the broker has too, and limits by a smallest and a largest one."""
+    """Return a number that the broker has too, and limits by a minimum and a maximum."""
     kind, _, rest = name.partition(".")
     return GroupConfig(
         ConfigDefinition(name, "int", "", at_least, broker_setting=f"group.{name}"),
@@ -103,33 +103,33 @@ _GROUP_CONFIGS = (
     _int("streams.session.timeout.ms", 1),
 )
 GROUP_CONFIGS: Mapping[str, GroupConfig] = {c.definition.name: c for c in _GROUP_CONFIGS}
-"""All that are listed to clients."""
+"""All configs that are listed to clients."""
 
 
 class GroupConfigs:
-    """Resources of type GROUP; a group need not exist to be configured."""
+    """Resources of type GROUP; a group has configs even if it does not exist."""
 
     def names(self, state: BrokerState) -> list[str]:
-        """All groups for which something was given."""
+        """Return all groups with configs of their own."""
         return list(state.group_configs)
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
-        """What was given, the rest from the broker. Raises ConfigsRefused."""
+        """Return the group's configs; the broker gives those not set. Raises ConfigsRefused."""
         if not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A group needs a name.")
         given = self.current(state, resource)
         return [_entry(config, given, state.configs) for config in _GROUP_CONFIGS]
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """What was given."""
+        """Return the configs that clients have set."""
         return state.group_configs.get(resource, {})
 
     def list_default(self, _state: BrokerState, _name: str) -> str | None:
-        """Kafka takes no additions to lists here."""
+        """Return None: Kafka does not append to lists of groups."""
         return None
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Within what the broker allows. Raises ConfigsRefused."""
+        """Raise ConfigsRefused for an unknown config or a value outside the broker's limits."""
         if not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "There are no configs of all groups.")
         for name, value in wanted.values.items():
@@ -146,14 +146,14 @@ class GroupConfigs:
             _check_session(kind, wanted.values, state.configs)
 
     def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
-        """From now on the group is configured so."""
+        """Store the configs of the group."""
         state.group_configs.pop(resource, None)
         if values:
             state.group_configs[resource] = dict(values)
 
 
 def _inherited(config: GroupConfig, layers: BrokerConfigLayers) -> Synonym:
-    """What the group has when nothing is given for it."""
+    """The value of a config that is not set for the group."""
     definition = config.definition
     found = layers.synonyms(definition.broker_setting) if definition.broker_setting else []
     return found[0] if found else Synonym(definition.name, definition.default, Source.DEFAULT)

@@ -14,30 +14,30 @@ class LoggerLevels:
     """Resources of type BROKER_LOGGER."""
 
     def names(self, state: BrokerState) -> list[str]:
-        """All brokers that clients are told of."""
+        """Return the ids of the brokers that clients see."""
         return broker_names(state)
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
-        """None. Raises ConfigsRefused for another broker."""
+        """Return no configs. Raises ConfigsRefused for another broker."""
         check_own_id(state, resource)
         return []
 
     def current(self, _state: BrokerState, _resource: str) -> Mapping[str, str]:
-        """None."""
+        """Return no configs."""
         return {}
 
     def list_default(self, _state: BrokerState, _name: str) -> str | None:
-        """Raises ConfigsRefused: a level is no list."""
+        """Raise ConfigsRefused: a level is no list."""
         raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "A level can only be set or removed.")
 
     def check_here(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Raises ConfigsRefused for every logger."""
+        """Raise ConfigsRefused for every logger."""
         check_own_id(state, resource)
         for name in sorted(wanted.named):
             raise ConfigsRefused(ErrorCode.INVALID_CONFIG, f"There is no logger {name}.")
 
     def check(self, _state: BrokerState, _resource: str, _wanted: Changed) -> None:
-        """The broker itself has the last word."""
+        """Accept all: `check_here` has refused every logger."""
 
     def store(self, _state: BrokerState, _resource: str, _values: Mapping[str, str]) -> None:
-        """Nothing can get here that would have to be stored."""
+        """Store nothing: no level passes `check_here`."""

@@ -1,4 +1,4 @@
-"""Configs of topics: what was given for them, and what they inherit (class ConfigHelper)."""
+"""Configs of topics, set and inherited (class ConfigHelper)."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ _EXISTENCE_IS_LOOKED_AT = (2, 0)  # KAFKA-6778
 
 
 def topic_entry(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> ConfigEntry:
-    """One config of a topic, as `config` has it."""
+    """Return one config of a topic, with its value in `config`."""
     definition = config.definition_of(name)
     value = definition.shown(config.text_of(name))
     setting = definition.broker_setting
@@ -28,7 +28,7 @@ def topic_entry(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> C
 
 
 def source_of(name: str, config: TopicConfig, layers: BrokerConfigLayers) -> Source:
-    """Where one config of a topic has its value from."""
+    """Return the source of the value of one config of a topic."""
     if name in config.overrides:
         return Source.TOPIC
     setting = config.definition_of(name).broker_setting
@@ -40,27 +40,27 @@ class TopicConfigs:
     """Resources of type TOPIC, by the topics' names."""
 
     def names(self, state: BrokerState) -> list[str]:
-        """All topics."""
+        """Return the names of all topics."""
         return [topic.name for topic in state.cluster.topics()]
 
     def entries(self, state: BrokerState, resource: str) -> list[ConfigEntry]:
-        """What a topic is configured to do. Raises ConfigsRefused."""
+        """Return all configs of a topic. Raises ConfigsRefused."""
         _check_name(resource)
         config = _config_of(state, resource)
         return [topic_entry(name, config, state.configs) for name in config.listed_names()]
 
     def current(self, state: BrokerState, resource: str) -> Mapping[str, str]:
-        """What was given for the topic."""
+        """Return the configs that are set for the topic itself."""
         topic = state.cluster.named(resource)
         return {} if topic is None else topic.config.overrides
 
     def list_default(self, state: BrokerState, name: str) -> str | None:
-        """Of a topic's config that is a list."""
+        """Return the default of a topic's config that is a list; None for all others."""
         definition = configs_of(state.like).known.get(name)
         return definition.default if definition and definition.type == "list" else None
 
     def check(self, state: BrokerState, resource: str, wanted: Changed) -> None:
-        """Values come before existence, as in Kafka. Raises ConfigsRefused."""
+        """Raise ConfigsRefused for bad values, then for an unknown topic, in Kafka's order."""
         if not resource:
             raise ConfigsRefused(ErrorCode.INVALID_REQUEST, "There are no configs of all topics.")
         _check_name(resource)
@@ -75,7 +75,7 @@ class TopicConfigs:
         _existing(state, resource)
 
     def store(self, state: BrokerState, resource: str, values: Mapping[str, str]) -> None:
-        """From now on the topic is configured so."""
+        """Configure the topic."""
         config = TopicConfig.of(values, state.creation_defaults.topic_defaults, state.like)
         _existing(state, resource).configure(config)
 

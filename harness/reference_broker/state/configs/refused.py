@@ -1,10 +1,10 @@
-"""Why the configs of a resource may not be shown or changed."""
+"""The reason why the configs of a resource may not be described or changed."""
 
 from harness.codec.error_code import ErrorCode
 
 
 class ConfigsRefused(Exception):
-    """The error and its text for the client."""
+    """The error and its message for the client."""
 
     def __init__(self, error: ErrorCode, message: str) -> None:
         super().__init__(message)

@@ -1,1 +1,1 @@
-"""What the controller decides: brokers, leaders, who is in sync. Pure, as all of the state."""
+"""Decisions of the controller: brokers, leaders, ISRs. Pure, as all of the state."""

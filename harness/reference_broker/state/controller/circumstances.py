@@ -1,4 +1,4 @@
-"""What counts when a topic's partitions change: the brokers that there are, the topic's configs.
+"""The conditions for changes of a topic's partitions: registered brokers, the topic's configs.
 
 Source: class ReplicationControlManager (LeaderAcceptor, getTopicEffectiveMinIsr).
 """
@@ -37,9 +37,9 @@ def changed(
     election: Election | None = None,
     is_acceptable: Callable[[BrokerId], bool] | None = None,
 ) -> PartitionChangeRecord | None:
-    """What becomes of a partition; None where nothing does.
+    """Return the record that changes a partition; None if nothing changes.
 
-    Where no `election` is asked for, the topic's config says whether an unclean one may be held.
+    If `election` is None, the topic's config decides whether the election may be unclean.
     """
     if election is None:
         election = Election.UNCLEAN if topic.config.elects_unclean else Election.ONLINE
@@ -67,7 +67,7 @@ def changed(
 def partitions_where(
     state: BrokerState, concerns: Callable[[PartitionRegistration], bool]
 ) -> Iterator[tuple[Topic, Partition]]:
-    """All partitions whose registration is so."""
+    """Yield all partitions with a registration that satisfies `concerns`."""
     for topic in state.cluster.topics():
         for partition in topic.partitions:
             if concerns(partition.registration):

@@ -1,4 +1,4 @@
-"""Elections that somebody asks for, or that the controller holds for itself from time to time.
+"""Elections that a client requests, or that the controller holds itself from time to time.
 
 Source: class ReplicationControlManager (electLeader, maybeBalancePartitionLeaders,
 maybeElectUncleanLeaders); KIP-183, KIP-460.
@@ -29,7 +29,7 @@ _IN_VAIN = {
 def elected(
     state: BrokerState, topic: Topic, partition: Partition, election: Election
 ) -> PartitionChangeRecord | ErrorCode:
-    """The record of an election, or why there is none."""
+    """Return the record of an election, or the error if no leader is elected."""
     registered = partition.registration
     is_needless = (
         registered.has_preferred_leader
@@ -42,7 +42,9 @@ def elected(
 
 
 def preferred_leaders(state: BrokerState) -> list[Message]:
-    """Give partitions back to their preferred leaders (auto.leader.rebalance.enable)."""
+    """Return the records that give partitions back to their preferred leaders
+    (auto.leader.rebalance.enable).
+    """
     found = [
         changed(state, topic, partition, Target(), Election.PREFERRED)
         for topic, partition in partitions_where(state, lambda one: not one.has_preferred_leader)
@@ -51,7 +53,9 @@ def preferred_leaders(state: BrokerState) -> list[Message]:
 
 
 def unclean_leaders(state: BrokerState) -> list[Message]:
-    """Elect anybody where nobody leads and the topic allows it."""
+    """Return records that elect leaders, also unclean ones, for partitions without a leader; only
+    for topics that allow unclean elections.
+    """
     found = [
         elected(state, topic, partition, Election.UNCLEAN)
         for topic, partition in partitions_where(state, lambda one: one.leader == NO_LEADER)

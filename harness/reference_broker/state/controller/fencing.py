@@ -1,5 +1,5 @@
-"""Brokers that go, come, and leave, or lose a directory: what happens to the partitions that they
-lead or follow.
+"""Changes of partitions when a broker is fenced, unfenced, shuts down, is unregistered, comes back
+or loses a directory.
 
 Source: class ReplicationControlManager (handleBrokerFenced and its neighbours,
 generateLeaderAndIsrUpdates).
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def fenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
-    """It leaves every ISR, and leads nothing any more."""
+    """Return the records that fence a broker: it leaves every ISR and leads no partition."""
     return [
         *_removed(state, broker.broker_id),
         BrokerRegistrationChangeRecord(
@@ -40,7 +40,7 @@ def fenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
 
 
 def unfenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
-    """It may lead what nobody leads."""
+    """Return the records that unfence a broker; it may lead partitions that have no leader."""
     own = broker.broker_id
 
     def is_acceptable(other: BrokerId) -> bool:
@@ -56,7 +56,9 @@ def unfenced(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
 
 
 def shutting_down(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
-    """It wants to go: what it leads is led by others from now on."""
+    """Return the records that begin a controlled shutdown: the broker leaves every ISR, and other
+    brokers lead its partitions.
+    """
     own = broker.broker_id
     first: list[Message] = []
     if not broker.is_shutting_down:
@@ -71,13 +73,15 @@ def shutting_down(state: BrokerState, broker: BrokerRegistration) -> list[Messag
 
 
 def unregistered(state: BrokerState, broker: BrokerRegistration) -> list[Message]:
-    """It is forgotten."""
+    """Return the records that remove a broker's registration."""
     removal = UnregisterBrokerRecord(broker_id=broker.broker_id, broker_epoch=broker.epoch)
     return [*_removed(state, broker.broker_id), removal]
 
 
 def came_back_unclean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
-    """A new incarnation that cannot say that its log is whole is neither in sync nor eligible."""
+    """Return the records for a new incarnation that cannot prove a complete log: it is neither in
+    sync nor eligible.
+    """
 
     def concerns(registered: PartitionRegistration) -> bool:
         return broker_id in registered.isr or broker_id in registered.elr
@@ -93,14 +97,18 @@ def came_back_unclean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
 
 
 def came_back_clean(state: BrokerState, broker_id: BrokerId) -> list[Message]:
-    """A new incarnation with a whole log has to catch up first, but may be eligible."""
+    """Return the records for a new incarnation with a complete log: it must catch up before it is
+    in sync again, but may be eligible.
+    """
     return _removed(state, broker_id)
 
 
 def directories_offline(
     state: BrokerState, broker: BrokerRegistration, offline: Iterable[UUID]
 ) -> list[Message]:
-    """What was in directories of it that have failed is led by others; it goes on with the rest."""
+    """Return the records for failed directories: the broker leaves the ISRs of the replicas in
+    them, and keeps its other replicas.
+    """
     failed = set(offline).intersection(broker.directories)
     if not failed:
         return []
@@ -113,7 +121,9 @@ def directories_offline(
 def directory_lost(
     state: BrokerState, topic: Topic, partition: Partition, broker_id: BrokerId
 ) -> Message | None:
-    """A replica is in a directory that has failed, as its broker tells too late."""
+    """Return the record that takes a replica out of the ISR because its directory is offline; its
+    broker has reported the directory after the failure. None if nothing changes.
+    """
     target = Target(isr=without(partition.registration.isr, broker_id))
 
     def is_acceptable(other: BrokerId) -> bool:
@@ -123,7 +133,7 @@ def directory_lost(
 
 
 def leads_anything(state: BrokerState, broker_id: BrokerId) -> bool:
-    """Whether it would be missed at once."""
+    """True if the broker leads a partition."""
     return any(True for _ in partitions_where(state, lambda one: one.leader == broker_id))
 
 

@@ -1,4 +1,4 @@
-"""Leaders propose who is in sync.
+"""Changes of the ISR that leaders propose.
 
 Source: class ReplicationControlManager (alterPartition); KIP-497, KIP-704, KIP-841, KIP-903.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a leader asks for; `isr` are pairs of broker id and broker epoch."""
+    """The ISR that a leader proposes; `isr` are pairs of broker id and broker epoch."""
 
     sender: BrokerId
     leader_epoch: int
@@ -36,14 +36,14 @@ class Proposal:
 
     @property
     def members(self) -> tuple[BrokerId, ...]:
-        """Those who shall be in sync."""
+        """The broker ids of the proposed ISR."""
         return tuple(broker_id for broker_id, _ in self.isr)
 
 
 def problem_with(
     proposal: Proposal, registered: PartitionRegistration, brokers: Brokers
 ) -> ErrorCode:
-    """Why a proposal is refused, NONE when it is not (validateAlterPartitionData)."""
+    """Return the error of a proposal, NONE if it is valid (validateAlterPartitionData)."""
     is_ahead = (
         proposal.leader_epoch > registered.leader_epoch
         or proposal.partition_epoch > registered.partition_epoch
@@ -68,7 +68,7 @@ def problem_with(
 
 
 def _is_subset(members: tuple[BrokerId, ...], registered: PartitionRegistration) -> bool:
-    """Each once, and only replicas (Replicas.validateIsr)."""
+    """True if each member is a replica and occurs once (Replicas.validateIsr)."""
     no_repetition = len(set(members)) == len(members)
     return bool(members) and no_repetition and set(members) <= set(registered.replicas)
 
@@ -83,11 +83,11 @@ def _is_eligible(broker_id: BrokerId, epoch: int, brokers: Brokers) -> bool:
 def isr_change(
     state: BrokerState, topic: Topic, partition: Partition, proposal: Proposal
 ) -> PartitionChangeRecord | None:
-    """The record of a proposal in which nothing is wrong; None where it changes nothing."""
+    """Return the record of a valid proposal; None if it changes nothing."""
     target = Target(isr=proposal.members, is_recovering=proposal.is_recovering)
     return changed(state, topic, partition, target)
 
 
 def moves_leader(record: PartitionChangeRecord, sender: BrokerId) -> bool:
-    """Whether a reassignment was completed by it that gives the partition another leader."""
+    """True if the change gives the partition another leader: it has completed a reassignment."""
     return record.leader not in (NO_LEADER_CHANGE, sender)

@@ -1,4 +1,4 @@
-"""One change of a partition, worked out as a record: replicas, eligible leaders, election, ISR.
+"""One change of a partition, computed as a record: replicas, eligible leaders, election, ISR.
 
 Source: class PartitionChangeBuilder; KIP-455, KIP-704, KIP-966.
 """
@@ -25,19 +25,20 @@ NO_RECOVERY_CHANGE = -1
 
 
 class Election(Enum):
-    """Who may become leader."""
+    """Kinds of elections, by the brokers that may become leader."""
 
     PREFERRED = "the first replica, if it may"
     ONLINE = "the present leader, or any that is in sync"
-    UNCLEAN = "any that is there, if nobody is in sync"
+    UNCLEAN = "any replica that is alive, if no replica is in sync"
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What counts for every partition of a topic.
+    """The conditions under which a partition changes.
 
-    `is_acceptable`: whether a broker may lead now. `minimum`: so many in sync are enough, never
-    more than replicas. `keeps_eligible`: KIP-966. `shrinks_in_new_epoch`: up to 3.5 (KAFKA-15021).
+    `is_acceptable`: True if a broker may lead now. `minimum`: the size of the ISR that is enough,
+    never more than the number of replicas. `keeps_eligible`: KIP-966. `shrinks_in_new_epoch`: up to
+    3.5 (KAFKA-15021).
     """
 
     is_acceptable: Callable[[BrokerId], bool]
@@ -48,7 +49,7 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a partition shall become; None leaves it as it is."""
+    """The wanted state of a partition; None leaves a part unchanged."""
 
     isr: Ids | None = None
     replicas: Ids | None = None
@@ -72,7 +73,7 @@ def change_of(
     election: Election = Election.ONLINE,
     directory_of: Callable[[BrokerId], UUID] = lambda _: UUID(int=0),
 ) -> PartitionChangeRecord | None:
-    """The record for the partition at topic id and index; None when nothing changes."""
+    """Return the record for the partition at topic id and index; None when nothing changes."""
     change = _Change(registered, target, around, election)
     record = PartitionChangeRecord(topic_id=at[0], partition_id=at[1])
     change.complete_reassignment()
@@ -84,7 +85,7 @@ def change_of(
 
 
 class _Change:
-    """The target as it takes shape."""
+    """The target while its parts are computed."""
 
     def __init__(
         self,
@@ -108,7 +109,9 @@ class _Change:
         self.is_recovering = registered.is_recovering if recovering is None else recovering
 
     def complete_reassignment(self) -> None:
-        """Done when all that remain are in sync (class PartitionReassignmentReplicas)."""
+        """Complete a reassignment once all remaining replicas are in sync (class
+        PartitionReassignmentReplicas).
+        """
         if not self.removing and not self.adding:
             return
         isr = tuple(each for each in self.isr if each not in self.removing)
@@ -118,10 +121,10 @@ class _Change:
             self.removing = self.adding = ()
 
     def populate_eligible(self) -> None:
-        """Who leaves an ISR that is too small may still lead.
+        """Compute the ELR: replicas that leave an ISR below its minimum size stay eligible.
 
-        Not who is no replica any more: Kafka keeps it, and would elect it, without the records
-        that were written since, when it is a replica once again (maybePopulateTargetElr).
+        A broker that is no longer a replica is left out. Kafka keeps it (maybePopulateTargetElr),
+        and would elect it once it is a replica again, without the records written in between.
         """
         if not self.around.keeps_eligible or len(self.isr) >= self.around.minimum:
             self.elr = ()
@@ -136,7 +139,7 @@ class _Change:
             )
 
     def elect(self, record: PartitionChangeRecord) -> None:
-        """Find the leader; with an unclean one nothing but it is in sync."""
+        """Elect the leader; after an unclean election it is the only one in sync."""
         elected = self._elected()
         if elected.leader == self.registered.leader:
             self._bump_for_replicas(record)
@@ -153,7 +156,7 @@ class _Change:
         self._bump_for_replicas(record)
 
     def _bump_for_replicas(self, record: PartitionChangeRecord) -> None:
-        """A replica that goes is shut out by a new epoch."""
+        """Begin a new leader epoch if a replica is removed: the epoch fences it."""
         goes = not set(self.registered.replicas) <= set(self.replicas)
         if goes and record.leader == NO_LEADER_CHANGE:
             record.leader = self.registered.leader
@@ -179,14 +182,16 @@ class _Change:
         return is_safe and self.around.is_acceptable(broker)
 
     def _last_known_may_lead(self) -> bool:
-        """Where nobody is left the last leader has most (balanced recovery of KIP-966)."""
+        """True if ISR and ELR are empty and the last known leader may lead: its log has most
+        records (balanced recovery of KIP-966).
+        """
         if not self.around.keeps_eligible or self.elr or self.isr:
             return False
         known = self.registered.last_known_elr
         return len(known) == 1 and self.around.is_acceptable(known[0])
 
     def write_isr(self, record: PartitionChangeRecord) -> None:
-        """Who is in sync, who may lead, who led last."""
+        """Write the ISR, the ELR, the last known leader and the recovery state."""
         registered, keeps = self.registered, self.around.keeps_eligible
         if record.isr is not None:
             self.elr = ()
@@ -217,7 +222,7 @@ class _Change:
     def write_assignment(
         self, record: PartitionChangeRecord, directory_of: Callable[[BrokerId], UUID]
     ) -> None:
-        """Replicas with their directories, and those on their way."""
+        """Write the replicas with their directories, and those being added and removed."""
         registered = self.registered
         known = dict(zip(registered.replicas, registered.directories, strict=False))
         known |= self.moved
@@ -234,5 +239,5 @@ class _Change:
 
 
 def without(ids: Sequence[BrokerId], *gone: BrokerId) -> Ids:
-    """The ids but these."""
+    """Return the ids except these."""
     return tuple(each for each in ids if each not in gone)

@@ -33,9 +33,10 @@ def reassigned(
     *,
     keeps_factor: bool = False,
 ) -> PartitionChangeRecord | None:
-    """Move a partition; None where it is there already. Raises CreationRefused.
+    """Return the record that moves a partition; None if it is there already. Raises
+    CreationRefused.
 
-    Until all new replicas are in sync the old ones stay beside them.
+    The old replicas stay until all new ones are in sync.
     """
     check_replicas(replicas, None, state.brokers)
     if keeps_factor:
@@ -50,7 +51,7 @@ def reassigned(
 def cancelled(
     state: BrokerState, topic: Topic, partition: Partition
 ) -> PartitionChangeRecord | None:
-    """Go back to the replicas before the move. Raises CreationRefused."""
+    """Return the record that restores the replicas before the move. Raises CreationRefused."""
     registered = partition.registration
     if not registered.is_reassigned:
         raise CreationRefused(
@@ -67,7 +68,9 @@ def cancelled(
 
 
 def check_factor(partition: Partition, replicas: Sequence[int]) -> None:
-    """The number of replicas stays what it is, or will be when a move is done (KIP-860)."""
+    """Raise CreationRefused if the number of replicas would differ from the present one, or, during
+    a move, from the one after it (KIP-860).
+    """
     registered = partition.registration
     factor = len(without(registered.replicas, *registered.removing))
     if len(replicas) != factor:

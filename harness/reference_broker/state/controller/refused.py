@@ -1,4 +1,4 @@
-"""Why the controller does not do what it is asked for."""
+"""The reason why the controller refuses a request."""
 
 from harness.codec.error_code import ErrorCode
 

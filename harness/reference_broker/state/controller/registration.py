@@ -1,4 +1,4 @@
-"""Brokers register and send heartbeats. Source: classes ClusterControlManager and
+"""Registrations and heartbeats of brokers. Source: classes ClusterControlManager and
 ReplicationControlManager (processBrokerHeartbeat); KIP-631, KIP-858 (directories).
 """
 
@@ -29,7 +29,7 @@ METADATA_VERSION = "metadata.version"
 
 @dataclass(slots=True)
 class ControllerRole:
-    """What only an active controller has: none of it is in the metadata log.
+    """State that only an active controller has; none of it is in the metadata log.
 
     `registered_at` is the offset of each broker's last registration, `snapshots` are those of the
     log, if it has any.
@@ -43,7 +43,7 @@ class ControllerRole:
 
 
 class HeartbeatReply(NamedTuple):
-    """What a broker is told."""
+    """The answer to a broker's heartbeat."""
 
     is_caught_up: bool
     is_fenced: bool
@@ -57,9 +57,9 @@ def registration_records(
     offset: int,
     now: TimeMs,
 ) -> list[Message]:
-    """The records of a broker that registers; the next one is written at `offset`.
+    """Return the records for a broker that registers; the next record is written at `offset`.
 
-    Raises ControllerRefused. The broker epoch is that of the last record.
+    Raises ControllerRefused. The broker epoch is the offset of the last record.
     """
     if request.cluster_id != role.cluster_id:
         raise ControllerRefused(ErrorCode.INCONSISTENT_CLUSTER_ID)
@@ -133,9 +133,9 @@ def _check_directories(state: BrokerState, request: BrokerRegistrationRequest) -
 
 
 def _check_features(levels: Mapping[str, int], request: BrokerRegistrationRequest) -> None:
-    """A broker has to support every level that the cluster has agreed on.
+    """Raise ControllerRefused if a broker does not support a feature level of the cluster.
 
-    Up to 3.9 one that does not know of metadata.version counted as the oldest.
+    Up to 3.9 a broker without metadata.version counted as one of the oldest version.
     """
     ranges = {
         one.name: (one.min_supported_version, one.max_supported_version) for one in request.features
@@ -149,7 +149,7 @@ def _check_features(levels: Mapping[str, int], request: BrokerRegistrationReques
 
 
 def check_broker_epoch(state: BrokerState, broker_id: int, epoch: int) -> BrokerRegistration:
-    """The registration that a request speaks for. Raises ControllerRefused."""
+    """Return the registration of the broker id and epoch of a request. Raises ControllerRefused."""
     registered = state.brokers.get(broker_id)
     if registered is None or registered.epoch != epoch:
         raise ControllerRefused(ErrorCode.STALE_BROKER_EPOCH)
@@ -159,10 +159,10 @@ def check_broker_epoch(state: BrokerState, broker_id: int, epoch: int) -> Broker
 def heartbeat(
     state: BrokerState, role: ControllerRole, request: BrokerHeartbeatRequest, now: TimeMs
 ) -> tuple[list[Message], HeartbeatReply]:
-    """What a heartbeat changes, and its answer. Raises ControllerRefused.
+    """Return the records that a heartbeat causes, and the answer to it. Raises ControllerRefused.
 
-    Who begins its shutdown has to await that others have read what follows from it: the caller
-    tells the sessions the offset (`await_shutdown`).
+    A broker that begins its shutdown waits until the others have read these records: the caller
+    gives their offset to `BrokerSessions.await_shutdown`.
     """
     broker = check_broker_epoch(state, request.broker_id, request.broker_epoch)
     own = broker.broker_id

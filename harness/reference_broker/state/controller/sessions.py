@@ -1,4 +1,4 @@
-"""Which brokers the controller has heard of lately, and what each may do next.
+"""The heartbeats that the controller has received from each broker, and the phase they lead to.
 
 Source: class BrokerHeartbeatManager; KIP-631. Sessions are not in the metadata log: a new
 controller begins them anew.
@@ -14,7 +14,7 @@ from harness.ids import BrokerId, TimeMs
 
 
 class BrokerPhase(Enum):
-    """What a broker may do (class BrokerControlState)."""
+    """The phases of a broker, by its permissions (class BrokerControlState)."""
 
     FENCED = "nothing"
     UNFENCED = "lead and follow"
@@ -23,12 +23,12 @@ class BrokerPhase(Enum):
 
     @property
     def is_fenced(self) -> bool:
-        """Whether clients are not told of it."""
+        """True if clients do not see the broker."""
         return self in (BrokerPhase.FENCED, BrokerPhase.SHUTDOWN_NOW)
 
 
 class Wish(NamedTuple):
-    """What a heartbeat says."""
+    """The content of a heartbeat."""
 
     metadata_offset: int
     wants_fence: bool
@@ -52,7 +52,7 @@ class _Session:
 
 
 class BrokerSessions:
-    """When each broker was heard of, and how far it has read the metadata."""
+    """The time of each broker's last heartbeat, and its metadata offset."""
 
     __slots__ = ("_sessions", "_timeout_ms")
 
@@ -61,16 +61,17 @@ class BrokerSessions:
         self._sessions: dict[BrokerId, _Session] = {}
 
     def is_valid(self, broker_id: BrokerId, now: TimeMs) -> bool:
-        """Whether it was heard of within `broker.session.timeout.ms`, fenced or not."""
+        """True if the last heartbeat is within `broker.session.timeout.ms`, fenced or not."""
         session = self._sessions.get(broker_id)
         if session is None or session.heard_at is None:
             return False
         return now - session.heard_at <= self._timeout_ms
 
     def begin(self, broker_id: BrokerId, *, is_fenced: bool, is_same: bool) -> None:
-        """An incarnation has registered, or the same one again.
+        """Begin the session of a broker that has registered; `is_same`: the same incarnation again.
 
-        A registration is no sign of life: until its first heartbeat another one may take its place.
+        A registration is no sign of life: until the first heartbeat another broker may register
+        with the same id.
         """
         before = self._sessions.get(broker_id) if is_same else None
         session = _Session(None if before is None else before.heard_at, is_fenced)
@@ -81,7 +82,7 @@ class BrokerSessions:
     def touch(
         self, broker_id: BrokerId, now: TimeMs, *, is_fenced: bool, metadata_offset: int
     ) -> None:
-        """It was heard of. One that is fenced does not have to await anything before it goes."""
+        """Note a heartbeat. A fenced broker need not wait for anything before it shuts down."""
         session = self._sessions[broker_id]
         session.heard_at, session.is_fenced = now, is_fenced
         session.metadata_offset = metadata_offset
@@ -89,16 +90,18 @@ class BrokerSessions:
             session.shut_down_offset = -1
 
     def fence(self, broker_id: BrokerId) -> None:
-        """It was not heard of for too long."""
+        """Fence a broker that has sent no heartbeat for too long."""
         session = self._sessions[broker_id]
         session.is_fenced, session.shut_down_offset = True, -1
 
     def forget(self, broker_id: BrokerId) -> None:
-        """There is none any more."""
+        """Remove the session of a broker that is no longer registered."""
         self._sessions.pop(broker_id, None)
 
     def stale(self, now: TimeMs) -> BrokerId | None:
-        """The one of those not fenced that was silent longest, if that is too long."""
+        """Return the unfenced broker with the oldest heartbeat if its session has expired, else
+        None.
+        """
         heard_at = {
             one: session.heard_at
             for one, session in self._sessions.items()
@@ -110,20 +113,20 @@ class BrokerSessions:
         return None if self.is_valid(longest, now) else longest
 
     def await_shutdown(self, broker_id: BrokerId, metadata_offset: int) -> None:
-        """It may go when all others have read the metadata up to here."""
+        """Begin a shutdown: the broker may stop once all active ones have read to this offset."""
         session = self._sessions[broker_id]
         if not session.is_shutting_down:
             session.shut_down_offset = metadata_offset
 
     def is_shutting_down(self, broker_id: BrokerId) -> bool:
-        """Whether it has asked to go, and not been let go."""
+        """True if the broker has begun its controlled shutdown and may not stop yet."""
         session = self._sessions.get(broker_id)
         return session is not None and session.is_shutting_down
 
     def next_phase(
         self, broker_id: BrokerId, wish: Wish, registered_at: int, *, leads: bool
     ) -> BrokerPhase:
-        """What it may do from now on; `registered_at` is the offset of its registration."""
+        """Return the broker's next phase; `registered_at` is the offset of its registration."""
         session = self._sessions[broker_id]
         if session.is_shutting_down:
             must_stay = leads or session.shut_down_offset > self._lowest_offset()

@@ -1,0 +1,73 @@
+"""The tests that judge a requirement and the defects that prove them, found in the source files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+JUDGES, AT_VERSIONS = "judges", "at_versions"
+"""The marks of :mod:`harness.marks`."""
+DEFECTS = "tests/defects"
+"""The folder of defects; an installed package does not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingTest:
+    """A test function.
+
+    Attributes:
+        place: ``suites/protocol/test_x.py:12``.
+        name: of the function.
+        versions: API and ranges of versions at which it runs, ``JoinGroup 0-3, 4+``; empty for a
+            test that is about no single API.
+    """
+
+    place: str
+    name: str
+    versions: str
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.name}" + (f" ({self.versions})" if self.versions else "")
+
+
+def judging_tests(requirement_id: str, root: Path) -> list[JudgingTest]:
+    """The tests below ``root/suites`` that judge a requirement, in the order of their places."""
+    return [
+        test
+        for file in sorted((root / "suites").rglob("test_*.py"))
+        for test in _in_file(requirement_id, file, root)
+    ]
+
+
+def _in_file(requirement_id: str, file: Path, root: Path) -> Iterator[JudgingTest]:
+    text = file.read_text("utf-8")
+    if f'"{requirement_id}"' not in text:
+        return  # without the cost of parsing
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        marks = {name: words for name, words in map(_mark, node.decorator_list) if name}
+        if requirement_id in marks.get(JUDGES, []):
+            api, *ranges = marks.get(AT_VERSIONS) or [""]
+            versions = f"{api} {', '.join(ranges) or 'all'}" if api else ""
+            yield JudgingTest(f"{file.relative_to(root)}:{node.lineno}", node.name, versions)
+
+
+def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
+    """Name and texts of ``@name("text", ...)``; an empty name for another decorator."""
+    if not isinstance(decorator, ast.Call) or not isinstance(decorator.func, ast.Name):
+        return "", []
+    words = [arg.value for arg in decorator.args if isinstance(arg, ast.Constant)]
+    return decorator.func.id, [word for word in words if isinstance(word, str)]
+
+
+def defects(requirement_id: str, root: Path) -> list[str]:
+    """The places in the defect table that name a requirement, as ``tests/defects/x.py:12``."""
+    return [
+        f"{file.relative_to(root)}:{number}"
+        for file in sorted((root / DEFECTS).glob("*.py"))
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
+        if f'"{requirement_id}"' in line
+    ]

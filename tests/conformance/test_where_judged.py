@@ -1,0 +1,46 @@
+"""Where a requirement is judged."""
+
+from pathlib import Path
+
+from harness.conformance.where_judged import JudgingTest, defects, judging_tests
+
+SUITE = '''
+@judges("GRP-001", "GRP-002")
+@at_versions("JoinGroup", "0-3", "4+")
+def test_join(group):
+    pass
+
+
+@judges("GRP-002")
+@at_versions("Heartbeat")
+@pytest.mark.parametrize("word", ["GRP-001"])
+def test_heartbeat(group, word):
+    """About "GRP-001" too, which it does not judge."""
+
+
+@judges("GRP-002")
+def test_sync(group):
+    pass
+'''
+
+
+def test_tests_are_found_by_their_marks(tmp_path: Path) -> None:
+    (tmp_path / "suites" / "protocol").mkdir(parents=True)
+    (tmp_path / "suites" / "protocol" / "test_grp.py").write_text(SUITE)
+    place = "suites/protocol/test_grp.py"
+    assert judging_tests("GRP-001", tmp_path) == [
+        JudgingTest(f"{place}:4", "test_join", "JoinGroup 0-3, 4+")
+    ]
+    assert [str(test) for test in judging_tests("GRP-002", tmp_path)] == [
+        f"{place}:4 test_join (JoinGroup 0-3, 4+)",
+        f"{place}:11 test_heartbeat (Heartbeat all)",
+        f"{place}:16 test_sync",
+    ]
+    assert judging_tests("GRP-003", tmp_path) == []
+
+
+def test_defects_are_found_by_line_and_may_be_absent(tmp_path: Path) -> None:
+    assert defects("GRP-001", tmp_path) == []
+    (tmp_path / "tests" / "defects").mkdir(parents=True)
+    (tmp_path / "tests" / "defects" / "grp.py").write_text('x\nrule("GRP-001", x)\n"GRP-0011"\n')
+    assert defects("GRP-001", tmp_path) == ["tests/defects/grp.py:2"]

@@ -66,7 +66,7 @@ CASES = (
     Case("power-one-fenced", Fault.POWER, 3, Victims.ONE,
          "of acks=1 what no follower had", {}, _ONE_COPY, Back.FENCED),
     Case("power-one", Fault.POWER, 3, Victims.ONE,
-         "the same: nobody may register again before it is fenced", {}, _ONE_COPY),
+         "the same: no broker may register again before it is fenced", {}, _ONE_COPY),
     Case("power-all", Fault.POWER, 3, Victims.ALL,
          "what no disk had", {}, _UNTIL_FLUSHED),
 )  # fmt: skip

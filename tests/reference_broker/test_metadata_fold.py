@@ -191,7 +191,7 @@ def test_a_damaged_snapshot_is_told(damage: str, tmp_path: Path) -> None:
         del data[len(data) - 1 if damage == "cut" else 0 :]
     MetadataSnapshots(tmp_path).write(SnapshotId(Offset(50), LeaderEpoch(4)), bytes(data))
     _, keeping = kept(tmp_path, 1_000)
-    name = r"00000000000000000050-0000000004\.checkpoint: .*damaged.*; nothing else tells"
+    name = r"00000000000000000050-0000000004\.checkpoint: .*damaged.*; no other file holds"
     with pytest.raises(UnreadableLog, match=name):
         list(keeping.records(NOW))
 
@@ -204,7 +204,7 @@ def test_without_a_damaged_snapshot_the_log_tells_all(tmp_path: Path) -> None:
     told = [one for _, records in made.role.log.records() for one in records]
     newest = MetadataSnapshots(tmp_path).path(MetadataSnapshots(tmp_path).ids()[-1])
     newest.write_bytes(b"damaged" * 20)
-    with pytest.raises(UnreadableLog, match="told without it too: move the file"):
+    with pytest.raises(UnreadableLog, match="hold the same records: move this file"):
         list(keeping.records(NOW))
     newest.unlink()
     while (ids := MetadataSnapshots(tmp_path).ids()) and ids[0].end_offset > 0:
@@ -220,7 +220,7 @@ def test_a_log_whose_beginning_nothing_tells_is_refused(tmp_path: Path) -> None:
     older, newest = MetadataSnapshots(tmp_path).ids()
     made.role.log.delete_below(newest.end_offset, NOW)
     MetadataSnapshots(tmp_path).path(newest).write_bytes(b"")
-    with pytest.raises(UnreadableLog, match="nothing else tells"):
+    with pytest.raises(UnreadableLog, match="no other file holds"):
         list(keeping.records(NOW))
     MetadataSnapshots(tmp_path).path(newest).unlink()
     with pytest.raises(UnreadableLog, match=rf"begins at {newest.end_offset}, and no snapshot"):

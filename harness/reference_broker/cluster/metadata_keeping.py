@@ -95,7 +95,7 @@ class MetadataKeeping:
         what_to_do = (
             "the other files hold the same records: move this file out of the folder"
             if is_told
-            else "nothing else tells what it does: put it, or the whole folder, back from a copy"
+            else "no other file holds its records: put it, or the whole folder, back from a copy"
         )
         return UnreadableLog(f"{path}: the metadata's snapshot is damaged: {why}; {what_to_do}")
 

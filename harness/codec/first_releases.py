@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from harness.codec.errors import DefinitionError
 from harness.codec.package_text import package_text
 from harness.codec.releases import ReleaseRange, release_numbers
 
@@ -29,17 +30,33 @@ class FirstRelease(NamedTuple):
         return self.early_access is not None and release in self.early_access
 
 
+class VersionsOfAnApi(dict[int, FirstRelease]):
+    """First releases by version. An unknown version raises DefinitionError."""
+
+    def __init__(self, api_name: str, found: dict[int, FirstRelease]) -> None:
+        super().__init__(found)
+        self._api_name = api_name
+
+    def __missing__(self, version: int) -> FirstRelease:
+        raise DefinitionError(
+            f"{self._api_name} v{version} has no first release: "
+            "add it to harness/codec/first_releases.tsv"
+        )
+
+
 @cache
-def first_releases(api_key: int) -> dict[int, FirstRelease]:
+def first_releases(api_key: int) -> VersionsOfAnApi:
     """By version, for every version that was ever released; KeyError for an unknown API."""
     return _table()[api_key]
 
 
 @cache
-def _table() -> dict[int, dict[int, FirstRelease]]:
+def _table() -> dict[int, VersionsOfAnApi]:
     text = package_text("harness.codec", "first_releases.tsv")
     rows = [line.split("\t") for line in text.splitlines()[1:]]
-    return {int(key): _versions(first, early) for key, _, first, early in rows}
+    return {
+        int(key): VersionsOfAnApi(name, _versions(first, early)) for key, name, first, early in rows
+    }
 
 
 def _versions(first: str, early: str) -> dict[int, FirstRelease]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from harness.codec.apis import APIS
+from harness.codec.errors import DefinitionError
 from harness.codec.first_releases import first_releases
 from harness.codec.messages import older_releases
 from harness.codec.releases import release_numbers
@@ -56,3 +59,9 @@ def test_an_older_layout_is_of_a_release_that_has_the_message() -> None:
         for name in (f"{api.name}Request", f"{api.name}Response"):
             for release in older_releases(name):
                 assert first_releases(api.key)[0].is_in(release_numbers(release)), (name, release)
+
+
+def test_a_version_without_a_row_names_the_file_that_lacks_it() -> None:
+    said = "Heartbeat v9 has no first release: add it to harness/codec/first_releases.tsv"
+    with pytest.raises(DefinitionError, match=re.escape(said)):
+        first_releases(12)[9]

@@ -14,8 +14,10 @@ from click.testing import CliRunner, Result
 
 from harness.cli import main
 from harness.codec.apis import APIS
+from harness.codec.first_releases import VersionsOfAnApi
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
+from harness.commands.codec import describe
 from tests.codec.all_kinds import ALL_KINDS
 from tests.codec.each_layout import each_class
 from tests.codec.values import class_name
@@ -203,3 +205,11 @@ def test_wrong_usage_is_told_and_exits_2(words: list[str], said: str) -> None:
     ended = _codec(*words)
     assert ended.exit_code == 2, ended.output
     assert said in " ".join(ended.output.split())
+
+
+def test_describe_names_the_file_that_lacks_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = VersionsOfAnApi("Heartbeat", {})
+    monkeypatch.setattr(describe, "first_releases", lambda _: table)
+    ended = _codec("describe", "Heartbeat", "4")
+    assert ended.exit_code == 1
+    assert "Error: Heartbeat v4 has no first release: add it to" in ended.output

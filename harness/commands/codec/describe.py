@@ -9,6 +9,7 @@ import click
 from harness.codec.apis import APIS, Api, api_of
 from harness.codec.describe import changes, layout_lines
 from harness.codec.docstring import message_head
+from harness.codec.errors import DefinitionError
 from harness.codec.first_releases import first_releases
 from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message
@@ -35,12 +36,15 @@ def describe_command(
         raise click.UsageError("--source is the code of one version: name it")
     for cls in _classes(name, kind, release):
         _require(cls, version)
-        if version is None:
-            _print_versions(cls)
-        elif source:
-            _print_source(cls, version)
-        else:
-            _print_layout(cls, version, release)
+        try:
+            if version is None:
+                _print_versions(cls)
+            elif source:
+                _print_source(cls, version)
+            else:
+                _print_layout(cls, version, release)
+        except DefinitionError as problem:
+            raise click.ClickException(str(problem)) from problem
 
 
 def _classes(name: str, kind: str | None, release: str | None) -> list[type[Message]]:

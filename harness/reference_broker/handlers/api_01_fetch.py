@@ -31,7 +31,8 @@ Version notes
 
 Not done
 - Of an answer only the records count against a quota.
-- The last stable offset equals the high watermark as there are no transactions.
+- No client can begin a transaction. An open one in a log that Kafka wrote lowers the last stable
+  offset.
 """
 
 from dataclasses import dataclass

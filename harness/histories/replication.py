@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 UNKNOWN = -1
+METADATA_DELAY_MS = 1500
+"""A leader may know of its smaller ISR this much earlier than the metadata of its own broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,25 +145,38 @@ def _check_members(every: Sequence[Observation], replicas: Sequence[int]) -> Ite
 
 
 def _check_confirmed(every: Sequence[Observation]) -> Iterator[Finding]:
-    """Check high watermarks against the ISR observed before and the ISR observed after.
+    """Check high watermarks against the ISR observed before and the ISRs observed soon after.
 
-    The ISR changed at an unknown time between the two: the high watermark must fit one of them.
+    A leader commits a smaller ISR when the controller answers AlterPartition; the metadata of that
+    ISR reach the same broker by another path and may be later (Partition.submitAlterPartition). So
+    the high watermark must fit one of the ISRs observed until ``METADATA_DELAY_MS`` have passed.
     """
     confirmed: dict[int, int] = {}
-    following: list[tuple[int, ...] | None] = []
-    later: tuple[int, ...] | None = None
-    for one in reversed(every):
-        later = later if one.isr is None else one.isr
-        following.append(later)
-    earlier: tuple[int, ...] | None = None
-    for one, later in zip(every, reversed(following), strict=True):
+    earlier: list[tuple[int, ...]] = []
+    for at, one in enumerate(every):
         if one.replica != UNKNOWN:
             confirmed[one.replica] = max(one.confirmed, confirmed.get(one.replica, 0))
-        earlier = earlier if one.isr is None else one.isr
-        limits = [_least(isr, one.node, confirmed) for isr in (earlier, later) if isr is not None]
+        if one.isr is not None:
+            earlier = [one.isr]
+        if one.high_watermark == UNKNOWN:
+            continue
+        isrs = (*earlier, *_isrs_soon_after(every, at))
+        limits = [_least(isr, one.node, confirmed) for isr in isrs]
         if limits and one.high_watermark > max(limits):
             told = f"{one.high_watermark}, confirmed are {confirmed}"
             yield Finding(Broken.WATERMARK_UNCONFIRMED, one, told)
+
+
+def _isrs_soon_after(every: Sequence[Observation], at: int) -> Iterator[tuple[int, ...]]:
+    """The next ISR observed, and those observed within the delay of metadata."""
+    is_next = True
+    for one in every[at:]:
+        if one.isr is None:
+            continue
+        if not is_next and one.at_ms > every[at].at_ms + METADATA_DELAY_MS:
+            return
+        is_next = False
+        yield one.isr
 
 
 def _least(isr: Iterable[int], leader: int, confirmed: dict[int, int]) -> float:

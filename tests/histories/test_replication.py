@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.histories.replication import Broken, Observation, check_replication
+from harness.histories.replication import (
+    METADATA_DELAY_MS,
+    Broken,
+    Observation,
+    check_replication,
+)
 
 LEADER, R2, R3, STRANGER = 1, 101, 102, 999
 REPLICAS = (LEADER, R2, R3)
@@ -98,6 +103,15 @@ def test_a_change_of_the_isr_is_given_the_benefit_of_the_doubt() -> None:
     assert broken(*steps, after) == []
     assert broken(*steps) == [Broken.WATERMARK_UNCONFIRMED]
     assert broken(*steps, before) == [Broken.WATERMARK_UNCONFIRMED]
+
+
+def test_a_leader_may_know_of_a_smaller_isr_before_its_metadata_do() -> None:
+    """A second look after the first one counts for as long as metadata may take, and no longer."""
+    before, after = isr(*ALL), isr(LEADER, R2)
+    steps = [before, confirms(R2, 5), confirms(R3, 1), told(5), replace(before, at_ms=100)]
+    assert broken(*steps, replace(after, at_ms=METADATA_DELAY_MS)) == []
+    late = replace(after, at_ms=METADATA_DELAY_MS + 1)
+    assert broken(*steps, late) == [Broken.WATERMARK_UNCONFIRMED]
 
 
 def test_another_leader_is_bound_by_its_own_words_only() -> None:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.base.own_names import case_prefix, new_nonce
 from harness.client.broker import BrokerUnderTest
-from harness.granted import grants_of
-from harness.own_names import case_prefix, new_nonce
+from harness.runner.granted import grants_of
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.fault import Fault
 from harness.targets.first_door import first_door

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import google_crc32c
 
+from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.records import RecordBatch, encode_rows
-from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.state.log_store import LogName, OpenedLog
 from harness.reference_broker.state.producer_states import (
     ProducerExpiration,

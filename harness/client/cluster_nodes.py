@@ -85,7 +85,7 @@ class ClusterDisk(Protocol):
 
 
 class ClusterNotes(Protocol):
-    """The record of what was done; see :class:`harness.cluster_notes.ClusterNotes`."""
+    """The record of what was done; see :class:`harness.runner.cluster_notes.ClusterNotes`."""
 
     def now_ms(self) -> float:
         """Return the milliseconds since the test got its cluster."""

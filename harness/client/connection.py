@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
+from harness.base.pace import time_left
 from harness.client import grease
 from harness.client.errors import BrokerMisbehaved, ConnectionClosed, ResponseTimeout, WireViolation
 from harness.client.grants import FrameGate, Grants
@@ -24,7 +25,6 @@ from harness.codec.apis import Api, api_of
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.codec.header import DEFAULT_CLIENT_ID, decode_response, encode_request
 from harness.codec.structs import Message, Request
-from harness.pace import time_left
 
 Address = tuple[str, int]
 M = TypeVar("M", bound=Message)
@@ -242,7 +242,7 @@ class Connection:
     def expect_silence(self, for_ms: float) -> None:
         """Nothing may come, and the connection must stay open, for ``for_ms``.
 
-        Longer on a machine that stands still meanwhile, see :func:`harness.pace.time_left`.
+        Longer on a machine that stands still meanwhile, see :func:`harness.base.pace.time_left`.
         """
         for left_ms in time_left(for_ms):
             try:

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from harness.bundle import shipped_root
+from harness.base.bundle import shipped_root
 from harness.commands.judging import Judged, judge_target, suite_folders
 from harness.commands.requirement_globs import require_known
 from harness.commands.suite_pytest import at_once

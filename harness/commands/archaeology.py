@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.bundle import shipped_root
+from harness.base.bundle import shipped_root
 from harness.conformance.catalogue import Requirement, load_catalogue
 from harness.conformance.dated import why_not_promised
 from harness.conformance.found_runs import ResultsNotFound
@@ -20,7 +20,7 @@ from harness.conformance.kafka_name import MODES, kafka_name
 from harness.conformance.observed import OBSERVED_FILE, ObservedFile, ObservedState, write_observed
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.profile import Profile, ProfileError, load_profile
-from harness.java import JavaError, spark_java_home
+from harness.targets.java import JavaError, spark_java_home
 
 if TYPE_CHECKING:
     from reports.archaeology.given import Given, KnownBug, Place, Promise

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import click
 
+from harness.base.own_names import prefix_problem
 from harness.client.errors import BrokerMisbehaved
-from harness.leftovers import CannotLook, Leftover, Leftovers, remove
-from harness.own_names import prefix_problem
+from harness.runner.cleanup.leftovers import CannotLook, Leftover, Leftovers, remove
 from harness.targets.errors import TargetError
 from harness.targets.external import ExternalBroker
 from harness.targets.info import probe

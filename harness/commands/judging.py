@@ -14,12 +14,12 @@ from pathlib import Path
 
 import click
 
-from harness.bundle import shipped_root
+from harness.base.bundle import shipped_root
 from harness.commands.progress import Progress, RunReader
 from harness.commands.suite_pytest import suite_environment, suite_options
 from harness.conformance.journal import JOURNAL_NAME, JournalError, read_journal
 from harness.conformance.summary import RunSummary, summarize
-from harness.run_session import DATA_NAME, DEATH_NAME, new_run_id
+from harness.runner.run_session import DATA_NAME, DEATH_NAME, new_run_id
 from harness.targets.process import ChildProcess
 
 POLL_MS = 100

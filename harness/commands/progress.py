@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.begun_cases import BEGUN_NAME, BegunCase, read_begun
 from harness.conformance.journal import JOURNAL_NAME
+from harness.runner.begun_cases import BEGUN_NAME, BegunCase, read_begun
 
 WORTH_SAYING_S = 2.0
 """Most cases take less."""

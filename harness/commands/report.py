@@ -18,7 +18,7 @@ from harness.conformance.history_parquet import HISTORIES
 from harness.conformance.observed import the_observed
 from harness.conformance.parquet import ResultsError, ensure_parquet
 from harness.conformance.wire_parquet import WIRE
-from harness.java import JavaError, spark_java_home
+from harness.targets.java import JavaError, spark_java_home
 
 INCOMPLETE = 3
 DECODING = "CONN-025"  # the sweep: every answer has the format of its version, nothing behind it

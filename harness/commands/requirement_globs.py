@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 import click
 
+from harness.base.suggestion import did_you_mean
 from harness.conformance.catalogue import load_catalogue
-from harness.suggestion import did_you_mean
 
 
 def matching(glob: str) -> list[str]:

@@ -33,12 +33,12 @@ from harness.conformance.summary import (
     joint_exit_code,
 )
 from harness.conformance.verdict import Verdict
-from harness.datasets import load_parquet, write_parquet
-from harness.java import JavaError, find_java
-from harness.judging_files import count_tests
-from harness.run_session import NOT_ANSWERED
+from harness.runner.datasets import load_parquet, write_parquet
+from harness.runner.judging_files import count_tests
+from harness.runner.run_session import NOT_ANSWERED
 from harness.targets.artifacts import fetch_release
 from harness.targets.errors import TargetError
+from harness.targets.java import JavaError, find_java
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.spec import expand_all, parse_target
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from harness.bundle import SUITES_CONFIG, shipped_root
+from harness.base.bundle import SUITES_CONFIG, shipped_root
 
 _NOT_OURS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
@@ -18,12 +18,12 @@ def suite_options() -> list[str]:
     """Options for pytest, before the paths of the tests."""
     root = str(shipped_root())
     options = ["-c", str(SUITES_CONFIG), "--rootdir", root, "--confcutdir", root]
-    plugins = ("no:cacheprovider", "no:tmpdir", "xdist", "harness.pytest_plugin")
+    plugins = ("no:cacheprovider", "no:tmpdir", "xdist", "harness.runner.pytest_plugin")
     return [*options, *(word for plugin in plugins for word in ("-p", plugin))]
 
 
 def at_once(jobs: str) -> list[str]:
-    """Options for as many workers; which gets what: :mod:`harness.scheduling`."""
+    """Options for as many workers; which gets what: :mod:`harness.runner.scheduling`."""
     return ["-n", jobs]
 
 

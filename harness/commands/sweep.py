@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from harness.base.suggestion import did_you_mean
 from harness.client.errors import BrokerMisbehaved
 from harness.codec.apis import APIS
 from harness.codec.dictionary_form import to_dict
 from harness.codec.header import encode_request
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
-from harness.discarded_broker import DiscardedBroker
-from harness.suggestion import did_you_mean
+from harness.runner.brokers.disposable_broker import DiscardedBroker
 from harness.sweep.asking import Answer, Outcome
 from harness.sweep.requests import OwnNames, harmless_request, safety_of, why_harmless
 from harness.sweep.snapshot import differences, take_snapshot

@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from harness.base.own_names import DEFAULT_PREFIX, case_prefix, new_nonce
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
-from harness.discarded_broker import joined_broker
 from harness.histories.replication import check_replication
-from harness.own_names import DEFAULT_PREFIX, case_prefix, new_nonce
+from harness.runner.brokers.disposable_broker import joined_broker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.info import probe
 from harness.targets.spec import expand_all, parse_target

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+from harness.base.suggestion import did_you_mean
 from harness.conformance.toml_entry import Entry, load_table
-from harness.suggestion import did_you_mean
 
 REQUIREMENTS_FOLDER = Path(__file__).parent / "requirements"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from harness.base.suggestion import did_you_mean
 from harness.conformance.verdict import Verdict
-from harness.suggestion import did_you_mean
 
 RUN_ID = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
 """A run id names folders and a Parquet partition. It starts with a letter, so that no reader

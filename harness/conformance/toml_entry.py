@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 
 
 class Entry:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 JUDGES, AT_VERSIONS = "judges", "at_versions"
-"""The marks of :mod:`harness.marks`."""
+"""The marks of :mod:`harness.runner.marks`."""
 DEFECTS = "tests/defects"
 """The folder of defects; an installed package does not have it."""
 

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.base.own_names import case_prefix, new_nonce
 from harness.differential.conversation import Conversation, Step
 from harness.differential.difference import Difference, differences
 from harness.differential.explained import Explained, judged, load_explained
 from harness.differential.player import Answer, How, Player
 from harness.differential.shrinking import shrink
-from harness.own_names import case_prefix, new_nonce
 
 _BEHIND_NOW_MS = 60_000
 _REPEATS = 3

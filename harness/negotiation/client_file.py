@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.base.suggestion import did_you_mean
 from harness.codec.apis import APIS, api_named
 from harness.codec.versions import VersionRange
 from harness.conformance.toml_entry import Entry, load_table
-from harness.suggestion import did_you_mean
 
 CLIENTS_FOLDER = Path(__file__).parent / "clients"
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.direction import Direction
 from harness.proxies.partitions import CLIENT, HalfLink, Name, Partition
-from harness.suggestion import did_you_mean
 
 NO_BROKERS = (CLIENT, "controller", "zookeeper")
 BY_HAND = "by hand"

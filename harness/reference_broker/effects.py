@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from harness.ids import GroupId, PartitionIndex
+from harness.base.ids import GroupId, PartitionIndex
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import base64
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.settings import BrokerSettings, machine_memory_bytes
 from harness.reference_broker.state.broker import (
     BrokerIdentity,

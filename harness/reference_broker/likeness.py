@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from harness.base.suggestion import did_you_mean
 from harness.codec.package_text import package_text
-from harness.suggestion import did_you_mean
 
 Range = tuple[int, int]
 _WITHOUT_ZOOKEEPER = (3, 9)  # as in the table

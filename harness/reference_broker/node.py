@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec import DecodeError, decode_prefix, encode_parts
 from harness.codec.apis import API_VERSIONS_KEY, APIS, api_of
 from harness.codec.header import (
@@ -18,7 +19,6 @@ from harness.codec.header import (
 from harness.codec.lent_bytes import LentBytes
 from harness.codec.messages import RequestHeader
 from harness.codec.structs import Message
-from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.effects import (
     CreationWanted,
     DirectoryChosen,

@@ -7,8 +7,8 @@ disconnects.
 import asyncio
 from collections.abc import Callable, Iterable
 
+from harness.base.ids import TimeMs
 from harness.codec.structs import Message
-from harness.ids import TimeMs
 from harness.reference_broker.handlers.outcome import Wait, WakeKey
 
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.suggestion import did_you_mean
 from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError
 from harness.reference_broker.state.config_values import ConfigDefinition as Definition
 from harness.reference_broker.state.config_values import ConfigError, ConfigValue
 from harness.reference_broker.state.topic_configs import TopicConfig, configs_of
-from harness.suggestion import did_you_mean
 
 _INT_MAX = 2**31 - 1
 

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 
 _LOG = logging.getLogger(__name__)
 _SLICE_MS = 5.0

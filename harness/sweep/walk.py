@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
+from harness.base.own_names import DEFAULT_PREFIX, sweep_name
 from harness.client.connection import Address
 from harness.client.placeholder_versions import placeholder_of
 from harness.codec.apis import APIS, Api
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
-from harness.own_names import DEFAULT_PREFIX, sweep_name
 from harness.sweep.asking import Answer, Outcome, ask
 from harness.sweep.requests import OwnNames, harmless_request, safety_of
 

@@ -42,8 +42,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.own_names import DEFAULT_PREFIX, prefix_problem
-from harness.suggestion import did_you_mean
+from harness.base.own_names import DEFAULT_PREFIX, prefix_problem
+from harness.base.suggestion import did_you_mean
 from harness.targets.command_file import placeholders
 from harness.targets.errors import TargetError
 from harness.targets.target import (

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.java import JavaHome
+from harness.targets.java import JavaHome
 from harness.targets.pinned_file import exclusive
 
 AOT_SINCE = 25

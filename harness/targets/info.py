@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.own_names import DEFAULT_PREFIX
+from harness.base.own_names import DEFAULT_PREFIX
 from harness.targets.asking import (
     ApiVersionRanges,
     NotAnswered,

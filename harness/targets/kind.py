@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 from harness.targets.errors import TargetError
 from harness.targets.pinned_file import Progress
 from harness.targets.target import Target

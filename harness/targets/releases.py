@@ -6,7 +6,7 @@ import bisect
 import re
 from collections.abc import Sequence
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 from harness.targets.artifacts import pinned_releases
 from harness.targets.errors import TargetError
 from harness.targets.kafka.release import latest_release, release_key, releases_between

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 from harness.targets import by_document, command, external_spec, kafka_spec, reference
 from harness.targets.containers import kind as containers
 from harness.targets.errors import TargetError

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from harness.own_names import DEFAULT_PREFIX
+from harness.base.own_names import DEFAULT_PREFIX
 from harness.power_loss.lossy_disk import why_not
 from harness.targets.errors import MissingCapability, TargetError, TargetStartError
 from harness.virtual_broker.door import PeerDoor

@@ -15,7 +15,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive
-from harness.kept_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import KeptBroker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.log_entries import OVERHEAD_BYTES, whole_entries
 from suites.protocol.partition_log import stored_batches

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.kept_broker import KeptBroker
-from harness.lossy_broker_fixture import new_disk
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.power_loss_broker_fixture import new_disk
 from suites.durability.half_on_disk import HalfOnDisk
 from suites.protocol.conftest import group
 

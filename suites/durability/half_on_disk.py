@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from harness.kept_broker import KeptBroker
 from harness.power_loss.lossy_disk import LossyDisk
+from harness.runner.brokers.persistent_broker import KeptBroker
 from suites.durability.broken_logs import await_back
 from suites.durability.log_dirs import PARTITIONS, HalfFailed
 

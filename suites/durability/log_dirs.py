@@ -16,7 +16,7 @@ from harness.codec.messages import (
     DescribeLogDirsResponse,
 )
 from harness.conformance.checks import Inconclusive
-from harness.kept_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import KeptBroker
 
 DIRECTORIES = "first,second"
 NOTED_EVERY_MS = "300"

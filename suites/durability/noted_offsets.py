@@ -11,7 +11,7 @@ from harness.codec.data_framing.checkpoint_files import read_offset_checkpoint
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import DecodeError
 from harness.codec.messages import DeleteRecordsRequest
-from harness.kept_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import KeptBroker
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"

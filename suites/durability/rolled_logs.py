@@ -10,7 +10,7 @@ from harness.client.older_forms import records_for
 from harness.client.requests import Topic
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import Inconclusive
-from harness.kept_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import KeptBroker
 from suites.durability.broken_logs import Stored, segments_in, stored
 from suites.protocol.appended import append, now_ms
 

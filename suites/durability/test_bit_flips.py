@@ -9,8 +9,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import CorruptMessageError
 from harness.conformance.checks import requirement
-from harness.kept_broker import KeptBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.broken_logs import (
     CHECKED_FROM,
     Entry,

@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, tuned_broker
+from harness.runner.marks import judges, tuned_broker
 from suites.durability.keyed import USUAL, CleaningWitness, Kept, KeyedLog, compacted
 from suites.durability.segments import DAY_MS, HOUR_MS, MINUTE_MS, begin_once
 from suites.protocol.compacted import COMPACTED_WITHIN_MS, QUICKLY

@@ -10,10 +10,10 @@ import pytest
 
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.kept_broker import KeptBroker
-from harness.lossy_broker import LossyBroker
-from harness.marks import judges, kept_broker
 from harness.power_loss.lossy_disk import LossyDisk
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.power_loss_broker import LossyBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.brief_sessions import BRIEF
 from suites.durability.broken_logs import await_back
 from suites.durability.failing_disks import ROOM_BYTES, Filled, Refusal

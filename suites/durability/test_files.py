@@ -5,8 +5,8 @@ from __future__ import annotations
 from harness.client.requests import Topic
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.kept_broker import KeptBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.broken_logs import await_back
 from suites.durability.segments import (
     HOUR_MS,

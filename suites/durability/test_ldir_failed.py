@@ -9,8 +9,8 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.kept_broker import KeptBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.brief_sessions import BRIEF
 from suites.durability.broken_logs import await_back, stored
 from suites.durability.log_dirs import TWO, HalfFailed, described, move, places_of

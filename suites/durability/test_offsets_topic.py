@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
+from harness.base.pace import PAUSE_SHARE
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.client.only import only
 from harness.client.requests import Topic
@@ -19,9 +20,8 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import at_versions, judges, own_broker
-from harness.pace import PAUSE_SHARE
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges, own_broker
 from suites.durability.coordinator_log import Key, last_of_each_key
 from suites.durability.many_commits import PARTITIONS, commit_all
 from suites.protocol.classic_group import ClassicGroup

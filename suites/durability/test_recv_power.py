@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from harness.client.requests import EARLIEST, Topic
 from harness.conformance.checks import requirement
-from harness.lossy_broker import LossyBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.power_loss_broker import LossyBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.brief_sessions import BRIEF
 from suites.durability.broken_logs import await_back
 from suites.durability.noted_offsets import (

@@ -13,8 +13,8 @@ from harness.client.requests import Topic
 from harness.codec.data_framing.index_files import offset_index_entries
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive, requirement
-from harness.kept_broker import KeptBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.broken_logs import await_back, entries_of, segments_in, stored
 from suites.durability.rolled_logs import (
     BATCHES,

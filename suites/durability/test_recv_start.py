@@ -6,8 +6,8 @@ from pathlib import Path
 
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.kept_broker import KeptBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.broken_logs import (
     CHECKED_FROM,
     Stored,

@@ -9,8 +9,8 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.kept_broker import KeptBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.marks import judges, kept_broker
 from suites.durability.many_commits import PARTITIONS, commit_all
 from suites.durability.whole_log import stored
 from suites.protocol.committed_offsets import (

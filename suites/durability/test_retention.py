@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import LATEST, Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, tuned_broker
+from harness.runner.marks import judges, tuned_broker
 from suites.durability.segments import (
     DAY_MS,
     GONE_WITHIN_MS,

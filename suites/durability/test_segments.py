@@ -10,7 +10,7 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
-from harness.marks import judges, tuned_broker
+from harness.runner.marks import judges, tuned_broker
 from suites.durability.segments import (
     HOUR_MS,
     OFTEN,

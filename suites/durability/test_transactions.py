@@ -7,7 +7,7 @@ from harness.codec.data_framing import TRANSACTION_STATE
 from harness.codec.messages import TransactionLogValue
 from harness.codec.records import CONTROL, Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.marks import judges, tuned_broker
+from harness.runner.marks import judges, tuned_broker
 from suites.durability.coordinator_log import last_of_each_key
 from suites.durability.keyed import compacted, records_of_batch
 from suites.durability.segments import MINUTE_MS

@@ -7,8 +7,8 @@ from harness.client.errors import ConnectionClosed
 from harness.codec.messages import ApiVersionsRequest
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import Inconclusive, requirement
-from harness.kept_broker import KeptBroker
-from harness.marks import judges, kept_broker
+from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.marks import judges, kept_broker
 
 Table = dict[int, VersionRange]
 

@@ -27,7 +27,7 @@ from harness.codec.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from harness.in_time import in_time
+from harness.runner.in_time import in_time
 from suites.protocol.internal_topics import NOT_YET
 from suites.protocol.loaded_groups import await_all_loaded
 
@@ -366,7 +366,7 @@ def await_rebalance(member: Member, within_ms: float = 15_000) -> None:
 def await_rebalance_soon(member: Member) -> None:
     """The same, well before a session of the usual length could end, also in longer times.
 
-    Raises TooSlow: see :mod:`harness.in_time`.
+    Raises TooSlow: see :mod:`harness.runner.in_time`.
     """
     broker = member.group.broker
     within_ms = min(broker.scaled_ms(SOON_MS), SOON_SHARE * SESSION_MS)

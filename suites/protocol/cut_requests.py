@@ -10,7 +10,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.frame import LENGTH_BYTES, frame
 from harness.codec.header import encode_request
 from harness.codec.structs import Message, Request
-from harness.faults import FaultyPath, requests
+from harness.runner.faults import FaultyPath, requests
 
 STEP_BYTES, LONG_STEP_BYTES = 7, 23  # between cuts; from version to version they move by one
 

@@ -29,7 +29,7 @@ from harness.codec.structs import Message, Request
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import NotSupported
 from harness.conformance.harmless_requests import Safety
-from harness.marks import released_versions
+from harness.runner.marks import released_versions
 from harness.sweep import requests as table
 from harness.sweep.requests import OwnNames, safety_of
 from suites.protocol.record_formats import encoded_for

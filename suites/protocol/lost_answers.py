@@ -7,7 +7,7 @@ import pytest
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ConnectionClosed
 from harness.codec.structs import Message, Request
-from harness.faults import Faults, responses
+from harness.runner.faults import Faults, responses
 
 
 def lose_the_answer(

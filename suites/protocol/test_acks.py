@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, produce_request
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.answers import expect_answers
 from suites.protocol.appended import batch_of
 from suites.protocol.healthy import healthy

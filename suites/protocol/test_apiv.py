@@ -22,7 +22,7 @@ from harness.codec.messages import (
 )
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import NotApplicable, NotSupported, requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.answers import correlation_id_of, expect_answers
 from suites.protocol.expect import expect_error
 from suites.protocol.harmless import each_api, harmless_request, served_versions

@@ -8,7 +8,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.records.compression import CODEC_IDS
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.codecs import FIRST_FETCH_OF_ZSTD, FIRST_PRODUCE_OF_ZSTD, codecs_of
 from suites.protocol.expect import expect_error

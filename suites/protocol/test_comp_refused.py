@@ -15,7 +15,7 @@ from harness.codec.records import BATCH_HEADER_BYTES, Record, RecordBatch, encod
 from harness.codec.records.compression import CODEC_IDS
 from harness.codec.varint import encode_uvarint
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import now_ms
 from suites.protocol.codecs import codecs_of
 from suites.protocol.expect import expect_error

@@ -7,7 +7,7 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges, own_broker
+from harness.runner.marks import at_versions, judges, own_broker
 from suites.protocol.config_admin import (
     BROKER,
     FIRST_WITH_SOURCES,

@@ -8,7 +8,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListConfigResourcesRequest
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.runner.marks import judges, own_broker
 from suites.protocol.config_admin import (
     BROKER,
     CLIENT_METRICS,

@@ -35,8 +35,8 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import at_versions, judges
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
 from suites.protocol.answers import correlation_id_of, expect_answers
 from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error

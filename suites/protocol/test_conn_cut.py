@@ -12,8 +12,8 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import ProduceRequest
 from harness.conformance.checks import requirement
-from harness.faults import Faults, responses
-from harness.marks import at_versions, judges
+from harness.runner.faults import Faults, responses
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import batch_of
 from suites.protocol.cut_requests import LONG_STEP_BYTES, cuts, send_cut
 from suites.protocol.expect import expect_error

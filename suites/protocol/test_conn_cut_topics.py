@@ -7,8 +7,8 @@ from harness.client.connection import DEFAULT_TIMEOUT_MS
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, DeleteTopicsRequest
 from harness.conformance.checks import requirement
-from harness.faults import Faults
-from harness.marks import at_versions, judges
+from harness.runner.faults import Faults
+from harness.runner.marks import at_versions, judges
 from suites.protocol.cut_requests import LONG_STEP_BYTES, cuts, send_cut
 from suites.protocol.topic_admin import (
     FIRST_DELETE_BY_ID,

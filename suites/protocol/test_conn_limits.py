@@ -8,8 +8,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import judges, own_broker
+from harness.runner.in_time import in_time
+from harness.runner.marks import judges, own_broker
 from suites.protocol.healthy import expect_healthy
 
 IDLE_MS = 1_500

@@ -24,7 +24,7 @@ from harness.codec.messages import (
 from harness.codec.structs import Message, Request
 from harness.codec.varint import encode_uvarint
 from harness.conformance.checks import NotSupported, requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.answers import correlation_id_of, expect_answers
 from suites.protocol.harmless import each_api, harmless_request, served_versions
 from suites.protocol.healthy import expect_healthy, healthy

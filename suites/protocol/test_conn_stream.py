@@ -10,7 +10,7 @@ from harness.codec.header import encode_request
 from harness.codec.messages import ListOffsetsRequest, MetadataRequest
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.answers import expect_answers
 from suites.protocol.healthy import healthy
 

@@ -11,7 +11,7 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from harness.conformance.checks import NotApplicable, requirement
-from harness.marks import at_versions, judges, own_broker
+from harness.runner.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
 from suites.protocol.internal_topics import OFFSETS_TOPIC
 

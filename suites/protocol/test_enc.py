@@ -32,7 +32,7 @@ from harness.codec.messages import (
 )
 from harness.codec.varint import encode_uvarint
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import batch_of
 from suites.protocol.compact_reader import CompactReader
 from suites.protocol.expect import expect_error

@@ -21,7 +21,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message, Request
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.harmless import served_versions
 from suites.protocol.refused_null import expect_null_refused
 

@@ -16,7 +16,7 @@ from harness.client.coordinator import GROUP, await_coordinator
 from harness.client.requests import READ_MIN_BYTES, READ_WAIT_MS, Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics

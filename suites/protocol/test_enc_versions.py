@@ -18,7 +18,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeClusterRequest, FetchResponse, MetadataRequest
 from harness.codec.structs import Struct
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics

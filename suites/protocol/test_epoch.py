@@ -8,7 +8,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import log_of_nine
 from suites.protocol.kept_topics import KeptTopics

@@ -23,7 +23,7 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message, Request, Struct
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.harmless import each_api, harmless_request, served_versions
 from suites.protocol.kept_topics import KeptTopics

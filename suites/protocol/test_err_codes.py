@@ -8,7 +8,7 @@ from harness.codec.apis import APIS
 from harness.codec.error_code import ErrorCode
 from harness.codec.specs import FieldSpec, StructSpec
 from harness.conformance.checks import requirement
-from harness.marks import judges, offline
+from harness.runner.marks import judges, offline
 
 PUBLISHED = {
     -1: "UNKNOWN_SERVER_ERROR",

@@ -15,7 +15,7 @@ from harness.client.requests import (
 )
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error

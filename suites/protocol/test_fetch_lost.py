@@ -21,9 +21,9 @@ from harness.client.requests import (
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
-from harness.faults import Faults, responses
-from harness.in_time import in_time
-from harness.marks import at_versions, judges
+from harness.runner.faults import Faults, responses
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.cut_requests import cuts, send_cut
 from suites.protocol.expect import expect_error

@@ -8,7 +8,7 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import fetch_session, forget

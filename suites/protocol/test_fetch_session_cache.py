@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_request
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.runner.marks import judges, own_broker
 from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import CREATE_EPOCH
 from suites.protocol.fetching import entry_of

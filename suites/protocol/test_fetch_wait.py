@@ -12,8 +12,8 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest
 from harness.codec.messages import FetchResponse as Answer
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import at_versions, judges
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import fetch_session

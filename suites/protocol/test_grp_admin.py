@@ -19,7 +19,7 @@ from harness.codec.messages import (
     ListGroupsResponse,
 )
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.classic_group import ClassicGroup, leave, sync_all
 from suites.protocol.committed_offsets import Committer, commit, entry
 from suites.protocol.expect import expect_error

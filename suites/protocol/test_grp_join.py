@@ -7,7 +7,7 @@ import pytest
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupResponse
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.classic_group import (
     ClassicGroup,
     Member,

@@ -18,7 +18,7 @@ from harness.codec.messages import (
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, now_ms
 from suites.protocol.classic_group import ClassicGroup, Member, await_rebalance
 from suites.protocol.expect import expect_error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import SyncGroupRequest
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.classic_group import (
     ClassicGroup,
     Member,

@@ -14,8 +14,8 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupResponse, OffsetCommitRequest
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import judges, own_broker
+from harness.runner.in_time import in_time
+from harness.runner.marks import judges, own_broker
 from suites.protocol.classic_group import (
     ClassicGroup,
     Member,

@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import NotApplicable, requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append
 from suites.protocol.expect import expect_error
 from suites.protocol.idempotent import Producer, new_producer

@@ -8,7 +8,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeProducersRequest, DescribeProducersResponse
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges, own_broker
+from harness.runner.marks import at_versions, judges, own_broker
 from suites.protocol.appended import append
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error

@@ -9,8 +9,8 @@ from harness.client.errors import ConnectionClosed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.faults import Faults, requests, responses
-from harness.marks import at_versions, judges
+from harness.runner.faults import Faults, requests, responses
+from harness.runner.marks import at_versions, judges
 from suites.protocol.idempotent import expect_taken, new_producer, send_at_once
 from suites.protocol.partition_log import keys_and_values, stored_batches
 

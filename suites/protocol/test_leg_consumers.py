@@ -16,7 +16,7 @@ from harness.legacy.consumer_registration import (
 )
 from harness.legacy.partition_owners import Owned, PartitionOwners
 from harness.legacy.range_assignment import BrokerPartition, range_assignment
-from harness.marks import judges, offline
+from harness.runner.marks import judges, offline
 
 UUID_1 = UUID("12345678-9abc-def0-1234-56789abcdef0")
 MOST_PARTITIONS, MOST_CONSUMERS = 24, 9

@@ -18,7 +18,7 @@ from harness.codec.by_document.requests_0_7 import (
     encode_multi_fetch_response,
 )
 from harness.conformance.checks import requirement
-from harness.marks import judges, offline
+from harness.runner.marks import judges, offline
 from suites.protocol.bytes_0_7 import entry, gzipped, log_of, snapped
 
 LIMIT_BYTES = 1 << 20

@@ -13,7 +13,7 @@ from harness.legacy.partitioners import (
     partition_by_hash_code,
     partition_by_murmur2,
 )
-from harness.marks import judges, offline
+from harness.runner.marks import judges, offline
 
 HASH_CODES = {"": 0, "a": 97, "kafka": 101807910, "polygenelubricants": -(2**31), "é€": 15587}
 MURMUR2 = {

@@ -9,7 +9,7 @@ from harness.conformance.checks import requirement
 from harness.legacy.growing_fetch import MessageTooLarge, growing_fetch
 from harness.legacy.log_format import LogFormat
 from harness.legacy.log_recovery import kept_bytes, recovered
-from harness.marks import judges, offline
+from harness.runner.marks import judges, offline
 from suites.protocol.bytes_0_7 import entry
 
 PAYLOADS = [b"first", b"", b"the third one is longer than the others" * 3]

@@ -25,7 +25,7 @@ from harness.legacy.zookeeper_registry import (
     encode_state,
     encode_topic,
 )
-from harness.marks import judges, offline
+from harness.runner.marks import judges, offline
 
 
 class Sample(NamedTuple):

@@ -17,7 +17,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, now_ms
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error

@@ -8,7 +8,7 @@ from harness.client.requests import EARLIEST, LATEST, Topic, list_offsets_reques
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch
 from harness.conformance.checks import NotApplicable, requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics

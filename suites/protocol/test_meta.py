@@ -15,7 +15,7 @@ from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.conformance.checks import NotApplicable, requirement
-from harness.marks import at_versions, judges, own_broker
+from harness.runner.marks import at_versions, judges, own_broker
 from suites.protocol.expect import expect_error
 from suites.protocol.gone_topics import create_again, delete_topic
 from suites.protocol.internal_topics import KEY_TYPES, internal_topic

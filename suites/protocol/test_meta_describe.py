@@ -17,7 +17,7 @@ from harness.codec.messages import (
     DescribeTopicPartitionsResponse,
 )
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics
 

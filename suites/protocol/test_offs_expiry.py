@@ -7,7 +7,7 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.messages import OffsetCommitRequest
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.runner.marks import judges, own_broker
 from suites.protocol.appended import now_ms
 from suites.protocol.classic_group import ClassicGroup, leave
 from suites.protocol.committed_offsets import (

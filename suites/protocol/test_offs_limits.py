@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.runner.marks import judges, own_broker
 from suites.protocol.committed_offsets import (
     ask_to_commit,
     commit,

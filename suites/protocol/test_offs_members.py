@@ -12,7 +12,7 @@ from harness.codec.messages import (
     ListGroupsResponse,
 )
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.classic_group import ClassicGroup, Member, await_rebalance
 from suites.protocol.committed_offsets import (
     Committer,

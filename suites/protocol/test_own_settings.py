@@ -9,7 +9,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.runner.marks import judges, own_broker
 from suites.protocol.topic_admin import ask_to_delete, described
 
 DELETE_TOPICS, METADATA = api_named("DeleteTopics"), api_named("Metadata")

@@ -18,7 +18,7 @@ from harness.codec.messages import ProduceRequest, ProduceResponse
 from harness.codec.records import CONTROL, Record, RecordBatch, encode_batch
 from harness.codec.records.compression import CODEC_IDS
 from harness.conformance.checks import NotApplicable, requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import batch_of, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.internal_topics import KEY_TYPES, internal_topic

@@ -15,7 +15,7 @@ from harness.codec.messages import ProduceResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.records.compression import CODEC_IDS
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error

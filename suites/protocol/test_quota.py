@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_request, produce_request
 from harness.codec.messages import MetadataRequest
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import entry_of
 from suites.protocol.kept_topics import KeptTopics

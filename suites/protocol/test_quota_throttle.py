@@ -11,8 +11,8 @@ from harness.client.requests import produce_request as produce
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse, ProduceRequest, ProduceResponse
 from harness.conformance.checks import NotApplicable, requirement
-from harness.in_time import in_time
-from harness.marks import at_versions, judges
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.client_quota import client_quota
 from suites.protocol.expect import expect_error

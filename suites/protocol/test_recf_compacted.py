@@ -6,7 +6,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
-from harness.marks import judges, tuned_broker
+from harness.runner.marks import judges, tuned_broker
 from suites.protocol.appended import append
 from suites.protocol.compacted import (
     QUICKLY,

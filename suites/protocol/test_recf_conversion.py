@@ -14,7 +14,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, ProduceRequest
 from harness.codec.records import Header, Record, RecordBatch, encode_batch
 from harness.conformance.checks import NotApplicable, requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.healthy import expect_healthy

@@ -13,7 +13,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics

@@ -11,7 +11,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Header, Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import batch_of, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.leader_epoch import told_leader_epoch

@@ -8,8 +8,8 @@ from harness.client.requests import Topic, fetch_request
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import at_versions, judges
+from harness.runner.in_time import in_time
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import entry_of, partition_of
 from suites.protocol.healthy import HELD_UP_MS, expect_healthy

@@ -10,7 +10,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ConnectionClosed
 from harness.conformance.checks import NotSupported, requirement
 from harness.conformance.harmless_requests import Safety
-from harness.marks import at_every_version, discarded_broker, judges
+from harness.runner.marks import at_every_version, discarded_broker, judges
 from suites.protocol.harmless import harmless_request
 
 BROKERS_ALONE = {

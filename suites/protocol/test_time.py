@@ -12,7 +12,7 @@ from harness.codec.records.conversion import timestamps_of
 from harness.codec.records.message_set import Message, decode_message_set
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.kept_topics import KeptTopics

@@ -8,7 +8,7 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.marks import judges, own_broker
+from harness.runner.marks import judges, own_broker
 from suites.protocol.appended import append, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.record_formats import records_in

@@ -8,7 +8,7 @@ from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges, own_broker
+from harness.runner.marks import at_versions, judges, own_broker
 from suites.protocol.topic_admin import (
     BROKERS_DEFAULT,
     ask_to_create,

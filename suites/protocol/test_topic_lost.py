@@ -9,8 +9,8 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreatePartitionsRequest, CreateTopicsRequest
 from harness.conformance.checks import requirement
-from harness.faults import Faults
-from harness.marks import judges
+from harness.runner.faults import Faults
+from harness.runner.marks import judges
 from suites.protocol.expect import expect_error
 from suites.protocol.lost_answers import lose_the_answer
 from suites.protocol.topic_admin import creatable, described

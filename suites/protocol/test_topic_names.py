@@ -8,7 +8,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.kept_topics import KeptTopics, Make
 from suites.protocol.topic_admin import ask_to_create, creatable, described, expect_not_created
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.client.broker import BrokerUnderTest, PreparationFailed
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.committed_offsets import commit, entry, fetch_offsets, fresh_group
 from suites.protocol.gone_topics import delete_topic
 

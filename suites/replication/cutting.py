@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.requests import Topic
-from harness.marks import private_cluster
+from harness.runner.marks import private_cluster
 
 SESSION_MS = 8_000
 """Longer than the pauses of a busy machine, so that only a broker that is cut off is given up."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from harness.faults import Event
+from harness.runner.faults import Event
 
 ASKED, ANSWERED, HELD, LOST = "asked", "answered", "held", "lost"
 """Ids of the rules with the events that are read.

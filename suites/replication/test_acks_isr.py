@@ -8,7 +8,7 @@ from harness.client.older_forms import records_for
 from harness.client.requests import produce_request
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition, batch_of

@@ -19,7 +19,7 @@ from harness.codec.messages import (
     AlterPartitionResponse,
 )
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import KraftMember
 from harness.virtual_broker.leader import (

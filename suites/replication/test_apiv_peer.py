@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.codec.apis import api_named
 from harness.codec.messages import ApiVersionsRequest
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 
 OF_CONTROLLERS = (

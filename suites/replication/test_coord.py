@@ -6,7 +6,7 @@ from harness.client.cluster import Cluster
 from harness.client.coordinator import Coordinator, ask_for_coordinator
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.committed_offsets import commit, entry, fetch_offsets
 from suites.protocol.expect import expect_error
 from suites.replication.coordinators import Place, new_group

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.expect import expect_error
 from suites.replication.reassigning import elect
 

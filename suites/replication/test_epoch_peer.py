@@ -10,7 +10,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ApiNotAdvertised, ConnectionClosed
 from harness.codec.records.any_format import read_records
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import KraftMember
 from harness.virtual_broker.leader_endpoint import FIRST_WITH_DIVERGENCE, LeaderEndpoint

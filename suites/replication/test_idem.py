@@ -7,7 +7,7 @@ from harness.client.only import only
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeProducersRequest, InitProducerIdRequest
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append
 from suites.protocol.expect import expect_error
 from suites.protocol.idempotent import NO_TIMEOUT_MS, new_producer

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from harness.base.pace import time_left
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
-from harness.pace import time_left
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.config_admin import BROKER, values_of
 from suites.replication.spread import ring

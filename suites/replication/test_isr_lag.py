@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from harness.client.errors import PreparationFailed
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import joined_broker, judges
+from harness.runner.in_time import in_time
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.expect import expect_sound
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ApiNotAdvertised
 from harness.conformance.checks import NotApplicable, NotSupported, requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.timeline import R2, R3, Timeline

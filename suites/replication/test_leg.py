@@ -10,7 +10,7 @@ from harness.client.requests import Topic, produce_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceResponse
 from harness.conformance.checks import requirement
-from harness.marks import judges, needs_nodes
+from harness.runner.marks import judges, needs_nodes
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import records_of
 

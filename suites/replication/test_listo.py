@@ -10,7 +10,7 @@ from harness.client.requests import LATEST, Topic, list_offsets_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsResponse
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 

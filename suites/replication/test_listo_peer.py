@@ -7,7 +7,7 @@ from harness.client.requests import LATEST, list_offsets_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsResponse
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, joined_broker, judges
+from harness.runner.marks import at_versions, joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.leader_endpoint import LeaderEndpoint
 from harness.virtual_broker.partition import WatchedPartition

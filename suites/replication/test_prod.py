@@ -12,7 +12,7 @@ from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceRequest, ProduceResponse
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.codec.messages import TopicRecord
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.metadata_log import Observed, observe
 

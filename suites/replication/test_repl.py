@@ -10,7 +10,7 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.replication.reading import await_served_by, follower_version, read_all

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.expect import (
     expect_error,

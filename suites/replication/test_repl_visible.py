@@ -7,7 +7,7 @@ from harness.client.older_forms import records_for
 from harness.client.requests import produce_request
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, joined_broker, judges
+from harness.runner.marks import at_versions, joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import ANYBODY, batch_of, read_of, replica_fetch
 from harness.virtual_broker.timeline import R2, R3, Timeline

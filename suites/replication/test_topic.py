@@ -18,7 +18,7 @@ from harness.codec.messages import (
     CreateTopicsRequest,
 )
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges
+from harness.runner.marks import at_versions, judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.replication.spread import ring

@@ -8,7 +8,7 @@ from harness.client.only import only
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest
 from harness.conformance.checks import requirement
-from harness.marks import joined_broker, judges
+from harness.runner.marks import joined_broker, judges
 from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.expect import expect_error
 

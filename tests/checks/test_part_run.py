@@ -14,7 +14,7 @@ from tests.ci import part_run
 from tests.ci.draw import Draw
 from tests.ci.part import Command, Part, Slice
 from tests.ci.part_run import Place, Result, Row, counts_in, run_slice
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 
 DRAW = Draw("w")
 PYTHON = Path(sys.executable).name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.turns import group_of
+from harness.runner.run_order import group_of
 from tests.ci.draw import number_of
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from harness.client.broker import BrokerUnderTest
-from harness.java import JavaError
 from harness.targets.asking import ask_api_versions
 from harness.targets.errors import TargetError
+from harness.targets.java import JavaError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
 from tests.clients.clients import CLIENTS

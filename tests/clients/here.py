@@ -12,7 +12,7 @@ import pytest
 from harness.client.broker import BrokerUnderTest
 from tests.clients.clients import CLIENTS, Client
 from tests.clients.session import Calls
-from tests.judging.awaiting import await_right
+from tests.runner.awaiting import await_right
 
 T = TypeVar("T")
 DEADLINE_S = 120.0

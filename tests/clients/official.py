@@ -8,9 +8,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from harness.java import find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.cache import cache_dir
+from harness.targets.java import find_java
 from harness.targets.pinned_file import exclusive
 from tests.clients.session import Session
 from tests.java.maven import build

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
-from harness.java import JavaError
 from harness.targets.errors import TargetError
+from harness.targets.java import JavaError
 from tests.clients.clients import BY_CONSOLE, CLIENTS, Client
 from tests.clients.vocabulary import CALLS
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.java import find_java
 from harness.targets.artifacts import fetch_release
+from harness.targets.java import find_java
 from tests.clients.official import FLAGS
 from tests.clients.session import Calls, ClientFailed
 from tests.clients.vocabulary import HEARTBEAT_MS, Json

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.bundle import shipped_root
+from harness.base.bundle import shipped_root
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.journal import read_journal
 from harness.conformance.kafka_name import kafka_range

@@ -23,7 +23,7 @@ from tests.defects.all_defects import ALL_DEFECTS
 from tests.defects.row_queue import Judged
 from tests.defects.row_unit import RowFound
 from tests.defects.table_run import Asked
-from tests.judging.awaiting import await_right
+from tests.runner.awaiting import await_right
 
 pytestmark = pytest.mark.rotates(3)  # each of them is a table of its own
 

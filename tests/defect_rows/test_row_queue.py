@@ -18,7 +18,7 @@ from tests.defects.row_queue import Judged, NeverClean, RowQueue
 from tests.defects.row_session import RowSession
 from tests.defects.row_unit import Begun, Message, RowFound, RowUnseen, Unit, UnitDone, UnitFailed
 from tests.defects.row_worker import RowWorker
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 
 Send = Callable[[Message], None]
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from harness.case_selection import is_offline, judged
+from harness.runner.case_selection import is_offline, judged
 from tests.defects.defect import Where
 
 OWN_BROKERS = ("own_broker", "tuned_broker", "joined_broker", "kept_broker")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from harness.reference_broker.state.stored_batch import StoredBatch
 from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.storage.log_folder import METADATA_TOPIC

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from uuid import UUID
 
+from harness.base.ids import Offset
 from harness.codec.structs import Message
-from harness.ids import Offset
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import BrokerRegistration
 from harness.reference_broker.state.controller.fencing import came_back_clean

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.batch_compaction import Survival, keys_by_offset
 from harness.reference_broker.state.log_cleanable import CleanableLog
 from harness.reference_broker.state.partition import Partition

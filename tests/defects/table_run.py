@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from harness.case_selection import judged
 from harness.conformance.catalogue import load_catalogue
+from harness.runner.case_selection import judged
 from harness.targets.scratch import ScratchFolder
 from harness.targets.spec import parse_target
 from harness.targets.target import Target

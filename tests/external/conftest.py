@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.own_names import DEFAULT_PREFIX, case_prefix, new_nonce
 from harness.client.broker import BrokerUnderTest
-from harness.own_names import DEFAULT_PREFIX, case_prefix, new_nonce
 from harness.sweep.snapshot import Snapshot
 from tests.external import strangers
 from tests.external.description import changes_since, describe

@@ -192,7 +192,7 @@ class DeletesNothing(LetsNotGo):
 def test_a_deletion_that_is_accepted_and_not_done(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.leftovers.TIMEOUT_MS", 200)
+    monkeypatch.setattr("harness.runner.cleanup.leftovers.TIMEOUT_MS", 200)
     cluster.leave_topic()
     answered = DeleteTopicsResponse.DeletableTopicResult(name="", error_code=0)
 

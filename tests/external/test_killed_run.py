@@ -11,11 +11,11 @@ from pathlib import Path
 import psutil
 from click.testing import CliRunner
 
+from harness.base.own_names import DEFAULT_PREFIX, age_s
 from harness.cli import main
-from harness.own_names import DEFAULT_PREFIX, age_s
 from harness.sweep.snapshot import differences
 from tests.external.conftest import Cluster
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 
 
 def _ours(cluster: Cluster) -> list[str]:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness.own_names import (
+from harness.base.own_names import (
     DEFAULT_PREFIX,
     age_s,
     case_prefix,

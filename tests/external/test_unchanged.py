@@ -118,7 +118,7 @@ def test_a_run_that_harms_is_told_apart(
 HARM = """
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.appended import batch_of
 
 

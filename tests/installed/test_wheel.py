@@ -11,7 +11,7 @@ from tests.installed.conftest import ROOT
 
 DATA = (
     "harness/py.typed",
-    "harness/suites.ini",
+    "harness/runner/suites.ini",
     "harness/codec/messages.pyi",
     "harness/codec/schemas/ApiVersionsRequest.json",
     "harness/conformance/requirements/catalogue.toml",

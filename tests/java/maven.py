@@ -8,9 +8,9 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from harness.java import find_java
 from harness.targets.cache import cache_dir
 from harness.targets.download import download_all
+from harness.targets.java import find_java
 from harness.targets.maven import base_address
 from harness.targets.pinned_file import Download, exclusive
 

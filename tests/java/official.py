@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, TypeVar
 
-from harness.java import find_java
+from harness.targets.java import find_java
 from tests.java.maven import build
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import pytest
 
 from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message
-from harness.java import JavaError
+from harness.targets.java import JavaError
 from harness.targets.pinned_file import DownloadError
 from tests.java.counts import Count
 from tests.java.crosscheck import Counts, crosscheck

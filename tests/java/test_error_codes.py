@@ -11,8 +11,8 @@ import pytest
 
 from harness.codec.error_code import ErrorCode
 from harness.codec.error_details import ErrorDetails, error_details
-from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch, pinned_artifacts, pinned_releases
+from harness.targets.java import JavaError, find_java
 from harness.targets.pinned_file import DownloadError
 from tests.targets.kinds import not_run
 

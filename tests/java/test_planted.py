@@ -20,7 +20,7 @@ from harness.codec.definition import parse_definition
 from harness.codec.records import RecordBatch
 from harness.codec.structs import Message, build_message_class
 from harness.codec.versions import VersionRange
-from harness.java import JavaError
+from harness.targets.java import JavaError
 from harness.targets.pinned_file import DownloadError
 from tests.java import (
     control_check,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.java import JavaError, find_java
 from harness.legacy.partitioners import java_string_hash, murmur2, partition_by_murmur2
 from harness.legacy.range_assignment import range_assignment
 from harness.targets.artifacts import fetch, pinned_artifacts
+from harness.targets.java import JavaError, find_java
 from harness.targets.pinned_file import DownloadError
 from tests.targets.kinds import not_run
 

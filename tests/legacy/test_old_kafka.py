@@ -13,7 +13,6 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from harness.java import find_java
 from harness.legacy.consumer_id import stream_names
 from harness.legacy.range_assignment import range_assignment
 from harness.legacy.zookeeper_paths import Znode, znode_at
@@ -30,6 +29,7 @@ from harness.legacy.zookeeper_registry import (
     encode_topic,
 )
 from harness.targets.artifacts import fetch_release
+from harness.targets.java import find_java
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kafka.zookeeper import PIN
 from harness.targets.process import ChildProcess

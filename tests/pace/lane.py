@@ -3,9 +3,9 @@
 ``pytest tests -m clock`` runs them, alone on the machine and in one process; every other run leaves
 them out, unless a node id is given. Such a test is marked ``clock(bound_ms=N)`` with the shortest
 of its bounds and multiplies all its times by the fixture ``clock_scale``. A case that fails while
-the machine starves (:meth:`harness.pace.Pace.is_starved`) is made again with longer times. It is
-inconclusive when the last attempt says nothing either: neither passed nor failed, and the run ends
-with :data:`TOO_SLOW`.
+the machine starves (:meth:`harness.base.pace.Pace.is_starved`) is made again with longer times. It
+is inconclusive when the last attempt says nothing either: neither passed nor failed, and the run
+ends with :data:`TOO_SLOW`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from _pytest.terminal import TerminalReporter
 
-from harness.pace import FACTORS, watched_pace
+from harness.base.pace import FACTORS, watched_pace
 
 CLOCK = "clock"
 INCONCLUSIVE = "inconclusive"

@@ -33,7 +33,7 @@ def test_other():
 WATCH = """
 from contextlib import contextmanager
 
-from harness.pace import Pace
+from harness.base.pace import Pace
 from tests.pace import lane
 
 def pytest_addoption(parser):

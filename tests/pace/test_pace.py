@@ -6,8 +6,8 @@ from ctypes import PyDLL
 
 import pytest
 
-from harness import pace as pace_module
-from harness.pace import MOST_TIMES_AS_LONG, Pace, time_left, watched_pace
+from harness.base import pace as pace_module
+from harness.base.pace import MOST_TIMES_AS_LONG, Pace, time_left, watched_pace
 
 MS = 0.001
 

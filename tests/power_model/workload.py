@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from unittest import mock
 from uuid import UUID
 
+from harness.base.ids import BrokerId, LeaderEpoch, PartitionIndex, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.ids import BrokerId, LeaderEpoch, PartitionIndex, TimeMs
 from harness.reference_broker.state.log_cleanable import cleanable
 from harness.reference_broker.state.log_compaction import compact
 from harness.reference_broker.state.log_retention import delete_old_segments

@@ -3,7 +3,7 @@
 import random
 from uuid import UUID
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.state.brokers import (
     CLIENT_LISTENER,
     BrokerRegistration,

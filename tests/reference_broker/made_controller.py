@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
+from harness.base.ids import BrokerId, LeaderEpoch, TimeMs
 from harness.codec import messages
 from harness.codec.structs import Message
-from harness.ids import BrokerId, LeaderEpoch, TimeMs
 from harness.reference_broker.handlers.api_18_api_versions import finalized_levels, supported_ranges
 from harness.reference_broker.initial_state import controller_state
 from harness.reference_broker.settings import BrokerSettings

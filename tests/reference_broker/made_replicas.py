@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
 from harness.reference_broker.state.brokers import BrokerRegistration
 from harness.reference_broker.state.following import append_fetched, truncate_to_leader

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
+from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.initial_state import state_of
 from harness.reference_broker.settings import BrokerSettings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.data_framing.control_records import (
     ABORT,
     COMMIT,
@@ -20,7 +21,6 @@ from harness.codec.records import (
     RecordBatch,
     encode_batch,
 )
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.log_cleanable import cleanable
 from harness.reference_broker.state.log_compaction import compact
 from harness.reference_broker.state.partition import Partition

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from harness.reference_broker.state.client_quotas import (
     PRODUCER_BYTE_RATE,
     REQUEST_PERCENTAGE,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.log_retention import delete_old_segments
 from harness.reference_broker.state.offset_search import record_at
 from harness.reference_broker.state.partition import Partition

@@ -1,4 +1,4 @@
-from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.committed_offsets import CommittedOffsets, OffsetLimits
 from tests.reference_broker.group_logs import nowhere

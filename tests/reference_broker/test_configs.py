@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from harness.base.ids import BrokerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DescribeConfigsRequest,
@@ -12,7 +13,6 @@ from harness.codec.messages import (
     IncrementalAlterConfigsResponse,
 )
 from harness.codec.structs import Message
-from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.handlers.api_32_describe_configs import handle as describe
 from harness.reference_broker.handlers.api_44_incremental_alter_configs import handle as change
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext

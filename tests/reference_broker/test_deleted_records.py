@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.base.ids import Offset
 from harness.client.connection import Connection
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -9,7 +10,6 @@ from harness.codec.messages import (
     DeleteRecordsResponse,
     FindCoordinatorRequest,
 )
-from harness.ids import Offset
 from harness.reference_broker.state.offset_search import (
     EARLIEST,
     LATEST,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.ids import Offset
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.codec.error_code import ErrorCode
@@ -23,7 +24,6 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from harness.codec.records import encode_rows
-from harness.ids import Offset
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.storage import log_directory
 from harness.reference_broker.storage.log_directories import LogDirectories

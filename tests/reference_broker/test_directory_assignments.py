@@ -12,9 +12,9 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId, PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
-from harness.ids import BrokerId, PartitionIndex
 from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import PeerGone

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
+from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import BrokerHeartbeatResponse
-from harness.ids import BrokerId
 from harness.reference_broker.cluster.directory_failures import DirectoryFailures
 from harness.reference_broker.cluster.lifecycle import Lifecycle
 from harness.reference_broker.cluster.membership import Membership

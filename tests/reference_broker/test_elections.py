@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from harness.base.ids import BrokerId
 from harness.codec import messages
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId
 from harness.reference_broker.handlers import api_43_elect_leaders
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 
+from harness.base.ids import Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     CreateTopicsRequest,
@@ -23,7 +24,6 @@ from harness.codec.messages import (
     OffsetForLeaderEpochRequest,
 )
 from harness.codec.records import encode_rows
-from harness.ids import Offset
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
 from harness.reference_broker.likeness import LIKE_NONE

@@ -1,7 +1,7 @@
 import pytest
 
+from harness.base.ids import FetchSessionId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import FetchSessionId, TimeMs
 from harness.reference_broker.state.fetch_sessions import (
     FetchSession,
     FetchSessions,

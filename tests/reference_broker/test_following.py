@@ -2,8 +2,8 @@
 
 import pytest
 
+from harness.base.ids import LeaderEpoch, Offset
 from harness.codec.records import BatchHeader
-from harness.ids import LeaderEpoch, Offset
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.following import (

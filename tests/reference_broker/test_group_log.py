@@ -26,8 +26,8 @@ from harness.codec.messages import (
 )
 from harness.codec.records import decode_batches
 from harness.reference_broker.state.group_log import java_hash
-from tests.judging.awaiting import await_right
 from tests.reference_broker.running import create_topic, running_broker
+from tests.runner.awaiting import await_right
 
 GROUP, TOPIC, BY_NAME = "g", "t", 12
 TOO_LONG = "." * 4097

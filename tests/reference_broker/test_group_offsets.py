@@ -1,7 +1,7 @@
+from harness.base.ids import GroupId, MemberId, TimeMs
 from harness.codec.data_framing.version_prefix import version_prefixed_bytes
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ConsumerProtocolSubscription
-from harness.ids import GroupId, MemberId, TimeMs
 from harness.reference_broker.state.group import Group, GroupState
 from harness.reference_broker.state.group_member import Member, Protocol
 from harness.reference_broker.state.group_offsets import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.base.ids import GroupId, MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import GroupId, MemberId, TimeMs
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.state.alarms import Alarms
 from harness.reference_broker.state.group import Group, GroupState

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId
 from harness.codec import messages
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId
 from harness.reference_broker.handlers import api_56_alter_partition
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
 from harness.reference_broker.state.controller.isr_changes import Proposal, problem_with

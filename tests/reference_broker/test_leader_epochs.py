@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.ids import LeaderEpoch, Offset
+from harness.base.ids import LeaderEpoch, Offset
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
 
 END = Offset(30)

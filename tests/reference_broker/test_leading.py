@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.effects import IsrProposed, PartitionGrew
 from harness.reference_broker.state.brokers import BrokerRegistration
 from harness.reference_broker.state.leading import ANY_EPOCH, Leading

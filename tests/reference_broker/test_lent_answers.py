@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from harness.base.ids import Offset
 from harness.client.connection import Connection
 from harness.codec.lent_bytes import LentBytes
 from harness.codec.messages import CreateTopicsRequest, FetchRequest, ProduceRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.ids import Offset
 from harness.reference_broker.file_part import LEAST_BYTES
 from harness.reference_broker.state.stored_batch import stored_batches
 from harness.reference_broker.storage.open_files import OpenFiles

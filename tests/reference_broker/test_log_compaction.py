@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.records import (
     DELETE_HORIZON,
     BatchHeader,
@@ -16,7 +17,6 @@ from harness.codec.records import (
     decode_batches,
     encode_batch,
 )
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.log_cleanable import cleanable
 from harness.reference_broker.state.log_compaction import compact, compaction_round

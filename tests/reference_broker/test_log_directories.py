@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import LeaderEpoch, PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import encode_rows
-from harness.ids import LeaderEpoch, PartitionIndex
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.directory_ids import UNASSIGNED

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.ids import LeaderEpoch, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import encode_rows
-from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.effects import PartitionGrew
 from harness.reference_broker.state.following import restart_at, truncate
 from harness.reference_broker.state.log_cleanable import cleanable

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.log_retention import delete_old_segments, retention_round
 from harness.reference_broker.state.offset_search import (

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import (
     LOG_APPEND_TIME,
@@ -19,7 +20,6 @@ from harness.codec.records import (
     encode_message,
     encode_message_set,
 )
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.message_set_validation import records_of_old_version
 from harness.reference_broker.state.partition import Partition

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset
 from harness.codec import messages
 from harness.codec.records import encode_rows
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import RecordBatch
 from harness.codec.records.control_batch import control_records
 from harness.codec.structs import Message
-from harness.ids import BrokerId, LeaderEpoch, Offset
 from harness.reference_broker.cluster.metadata_keeping import KeepingLimits, MetadataKeeping
 from harness.reference_broker.state.log_store import SnapshotId, UnreadableLog
 from harness.reference_broker.state.metadata_batches import (

@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset
 from harness.codec import messages
 from harness.codec.records.any_format import read_records
 from harness.codec.records.control_batch import control_records
 from harness.codec.structs import Message
-from harness.ids import BrokerId, LeaderEpoch, Offset
 from harness.reference_broker.effects import ReplicaMoved, TopicDeleted
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.batch_bytes import UnforeseenBytes
 from harness.reference_broker.state.stored_batch import stored_batches
 from harness.reference_broker.storage.log_folder import LOG

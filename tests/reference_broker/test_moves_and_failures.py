@@ -10,8 +10,8 @@ from typing import NoReturn
 
 import pytest
 
+from harness.base.ids import LeaderEpoch, Offset
 from harness.codec.error_code import ErrorCode
-from harness.ids import LeaderEpoch, Offset
 from harness.reference_broker.file_part import FilePart
 from harness.reference_broker.state.following import restart_at, truncate
 from harness.reference_broker.state.partition import Partition

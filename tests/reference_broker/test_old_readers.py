@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.base.ids import Offset, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import (
     Header,
@@ -17,7 +18,6 @@ from harness.codec.records import (
     encode_batch,
     split_message_set,
 )
-from harness.ids import Offset, PartitionIndex, TimeMs
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.batch_bytes import magic_of
 from harness.reference_broker.state.cluster import Cluster

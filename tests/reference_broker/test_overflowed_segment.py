@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.ids import Offset
+from harness.base.ids import Offset
 from harness.reference_broker.state.log_cleanable import cleanable
 from harness.reference_broker.state.log_compaction import compact
 from harness.reference_broker.state.log_store import UnreadableLog

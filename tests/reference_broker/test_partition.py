@@ -4,9 +4,9 @@ from typing import Any
 import google_crc32c
 import pytest
 
+from harness.base.ids import Offset, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, decode_batches, encode_batch
-from harness.ids import Offset, PartitionIndex, TimeMs
 from harness.reference_broker.effects import PartitionGrew
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.offset_search import (

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId
 from harness.codec.messages import PartitionChangeRecord
-from harness.ids import BrokerId
 from harness.reference_broker.state.controller.partition_change import (
     Circumstances,
     Election,

@@ -1,5 +1,5 @@
+from harness.base.ids import ProducerEpoch, ProducerId
 from harness.codec.error_code import ErrorCode
-from harness.ids import ProducerEpoch, ProducerId
 from harness.reference_broker.state.producer_ids import ProducerIdentity, ProducerIds
 
 

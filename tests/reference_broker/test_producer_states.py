@@ -1,5 +1,5 @@
+from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.state.producer_states import (
     AbortedTransaction,
     ActiveProducer,

@@ -1,7 +1,7 @@
 """Idempotent producers that a broker of an older emulated release does not know."""
 
+from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.state.producer_states import (
     AppendedBatch,
     ProducerBatch,

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
+from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec.messages import FetchResponse
 from harness.codec.structs import Message
-from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.handlers.outcome import PartitionKey, Wait
 from harness.reference_broker.purgatory import Purgatory
 from harness.reference_broker.state.randomness import random_uuid

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.ids import Offset
 from harness.codec.data_framing.control_records import (
     ABORT,
     COMMIT,
@@ -22,7 +23,6 @@ from harness.codec.records import (
     RecordBatch,
     encode_batch,
 )
-from harness.ids import Offset
 from harness.reference_broker.state.producer_states import AbortedTransaction, ProducerBatch
 from harness.reference_broker.state.stored_batch import remember_producer
 from harness.reference_broker.storage.aborted_files import read_aborted

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.ids import Offset, PartitionIndex
 from harness.codec.data_framing import transaction_index_bytes
 from harness.codec.data_framing.control_records import (
     COMMIT,
@@ -19,7 +20,6 @@ from harness.codec.messages import AbortedTxn, EndTxnMarker
 from harness.codec.records import CONTROL, TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
-from harness.ids import Offset, PartitionIndex
 from harness.reference_broker.state.batch_bytes import NoSuchPosition
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.fetch_reading import (

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId, TimeMs
 from harness.codec import messages
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.handlers import (
     api_62_broker_registration,
     api_63_broker_heartbeat,

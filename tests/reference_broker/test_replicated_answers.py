@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.codec import messages
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.handlers import api_00_produce
 from harness.reference_broker.handlers.outcome import (
     Advertised,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from harness.base.ids import MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import MemberId, TimeMs
 from harness.reference_broker.state.committed_offsets import CommittedOffsets, OffsetLimits
 from harness.reference_broker.state.fetch_sessions import FetchSessions
 from harness.reference_broker.state.group_attendance import Caller, Leaver, WantedSync, leave, sync

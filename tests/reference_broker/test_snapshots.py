@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchSnapshotRequest
-from harness.ids import BrokerId, LeaderEpoch, Offset
 from harness.reference_broker.handlers import api_01_fetch, api_59_fetch_snapshot
 from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
 from harness.reference_broker.state.log_store import SnapshotId

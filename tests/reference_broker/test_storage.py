@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.data_framing import read_leader_epoch_checkpoint
 from harness.codec.records import Record, RecordBatch, encode_batch, encode_rows
-from harness.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.state.following import restart_at, truncate
 from harness.reference_broker.state.log_retention import delete_old_segments
 from harness.reference_broker.state.log_store import FolderInUse

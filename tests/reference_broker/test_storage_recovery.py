@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.ids import Offset, ProducerId
 from harness.codec.data_framing import (
     EpochStart,
     leader_epoch_checkpoint_bytes,
@@ -20,7 +21,6 @@ from harness.codec.data_framing.control_records import (
 )
 from harness.codec.messages import AbortedTxn, EndTxnMarker
 from harness.codec.records import CONTROL, TRANSACTIONAL, Record, RecordBatch, encode_batch
-from harness.ids import Offset, ProducerId
 from harness.reference_broker.state.last_stable_offset import last_stable_offset
 from harness.reference_broker.state.log_store import UnreadableLog
 from harness.reference_broker.state.offset_search import (

@@ -11,8 +11,8 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.ids import BrokerId, PartitionIndex
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId, PartitionIndex
 from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
 from harness.reference_broker.effects import DirectoryChosen, Effect, ReplicaMoved

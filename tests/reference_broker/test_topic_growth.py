@@ -1,7 +1,7 @@
 import pytest
 
+from harness.base.ids import PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import PartitionIndex, TimeMs
 from harness.reference_broker.state.creation_refused import CreationRefused
 from harness.reference_broker.state.topic_growth import PlannedGrowth, WantedGrowth, plan_growth
 from tests.reference_broker.made_cluster import CHANCE, OWN, cluster_with

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.state.cluster import Cluster
 from harness.reference_broker.state.producer_states import ProducerExpiration
 from harness.reference_broker.state.topic_configs import TopicConfig

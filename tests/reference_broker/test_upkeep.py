@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from harness.reference_broker.upkeep import Upkeep
 from tests.hang_limit import HANGS_AFTER_S
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.command import broker
 from harness.reference_broker.state.brokers import Endpoint

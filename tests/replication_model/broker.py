@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from harness.base.ids import BrokerId, Offset, TimeMs
 from harness.codec.messages import (
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
     BrokerRegistrationRequest,
 )
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.ids import BrokerId, Offset, TimeMs
 from harness.reference_broker.cluster.isr_proposals import proposal
 from harness.reference_broker.handlers.api_18_api_versions import supported_ranges
 from harness.reference_broker.initial_state import member_state

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
+from harness.base.ids import BrokerId, TimeMs
 from harness.codec import messages
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.handlers import (
     api_43_elect_leaders,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from harness.base.ids import BrokerId, Offset
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId, Offset
 from harness.reference_broker.handlers import api_56_alter_partition
 from harness.reference_broker.state import following
 from harness.reference_broker.state.controller import isr_changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from tests.replication_model.invariants import Invariants, hold
 from tests.replication_model.network import fetch_of, proposed_by
 from tests.replication_model.world import World

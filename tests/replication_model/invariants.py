@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from harness.base.ids import BrokerId, Offset
 from harness.codec.messages import PartitionChangeRecord
-from harness.ids import BrokerId, Offset
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.partition_registration import (
     NO_LEADER,

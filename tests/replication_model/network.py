@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from harness.base.ids import BrokerId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
-from harness.ids import BrokerId, Offset, TimeMs
 from harness.reference_broker.cluster.isr_proposals import settled
 from harness.reference_broker.state.fetch_reading import (
     FetchLimits,

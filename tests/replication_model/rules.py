@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from tests.replication_model.broker import LAG_MS, Broker
 from tests.replication_model.network import (
     FetchAnswered,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
+from harness.base.ids import BrokerId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId, Offset, TimeMs
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.stored_batch import StoredBatch
 from tests.replication_model.broker import Broker

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import reports.build
-from harness.java import spark_java_home
+from harness.targets.java import spark_java_home
 from reports.build import ReportPaths, build_report
 from reports.given import Wording
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness import java
 from harness.cli import main
+from harness.targets import java
 
 from .made_results import row, write_results
 

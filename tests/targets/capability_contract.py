@@ -13,8 +13,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import BrokerMisbehaved
 from harness.codec.messages import MetadataRequest
-from harness.lossy_broker import ONLY_NODE
 from harness.proxies.event import Event
+from harness.runner.brokers.power_loss_broker import ONLY_NODE
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.info import TargetInfo, probe
 from harness.targets.target import (
@@ -36,7 +36,7 @@ from harness.targets.target import (
     Target,
 )
 from harness.virtual_broker.cluster import JoinedCluster
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 from tests.targets import kinds
 
 METADATA = 3

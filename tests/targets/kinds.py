@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import tomlkit
 
-from harness.java import JavaError, find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.command import CommandTarget
 from harness.targets.command_file import read_command_file
 from harness.targets.external import ExternalBroker
+from harness.targets.java import JavaError, find_java
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.pinned_file import DownloadError
 from harness.targets.reference import ReferenceBroker

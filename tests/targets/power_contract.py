@@ -1,7 +1,7 @@
 """Contract of a target with disks that can lose power."""
 
-from harness.lossy_broker import ONLY_NODE
 from harness.power_loss.lossy_disk import LossyDisk
+from harness.runner.brokers.power_loss_broker import ONLY_NODE
 from harness.targets.target import OWN_BROKER, POWER_LOSS
 from tests.targets.capability_contract import Asked, accepts
 

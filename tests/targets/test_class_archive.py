@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from harness.java import JavaHome
 from harness.targets.class_archive import ClassArchive
+from harness.targets.java import JavaHome
 from harness.targets.kafka.server import JavaServer
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 
 STATUS_OF_JVM = 143
 """With which a JVM ends after SIGTERM, when all is done that it does at its end."""

@@ -16,7 +16,7 @@ from harness.targets.forking import ForkedProcess, ForkServer, forked_words, sta
 from harness.targets.process import ChildProcess
 from harness.targets.scratch import ScratchFolder
 from tests.hang_limit import HANGS_AFTER_S
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 from tests.targets.kinds import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are used on Linux alone")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import java
-from harness.java import JavaError, JavaHome, find_java, spark_java_home
+from harness.targets import java
+from harness.targets.java import JavaError, JavaHome, find_java, spark_java_home
 from tests.targets.kinds import not_run
 
 SAYS = """#!/bin/sh
@@ -163,7 +163,7 @@ def test_a_whole_java_is_given_to_spark_as_it_is(
 def test_many_make_the_home_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_java(tmp_path / "a", "21", module="java.xml@21")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a"))
-    script = "from harness.java import spark_java_home; print(spark_java_home().home)"
+    script = "from harness.targets.java import spark_java_home; print(spark_java_home().home)"
     words = [sys.executable, "-c", script]
     all_of_them = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = {each.communicate()[0] for each in all_of_them}

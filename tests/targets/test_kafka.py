@@ -12,10 +12,10 @@ import pytest
 from harness.client.connection import Connection
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest
-from harness.java import find_java
 from harness.targets.artifacts import fetch_release
 from harness.targets.class_archive import ClassArchive
 from harness.targets.errors import TargetError, TargetStartError
+from harness.targets.java import find_java
 from harness.targets.kafka.broker_config import NodeConfig, Quorum, server_properties
 from harness.targets.kafka.eras import Mode
 from harness.targets.kafka.target import KafkaTarget

@@ -14,11 +14,11 @@ from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.codec.frame import frame
 from harness.codec.messages import ApiVersionsRequest
-from harness.faults import requests, responses, ruled, slowed
 from harness.proxies.links import Link, Links
 from harness.proxies.partitions import isolate_one
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
+from harness.runner.faults import requests, responses, ruled, slowed
 from harness.targets.errors import TargetError
 from harness.targets.kafka.link_plan import PlannedLink
 from harness.targets.linked import LinkedKafka, open_links
@@ -26,7 +26,7 @@ from harness.targets.reference import ReferenceBroker
 from harness.targets.start_again import StartAgain
 from harness.targets.target import Address
 from tests.hang_limit import HANGS_AFTER_S
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 
 ANY = Address("127.0.0.1", 0)
 TIMEOUT_S = HANGS_AFTER_S

@@ -13,7 +13,7 @@ import pytest
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.process import ChildProcess, reserve_log
 from tests.hang_limit import HANGS_AFTER_S
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 from tests.targets.kinds import ROOT
 
 

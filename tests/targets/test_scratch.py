@@ -13,7 +13,7 @@ from harness.targets import scratch
 from harness.targets.process import ChildProcess
 from harness.targets.scratch import ScratchFolder
 from tests.hang_limit import HANGS_AFTER_S
-from tests.judging.awaiting import await_that
+from tests.runner.awaiting import await_that
 from tests.targets.kinds import ROOT
 
 WRITES = """

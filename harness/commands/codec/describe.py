@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from harness.base.suggestion import did_you_mean
 from harness.codec.apis import APIS, Api, api_of
 from harness.codec.describe import changes, layout_lines
 from harness.codec.docstring import message_head
@@ -14,7 +15,6 @@ from harness.codec.first_releases import first_releases
 from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message
 from harness.commands.codec.message_options import class_at
-from harness.suggestion import did_you_mean
 
 
 @click.command("describe")

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
+from harness.base.suggestion import did_you_mean
 from harness.codec.apis import APIS, Api, api_for_key
 from harness.codec.errors import UnsupportedVersionError
 from harness.codec.message_codec import require_version
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
-from harness.suggestion import did_you_mean
 
 KINDS = ("request", "response", "request_header", "response_header", "data", "records")
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,13 +7,13 @@ import sys
 
 import click
 
+from harness.base.suggestion import did_you_mean
 from harness.capture.capture_file import CaptureFile
 from harness.capture.errors import CaptureError
 from harness.capture.follow import Follower
 from harness.capture.lines import connection_line, line_of, object_of, totals_line, totals_object
 from harness.capture.selection import Selection
 from harness.codec.apis import APIS
-from harness.suggestion import did_you_mean
 
 
 @click.command("pcap")

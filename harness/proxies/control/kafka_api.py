@@ -7,12 +7,12 @@ from typing import Any
 
 from aiohttp import web
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.control.errors import BadBody, NoSuchPath
 from harness.proxies.control.event_log import EventLog
 from harness.proxies.control.proxies import Controlled, Proxies
 from harness.proxies.control.requests import answer, body
 from harness.proxies.direction import Direction
-from harness.suggestion import did_you_mean
 
 
 def link_json(proxy: Controlled) -> dict[str, Any]:

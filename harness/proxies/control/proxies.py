@@ -7,12 +7,12 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.address import Address
 from harness.proxies.control.errors import BadBody, CannotListen, NoSuchProxy, ProxyExists
 from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.direction import Direction
 from harness.proxies.toxics.collection import ToxicCollection
-from harness.suggestion import did_you_mean
 
 
 class Controlled(Protocol):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.address import Address
 from harness.proxies.control.address_text import parse_address
 from harness.proxies.control.errors import BadBody, MissingField
 from harness.proxies.toxics.named import NamedToxic
-from harness.suggestion import did_you_mean
 
 ANY_PORT = Address("127.0.0.1", 0)
 FIELDS = ("name", "listen", "upstream", "enabled", "toxics")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 
 
 class RuleError(ValueError):

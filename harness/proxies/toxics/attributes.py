@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 
 Check = Callable[[Any], Any]
 """Returns the value in the form in which it is kept; raises ValueError with what it must be."""

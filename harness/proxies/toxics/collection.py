@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.direction import Direction
 from harness.proxies.toxics.chain import Chain, Chance, Change
 from harness.proxies.toxics.named import NamedToxic
 from harness.proxies.toxics.toxic import Toxic
-from harness.suggestion import did_you_mean
 
 Told = Callable[[Change, NamedToxic], None]
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.direction import Direction
 from harness.proxies.toxics.attributes import BadAttribute
 from harness.proxies.toxics.toxic import Toxic
 from harness.proxies.toxics.types import make_toxic
-from harness.suggestion import did_you_mean
 
 FIELDS = ("name", "type", "stream", "toxicity", "attributes")
 

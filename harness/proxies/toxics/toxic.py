@@ -14,8 +14,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.toxics.attributes import BadAttribute, checked
-from harness.suggestion import did_you_mean
 
 NEVER_MS = float("inf")
 """Due only when the toxic is removed."""

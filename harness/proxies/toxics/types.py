@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from harness.base.suggestion import did_you_mean
 from harness.proxies.toxics.bandwidth import Bandwidth
 from harness.proxies.toxics.black_hole import BlackHole
 from harness.proxies.toxics.corrupt import Corrupt
@@ -19,7 +20,6 @@ from harness.proxies.toxics.slow_accept import SlowAccept
 from harness.proxies.toxics.slow_close import SlowClose
 from harness.proxies.toxics.timeout import Timeout
 from harness.proxies.toxics.toxic import Toxic
-from harness.suggestion import did_you_mean
 
 _ALL: tuple[type[Toxic], ...] = (
     Latency,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from harness.ids import BrokerId, PartitionIndex
+from harness.base.ids import BrokerId, PartitionIndex
 from harness.reference_broker.cluster.config_screening import ConfigScreening
 from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
 from harness.reference_broker.cluster.directory_failures import DirectoryFailures

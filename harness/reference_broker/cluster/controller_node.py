@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
+from harness.base.ids import BrokerId, TimeMs
 from harness.codec.messages import (
     FeatureLevelRecord,
     RegisterBrokerRecord,
     RegisterControllerRecord,
 )
 from harness.codec.structs import Message
-from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.cluster.membership import CONTROLLER_LISTENER
 from harness.reference_broker.cluster.metadata_keeping import KeepingLimits, MetadataKeeping
 from harness.reference_broker.handlers.api_18_api_versions import (

@@ -10,9 +10,9 @@ import logging
 from collections.abc import Iterable
 from uuid import UUID
 
+from harness.base.ids import PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
-from harness.ids import PartitionIndex
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.node import Node

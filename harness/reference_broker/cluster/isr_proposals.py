@@ -10,9 +10,9 @@ import logging
 from collections.abc import Iterable
 from uuid import UUID
 
+from harness.base.ids import BrokerId, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
-from harness.ids import BrokerId, PartitionIndex, TimeMs
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.effects import PartitionGrew

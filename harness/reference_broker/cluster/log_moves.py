@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from harness.reference_broker.node import Node, now_ms
 from harness.reference_broker.state.log_moving import moving_round
 from harness.reference_broker.state.rate import Rate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from harness.reference_broker.node import now_ms
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.state.brokers import Endpoint
 
 INTERNAL_LISTENER = "INTERNAL"

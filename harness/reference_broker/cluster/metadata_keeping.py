@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.ids import BrokerId, LeaderEpoch, Offset, TimeMs
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.log_store import SnapshotId, UnreadableLog
 from harness.reference_broker.state.metadata_batches import (

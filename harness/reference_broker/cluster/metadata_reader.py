@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from harness.base.ids import Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     FetchRequest,
@@ -16,7 +17,6 @@ from harness.codec.messages import (
     RemoveTopicRecord,
     TopicRecord,
 )
-from harness.ids import Offset
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.cluster.snapshot_fetching import fetch_snapshot

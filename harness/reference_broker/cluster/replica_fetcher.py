@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from harness.base.ids import Offset, PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     FetchRequest,
     FetchResponse,
     ListOffsetsRequest,
 )
-from harness.ids import Offset, PartitionIndex
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.node import Node, now_ms

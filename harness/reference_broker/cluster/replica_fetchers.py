@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from uuid import UUID
 
-from harness.ids import BrokerId, PartitionIndex
+from harness.base.ids import BrokerId, PartitionIndex
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer
 from harness.reference_broker.cluster.replica_fetcher import FetchSettings, ReplicaFetcher

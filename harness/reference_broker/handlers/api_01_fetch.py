@@ -39,9 +39,9 @@ from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
+from harness.base.ids import FetchSessionId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchRequest, FetchResponse
-from harness.ids import FetchSessionId, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.handlers.outcome import (
     Answer,

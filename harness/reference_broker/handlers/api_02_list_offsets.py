@@ -28,12 +28,12 @@ Not done
 
 from collections import Counter
 
+from harness.base.ids import Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import CodecError
 from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
-from harness.ids import Offset
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.batch_bytes import (
     CorruptBatch,

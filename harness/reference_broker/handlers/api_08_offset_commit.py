@@ -28,10 +28,10 @@ Not done
 from collections.abc import Sequence
 from uuid import UUID
 
+from harness.base.ids import LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse
-from harness.ids import LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.handlers.group_coordinator import (
     EACH_IS_ANSWERED,
     MISSING_TOPICS_ARE_ANSWERED,

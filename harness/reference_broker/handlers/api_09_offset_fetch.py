@@ -26,10 +26,10 @@ Not done
 from collections.abc import Sequence
 from uuid import UUID
 
+from harness.base.ids import PartitionIndex
 from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetFetchRequest, OffsetFetchResponse
-from harness.ids import PartitionIndex
 from harness.reference_broker.handlers.group_coordinator import (
     EACH_IS_ANSWERED,
     problem_with_coordinator,

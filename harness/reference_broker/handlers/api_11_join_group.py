@@ -20,9 +20,9 @@ Not done
 - Groups of the consumer protocol (KIP-848), to which a classic member could be added.
 """
 
+from harness.base.ids import MemberId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupRequest, JoinGroupResponse
-from harness.ids import MemberId
 from harness.reference_broker.handlers.group_coordinator import (
     answer_parked,
     problem_with_coordinator,

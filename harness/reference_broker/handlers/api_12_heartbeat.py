@@ -8,9 +8,9 @@ Version notes
 - v3   static members (KIP-345)
 """
 
+from harness.base.ids import MemberId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse
-from harness.ids import MemberId
 from harness.reference_broker.handlers.group_coordinator import problem_with_group
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.group_attendance import Caller, heartbeat

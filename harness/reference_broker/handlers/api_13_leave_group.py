@@ -11,9 +11,9 @@ Version notes
 - v5   reason (KIP-800), which is not used
 """
 
+from harness.base.ids import GroupId, MemberId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import LeaveGroupRequest, LeaveGroupResponse
-from harness.ids import GroupId, MemberId
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.group_coordinator import problem_with_group
 from harness.reference_broker.handlers.outcome import Answer, RequestContext

@@ -11,9 +11,9 @@ Version notes
 - v5   protocol type and name are required, and have to be the group's (KIP-559)
 """
 
+from harness.base.ids import GroupId, MemberId, Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import SyncGroupRequest, SyncGroupResponse
-from harness.ids import GroupId, MemberId, Offset
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.group_coordinator import problem_with_group
 from harness.reference_broker.handlers.outcome import (

@@ -18,13 +18,13 @@ from collections import Counter
 from collections.abc import Container
 from uuid import UUID
 
+from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
     RemoveTopicRecord,
 )
-from harness.ids import TimeMs
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
 
 API_KEY = 20

@@ -14,9 +14,9 @@ Version notes
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
 from harness.reference_broker.state.partition import Partition
 

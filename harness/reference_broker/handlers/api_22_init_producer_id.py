@@ -14,9 +14,9 @@ Not done
 - Transactional ids do not expire with time.
 """
 
+from harness.base.ids import ProducerEpoch, ProducerId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
-from harness.ids import ProducerEpoch, ProducerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.producer_ids import ProducerIdentity
 from harness.reference_broker.state.topic_names import TRANSACTION_STATE_TOPIC

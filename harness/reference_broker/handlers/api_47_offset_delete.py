@@ -12,9 +12,9 @@ Behaviour
 - Before the internal topic of the groups exists, this broker is no coordinator.
 """
 
+from harness.base.ids import PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import OffsetDeleteRequest, OffsetDeleteResponse
-from harness.ids import PartitionIndex
 from harness.reference_broker.handlers.group_coordinator import (
     EACH_IS_ANSWERED,
     MISSING_TOPICS_ARE_ANSWERED,

@@ -12,9 +12,9 @@ Version notes
 - v3   broker epochs of the members (KIP-903)
 """
 
+from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
-from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.isr_changes import (
     Proposal,

@@ -13,9 +13,9 @@ Not done
 - The reader's epoch is not compared: there is one leader only.
 """
 
+from harness.base.ids import LeaderEpoch, Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchSnapshotRequest, FetchSnapshotResponse
-from harness.ids import LeaderEpoch, Offset
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.log_store import SnapshotId, Snapshots
 from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC

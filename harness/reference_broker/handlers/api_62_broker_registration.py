@@ -12,12 +12,12 @@ Version notes
 - v3   the last broker epoch, which shows that the last incarnation ended in good order (KIP-966)
 """
 
+from harness.base.ids import BrokerId
 from harness.codec.messages import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     RegisterBrokerRecord,
 )
-from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.registration import registration_records

@@ -13,8 +13,8 @@ Version notes
 - v2   log directories that take nothing new (KIP-1066), which are ignored
 """
 
+from harness.base.ids import BrokerId
 from harness.codec.messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse
-from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller import fencing
 from harness.reference_broker.state.controller.refused import ControllerRefused

@@ -4,9 +4,9 @@ Behaviour
 - The broker is forgotten; an id that is not registered is BROKER_ID_NOT_REGISTERED (102).
 """
 
+from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import UnregisterBrokerRequest, UnregisterBrokerResponse
-from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.fencing import unregistered
 

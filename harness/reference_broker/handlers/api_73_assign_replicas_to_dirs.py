@@ -8,9 +8,9 @@ Behaviour
 
 from uuid import UUID
 
+from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
-from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.circumstances import changed
 from harness.reference_broker.state.controller.fencing import directory_lost

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from harness.base.ids import GroupId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
-from harness.ids import GroupId, TimeMs
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.outcome import Answer, RequestContext, Wait
 from harness.reference_broker.state.group_member import Parked

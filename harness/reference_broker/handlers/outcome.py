@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
+from harness.base.ids import GroupId, PartitionIndex, TimeMs
 from harness.codec.structs import Message
-from harness.ids import GroupId, PartitionIndex, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.brokers import CLIENT_LISTENER

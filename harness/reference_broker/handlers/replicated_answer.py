@@ -6,9 +6,9 @@ Source: class DelayedProduce.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ProduceResponse
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
 from harness.reference_broker.state.partition import Partition
 

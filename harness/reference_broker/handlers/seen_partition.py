@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId
 from harness.reference_broker.handlers.outcome import RequestContext
 from harness.reference_broker.state.partition_registration import (
     NO_LEADER,

@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Hashable
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 
 Action = Callable[[TimeMs], None]
 _KEPT_STALE = 64

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from harness.base.ids import Offset, ProducerId, TimeMs
 from harness.codec.records import (
     CODEC_MASK,
     CONTROL,
@@ -22,7 +23,6 @@ from harness.codec.records import (
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import read_payload, read_records_of
 from harness.codec.records.columns import Columns
-from harness.ids import Offset, ProducerId, TimeMs
 from harness.reference_broker.state.batch_bytes import magic_of
 from harness.reference_broker.state.producer_states import LastRecord
 from harness.reference_broker.state.stored_batch import StoredBatch

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.ids import BrokerId, TimeMs
+from harness.base.ids import BrokerId, TimeMs
 from harness.reference_broker.effects import CreationWanted, Effect
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.brokers import Brokers

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.state.directory_ids import is_online
 
 if TYPE_CHECKING:

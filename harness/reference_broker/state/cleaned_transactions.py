@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from harness.base.ids import ProducerId
 from harness.codec.records import CONTROL, TRANSACTIONAL, BatchHeader
-from harness.ids import ProducerId
 from harness.reference_broker.state.batch_bytes import magic_of
 from harness.reference_broker.state.producer_states import AbortedTransaction
 from harness.reference_broker.state.stored_batch import (

@@ -6,7 +6,7 @@ Source: KIP-13, KIP-546, classes ClientQuotaControlManager and ClientQuotaManage
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from harness.reference_broker.state.rate import SAMPLES, Rate
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"

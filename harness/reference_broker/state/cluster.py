@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.ids import BrokerId, PartitionIndex, TimeMs
+from harness.base.ids import BrokerId, PartitionIndex, TimeMs
 from harness.reference_broker.effects import TopicDeleted
 from harness.reference_broker.state.partition_registration import PartitionRegistration
 from harness.reference_broker.state.producer_states import (

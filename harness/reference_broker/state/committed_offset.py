@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.definition import ZERO_UUID
-from harness.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 
 Place = tuple[str, PartitionIndex]
 """Topic name and partition index."""

@@ -6,9 +6,9 @@ Source: class ReplicaManager (readFromLog, fetchMessages); KIP-74, KIP-320, KIP-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from harness.base.ids import BrokerId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.lent_bytes import LentBytes
-from harness.ids import BrokerId, Offset, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.batch_bytes import (
     CorruptBatch,

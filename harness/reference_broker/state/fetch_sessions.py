@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
+from harness.base.ids import FetchSessionId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import FetchSessionId, TimeMs
 from harness.reference_broker.state.randomness import Randomness
 from harness.reference_broker.state.room import PER_THING_BYTES, Room
 

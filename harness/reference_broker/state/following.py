@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
-from harness.ids import LeaderEpoch, Offset, TimeMs
+from harness.base.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.effects import Effect, PartitionGrew
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.stored_batch import stored_batches

@@ -5,8 +5,8 @@ Source: class ClassicGroup. The transitions between phases are in `group_phases`
 
 from enum import Enum
 
+from harness.base.ids import GroupId, MemberId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import GroupId, MemberId, Offset, TimeMs
 from harness.reference_broker.state.group_member import (
     NO_MEMBER,
     Joined,

@@ -7,8 +7,8 @@ classicGroupLeave.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.base.ids import MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import MemberId, TimeMs
 from harness.reference_broker.state.group import Group, GroupState
 from harness.reference_broker.state.group_member import NO_MEMBER, Parked, Synced
 from harness.reference_broker.state.group_phases import (

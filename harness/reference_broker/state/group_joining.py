@@ -6,8 +6,8 @@ KIP-814.
 
 from dataclasses import dataclass, replace
 
+from harness.base.ids import MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import MemberId, TimeMs
 from harness.reference_broker.state.group import Group, GroupState
 from harness.reference_broker.state.group_member import (
     NO_MEMBER,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.base.ids import GroupId, LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
 from harness.codec.data_framing.coordinator_records import OFFSETS
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
@@ -18,7 +19,6 @@ from harness.codec.messages import (
     OffsetCommitValue,
 )
 from harness.codec.records.any_format import read_records
-from harness.ids import GroupId, LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.group import Group, GroupState

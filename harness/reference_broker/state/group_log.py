@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.append_error import AppendRefused

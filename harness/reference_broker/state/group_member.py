@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from harness.base.ids import MemberId
 from harness.codec.error_code import ErrorCode
-from harness.ids import MemberId
 from harness.reference_broker.state.room import PER_THING_BYTES
 
 T = TypeVar("T")

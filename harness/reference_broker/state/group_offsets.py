@@ -4,9 +4,9 @@ Source: class ClassicGroup (validateOffsetCommit, validateOffsetDelete, isSubscr
 offsetExpirationCondition); KIP-211, KIP-496.
 """
 
+from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import DecodeError
-from harness.ids import TimeMs
 from harness.reference_broker.state.group import Group, GroupState
 
 CONSUMERS = "consumer"

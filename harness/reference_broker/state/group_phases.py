@@ -5,8 +5,8 @@ sends the assignments. Each phase has its deadline; a member that misses it is r
 static member in the join phase.
 """
 
+from harness.base.ids import MemberId, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import MemberId, TimeMs
 from harness.reference_broker.state.group import Group, GroupState
 from harness.reference_broker.state.group_member import (
     NO_ASSIGNMENT,

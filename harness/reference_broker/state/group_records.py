@@ -5,6 +5,7 @@ Source: classes GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataMana
 
 from collections.abc import Collection, Mapping, Sequence
 
+from harness.base.ids import TimeMs
 from harness.codec.data_framing.coordinator_records import OFFSETS
 from harness.codec.messages import (
     GroupMetadataKey,
@@ -12,7 +13,6 @@ from harness.codec.messages import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from harness.ids import TimeMs
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.group import Group

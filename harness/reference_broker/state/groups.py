@@ -6,7 +6,7 @@ Source: class GroupMetadataManager.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.ids import GroupId, TimeMs
+from harness.base.ids import GroupId, TimeMs
 from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.alarms import Action, Alarms
 from harness.reference_broker.state.group import Group, GroupState

@@ -3,7 +3,7 @@
 Source: KIP-98, class UnifiedLog.
 """
 
-from harness.ids import Offset
+from harness.base.ids import Offset
 from harness.reference_broker.state.partition import Partition
 
 

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from harness.ids import LeaderEpoch, Offset
+from harness.base.ids import LeaderEpoch, Offset
 
 _UNDEFINED = -1
 _BEGIN = Offset(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from harness.ids import BrokerId, LeaderEpoch, Offset, TimeMs
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.partition_registration import PartitionRegistration
 

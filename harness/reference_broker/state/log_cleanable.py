@@ -7,7 +7,7 @@ and LogToClean of Apache Kafka 3.9; KIP-58, KIP-354.
 from dataclasses import dataclass
 from itertools import pairwise
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.partition import Partition
 from harness.reference_broker.state.segments import Segment
 

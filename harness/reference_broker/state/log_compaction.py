@@ -6,8 +6,8 @@ Records of aborted transactions are removed. Source: classes LogCleaner and Clea
 
 from collections.abc import Generator, Iterator, Sequence
 
+from harness.base.ids import Offset, TimeMs
 from harness.codec.errors import CodecError
-from harness.ids import Offset, TimeMs
 from harness.reference_broker.state.batch_compaction import Survival, compacted, keys_by_offset
 from harness.reference_broker.state.cleaned_transactions import CleanedTransactions
 from harness.reference_broker.state.cluster import Cluster

@@ -14,8 +14,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from harness.base.ids import Offset, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.ids import Offset, PartitionIndex, TimeMs
 from harness.reference_broker.effects import DirectoryChosen, ReplicaMoved
 from harness.reference_broker.state.folders_in_memory import folders
 from harness.reference_broker.state.following import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.cluster import Cluster

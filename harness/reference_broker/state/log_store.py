@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from uuid import UUID
 
+from harness.base.ids import LeaderEpoch, Offset, TimeMs
 from harness.codec.lent_bytes import LentBytes
-from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.directory_ids import MIGRATING
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
 

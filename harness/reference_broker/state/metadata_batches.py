@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.codec.data_framing.control_records import (
     CONTROL_TYPES,
     control_record_key,
@@ -28,7 +29,6 @@ from harness.codec.records.batch import CONTROL, RecordBatch
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.control_batch import control_records
 from harness.codec.records.errors import RecordsError
-from harness.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 
 if TYPE_CHECKING:
     from harness.codec.structs import Message

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from harness.ids import PartitionIndex, TimeMs
+from harness.base.ids import PartitionIndex, TimeMs
 from harness.reference_broker.state.brokers import BrokerRegistration
 from harness.reference_broker.state.partition_registration import PartitionRegistration
 from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.base.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.reference_broker.effects import Effect, PartitionGrew
 from harness.reference_broker.state.metadata_batches import (
     MetadataReading,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
 
+from harness.base.ids import LeaderEpoch, Offset, TimeMs
 from harness.codec.records import (
     BATCH_HEADER_BYTES,
     LOG_APPEND_TIME,
@@ -17,7 +18,6 @@ from harness.codec.records.compression import (
 )
 from harness.codec.records.errors import RecordsError
 from harness.codec.records.walk import BadRecord, walk_records
-from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.batch_bytes import magic_of
 from harness.reference_broker.state.log_store import Log
 from harness.reference_broker.state.partition import Partition

@@ -4,6 +4,7 @@ message.format.version.
 Source: class LogValidator of Apache Kafka 2.8.
 """
 
+from harness.base.ids import Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import (
     TRANSACTIONAL,
@@ -13,7 +14,6 @@ from harness.codec.records import (
     down_convert,
 )
 from harness.codec.records.any_format import read_records
-from harness.ids import Offset
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.stored_batch import NO_EPOCH, StoredBatch
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from harness.codec.error_code import ErrorCode
-from harness.codec.records import BatchHeader
-from harness.ids import (
+from harness.base.ids import (
     BrokerId,
     LeaderEpoch,
     Offset,
     PartitionIndex,
     TimeMs,
 )
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import BatchHeader
 from harness.reference_broker.effects import Effect, IsrProposed, PartitionGrew, ReplicaMoved
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.batch_bytes import magic_of

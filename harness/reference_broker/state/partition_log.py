@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.producer_states import AbortedTransaction, ProducerStates
 from harness.reference_broker.state.segments import Segment, Segments
 from harness.reference_broker.state.stored_batch import StoredBatch, remember_producers

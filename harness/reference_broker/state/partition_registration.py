@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.ids import BrokerId, LeaderEpoch
+from harness.base.ids import BrokerId, LeaderEpoch
 from harness.reference_broker.state.directory_ids import MIGRATING
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ KIP-98, KIP-360.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from harness.base.ids import ProducerEpoch, ProducerId
 from harness.codec.error_code import ErrorCode
-from harness.ids import ProducerEpoch, ProducerId
 
 _LAST_EPOCH = 2**15 - 2  # the highest one is kept for fencing
 _NO_EPOCH = ProducerEpoch(-1)

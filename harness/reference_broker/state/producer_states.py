@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import BatchHeader
-from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 
 REMEMBERED_BATCHES = 5
 _REMEMBERED_PRODUCERS = 100_000

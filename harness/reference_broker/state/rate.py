@@ -5,7 +5,7 @@ Source: classes Rate and SampledStat, with quota.window.num 11 and quota.window.
 
 from dataclasses import dataclass
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 
 SAMPLES = 11
 _SAMPLE_MS = 1_000

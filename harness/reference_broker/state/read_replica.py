@@ -3,7 +3,7 @@
 Source: classes ReplicaManager (findPreferredReadReplica) and RackAwareReplicaSelector.
 """
 
-from harness.ids import BrokerId, TimeMs
+from harness.base.ids import BrokerId, TimeMs
 from harness.reference_broker.state.partition import Partition
 
 

@@ -5,10 +5,10 @@ Source: class LogValidator (validateKey, validateTimestamp); KIP-467, KIP-937.
 
 from typing import NamedTuple
 
+from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import LOG_APPEND_TIME, BatchHeader
 from harness.codec.records.walk import RecordsSummary
-from harness.ids import TimeMs
 from harness.reference_broker.state.append_error import AppendRefused, RecordProblem
 from harness.reference_broker.state.topic_configs import TopicConfig
 

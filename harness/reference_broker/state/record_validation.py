@@ -6,12 +6,12 @@ result is the batch as sent, with the header fields that the broker sets.
 
 from typing import NamedTuple
 
+from harness.base.ids import LeaderEpoch, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import CodecError
 from harness.codec.records import BATCH_HEADER_BYTES, CONTROL, LOG_APPEND_TIME, BatchHeader
 from harness.codec.records.compression import LimitError, decompress
 from harness.codec.records.walk import BadRecord, RecordsSummary, walk_records
-from harness.ids import LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.state.append_error import AppendRefused
 from harness.reference_broker.state.batch_bytes import (
     CorruptBatch,

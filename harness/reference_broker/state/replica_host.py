@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.ids import BrokerId, PartitionIndex
+from harness.base.ids import BrokerId, PartitionIndex
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.leading import ReplicationRules
 from harness.reference_broker.state.log_store import Place, Storage

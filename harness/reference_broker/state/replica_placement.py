@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.state.brokers import BrokerRegistration
 from harness.reference_broker.state.randomness import Randomness, below, shuffled
 

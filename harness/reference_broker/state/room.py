@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 
 _CROWDED = 16  # when less than a part in so many is left
 _COUNT_AGAIN_MS = 1_000

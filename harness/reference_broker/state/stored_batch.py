@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from harness.base.ids import LeaderEpoch, Offset, ProducerEpoch, ProducerId
 from harness.codec.data_framing.control_records import ABORT, read_control_record
 from harness.codec.errors import CodecError
 from harness.codec.messages import EndTxnMarker
@@ -18,7 +19,6 @@ from harness.codec.records import (
 from harness.codec.records.any_format import read_records
 from harness.codec.records.compression import decompress
 from harness.codec.records.walk import BadRecord
-from harness.ids import LeaderEpoch, Offset, ProducerEpoch, ProducerId
 from harness.reference_broker.state.batch_bytes import CorruptBatch, magic_of, stored_size
 from harness.reference_broker.state.producer_states import (
     AbortedTransaction,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.base.ids import Offset, ProducerId
 from harness.codec import messages
 from harness.codec.data_framing import read_transaction_index, transaction_index_bytes
 from harness.codec.data_framing.log_files import ABORTED_TXN_BYTES
-from harness.ids import Offset, ProducerId
 from harness.reference_broker.state.producer_states import AbortedTransaction
 from harness.reference_broker.storage.open_files import OpenFiles, write_all
 

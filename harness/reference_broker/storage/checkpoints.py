@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.ids import Offset
 from harness.codec.data_framing import (
     CheckpointedOffset,
     offset_checkpoint_bytes,
     read_offset_checkpoint,
 )
 from harness.codec.errors import DecodeError
-from harness.ids import Offset
 from harness.reference_broker.storage.log_folder import (
     CLEANER_OFFSETS,
     HIGH_WATERMARKS,

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.base.ids import LeaderEpoch, Offset
 from harness.codec.data_framing import (
     EpochStart,
     leader_epoch_checkpoint_bytes,
     read_leader_epoch_checkpoint,
 )
-from harness.ids import LeaderEpoch, Offset
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
 from harness.reference_broker.storage.log_folder import LEADER_EPOCHS
 from harness.reference_broker.storage.open_files import replace_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.ids import Offset
+from harness.base.ids import Offset
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
 from harness.reference_broker.state.log_store import OpenedLog
 from harness.reference_broker.storage.stored_log import StoredLog, Surroundings

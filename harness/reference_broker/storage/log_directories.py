@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-from harness.ids import TimeMs
+from harness.base.ids import TimeMs
 from harness.reference_broker.descriptors import is_exhausted
 from harness.reference_broker.state.directory_ids import MIGRATING, UNASSIGNED
 from harness.reference_broker.state.log_store import (

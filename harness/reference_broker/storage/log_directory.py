@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
+from harness.base.ids import TimeMs
 from harness.codec.data_framing import (
     CleanShutdown,
     PartitionMetadata,
@@ -26,7 +27,6 @@ from harness.codec.data_framing import (
     read_partition_metadata,
 )
 from harness.codec.errors import CodecError, DecodeError
-from harness.ids import TimeMs
 from harness.reference_broker.descriptors import is_exhausted
 from harness.reference_broker.state.directory_ids import MIGRATING
 from harness.reference_broker.state.log_store import (

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
 from harness.reference_broker.state.producer_states import ProducerStates
 from harness.reference_broker.state.stored_batch import replay

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.log_store import OpenedLog
 from harness.reference_broker.storage.checkpoints import Noted
 from harness.reference_broker.storage.epoch_file import EpochFile

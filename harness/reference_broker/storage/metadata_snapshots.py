@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harness.ids import LeaderEpoch, Offset
+from harness.base.ids import LeaderEpoch, Offset
 from harness.reference_broker.state.log_store import SnapshotId
 from harness.reference_broker.storage.open_files import replace_file
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.data_framing import producer_snapshot_bytes, read_producer_snapshot
 from harness.codec.errors import DecodeError
 from harness.codec.messages import ProducerSnapshot
-from harness.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.reference_broker.state.producer_states import (
     AppendedBatch,
     KeptProducer,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.base.ids import BrokerId, LeaderEpoch
 from harness.codec.data_framing import QuorumState, quorum_state_text, read_quorum_state
 from harness.codec.errors import DecodeError
 from harness.codec.messages import QuorumStateData
-from harness.ids import BrokerId, LeaderEpoch
 from harness.reference_broker.storage.open_files import replace_file
 
 _NAME = "quorum-state"

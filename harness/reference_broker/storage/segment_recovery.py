@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import google_crc32c
 
-from harness.ids import LeaderEpoch, Offset
+from harness.base.ids import LeaderEpoch, Offset
 from harness.reference_broker.state.leader_epochs import LeaderEpochs
 from harness.reference_broker.state.producer_states import ProducerStates
 from harness.reference_broker.state.stored_batch import MAGIC_OF_BATCHES

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.ids import Offset
+from harness.base.ids import Offset
 from harness.reference_broker.state.stored_batch import StoredBatch
 from harness.reference_broker.storage.guarded import guarded
 from harness.reference_broker.storage.open_files import OpenFiles, flush_folder

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.file_part import LEAST_BYTES
 from harness.reference_broker.state.segments import Segments
 from harness.reference_broker.state.stored_batch import StoredBatch, replay

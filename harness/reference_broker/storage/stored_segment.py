@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.ids import Offset, TimeMs
+from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.file_part import FilePart
 from harness.reference_broker.state.batch_bytes import NoSuchPosition, UnforeseenBytes
 from harness.reference_broker.state.producer_states import AbortedTransaction

@@ -14,8 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.bundle import shipped_root
-from harness.suggestion import did_you_mean
+from harness.base.bundle import shipped_root
+from harness.base.suggestion import did_you_mean
 from harness.targets.artifacts import fetch_release, pinned_releases
 from harness.targets.containers import python_runtime
 from harness.targets.containers.java_runtime import java_runtime

@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness.java import JavaError, find_java
 from harness.targets.cache import cache_dir
 from harness.targets.errors import TargetError
+from harness.targets.java import JavaError, find_java
 
 # java.desktop: log4j uses java.beans. jdk.crypto.ec: TLS. jdk.unsupported: sun.misc.Unsafe.
 MODULES = ("java.base", "java.desktop", "java.logging", "java.management", "java.naming",
@@ -22,7 +22,8 @@ SHRINKING = ("--strip-debug", "--no-header-files", "--no-man-pages")
 
 def java_runtime(minimum: int) -> Path:
     """The home of a runtime that can be carried elsewhere: made by jlink where there is one,
-    else the runtime that :func:`harness.java.find_java` finds. Raises TargetError: no Java."""
+    else the runtime that :func:`harness.targets.java.find_java` finds. Raises TargetError: no Java.
+    """
     try:
         java = find_java(minimum)
     except JavaError as problem:

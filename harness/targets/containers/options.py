@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 from harness.targets.command_file import placeholders
 from harness.targets.containers.image_contract import PLACEHOLDERS
 from harness.targets.errors import TargetError

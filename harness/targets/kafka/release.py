@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from harness.suggestion import did_you_mean
+from harness.base.suggestion import did_you_mean
 from harness.targets.artifacts import pinned_releases
 from harness.targets.errors import TargetError
 

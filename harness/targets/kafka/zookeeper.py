@@ -10,8 +10,8 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.java import JavaHome
 from harness.targets.artifacts import fetch_release
+from harness.targets.java import JavaHome
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.logging_config import write_log4j
 from harness.targets.kafka.server import JavaServer, await_condition

@@ -7,7 +7,7 @@ from harness.client.errors import PreparationFailed
 from harness.client.requests import LATEST
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.durability.keyed import USUAL, Kept, KeyedLog
 from suites.durability.segments import (
     DAY_MS,

@@ -6,7 +6,7 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.records import decode_batches
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of
 from suites.replication.checkpoints import epochs_noted, high_watermark_noted
 from suites.replication.failover import change_leader

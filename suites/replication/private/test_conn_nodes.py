@@ -8,7 +8,7 @@ from harness.client.cluster import Cluster
 from harness.client.errors import ConnectionClosed
 from harness.codec.messages import MetadataRequest
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 
 FIRST_WITH_CREATION_ASKED_FOR = 4
 

@@ -6,7 +6,7 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import records_of
 from suites.replication.asked_as import produce_as, read_as

@@ -9,8 +9,8 @@ from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive, requirement
-from harness.faults import RuledLink, requests, responses, ruled
-from harness.marks import judges
+from harness.runner.faults import RuledLink, requests, responses, ruled
+from harness.runner.marks import judges
 from suites.protocol.appended import batch_of
 from suites.replication.cutting import (
     committed_isr,

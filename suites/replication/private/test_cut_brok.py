@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.cluster import NOBODY, Cluster
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.fetching import values_of
 from suites.replication.asked_as import produce_as
 from suites.replication.cutting import (

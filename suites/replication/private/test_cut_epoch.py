@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.replication.alike import expect_alike
 from suites.replication.asked_as import produce_as
 from suites.replication.cutting import await_deposed, cut_off, linked_cluster, plain_brokers

@@ -7,7 +7,7 @@ from functools import partial
 from harness.client.cluster import NOBODY, Cluster
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive, requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.replication.asked_as import produce_as
 from suites.replication.cutting import (
     LAG_MS,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from harness.base.pace import time_left
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import Cluster
 from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges
-from harness.pace import time_left
+from harness.runner.marks import judges
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.replication.cutting import LAG_MS, controller_of, linked_cluster, plain_brokers

@@ -10,7 +10,7 @@ from harness.client.cluster import NOBODY, Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges
+from harness.runner.marks import judges
 from suites.protocol.record_formats import batches_in
 from suites.replication.alike import expect_alike
 from suites.replication.asked_as import produce_as

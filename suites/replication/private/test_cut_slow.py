@@ -10,9 +10,9 @@ from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.faults import slowed
-from harness.in_time import TooSlow, in_time
-from harness.marks import judges
+from harness.runner.faults import slowed
+from harness.runner.in_time import TooSlow, in_time
+from harness.runner.marks import judges
 from suites.replication.asked_as import produce_as
 from suites.replication.cutting import linked_cluster, plain_brokers
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from harness.client.cluster import Cluster
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import judges, private_cluster
+from harness.runner.in_time import in_time
+from harness.runner.marks import judges, private_cluster
 from suites.replication.failover import await_in_sync
 from suites.replication.spread import ring
 

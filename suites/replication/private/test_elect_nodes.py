@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
+from harness.base.pace import time_left
 from harness.client.cluster import NOBODY, Cluster
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.in_time import in_time
-from harness.marks import judges, private_cluster
-from harness.pace import time_left
+from harness.runner.in_time import in_time
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of
 from suites.protocol.config_admin import BROKER, values_of
 from suites.protocol.expect import expect_error

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from harness.base.pace import time_left
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
-from harness.pace import time_left
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import batch_of
 from suites.protocol.config_admin import TOPIC, replace_all
 from suites.protocol.expect import expect_error

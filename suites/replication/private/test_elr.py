@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.eligible import Eligible, described, described_by, need_eligible_leaders

@@ -13,7 +13,7 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import values_of

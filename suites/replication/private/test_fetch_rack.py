@@ -7,7 +7,7 @@ from harness.client.only import only
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import NotApplicable, requirement
-from harness.marks import at_versions, judges, private_cluster
+from harness.runner.marks import at_versions, judges, private_cluster
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.reading import await_served_by

@@ -9,7 +9,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListGroupsRequest
 from harness.conformance.checks import requirement
-from harness.marks import at_versions, judges, private_cluster
+from harness.runner.marks import at_versions, judges, private_cluster
 from suites.protocol.classic_group import sync_all
 from suites.protocol.expect import expect_error
 from suites.protocol.internal_topics import OFFSETS_TOPIC

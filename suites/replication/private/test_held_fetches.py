@@ -13,8 +13,8 @@ from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.faults import RuledLink, requests, ruled
-from harness.marks import judges, private_cluster
+from harness.runner.faults import RuledLink, requests, ruled
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import batch_of
 from suites.protocol.fetching import records_of
 from suites.replication.cutting import plain_brokers

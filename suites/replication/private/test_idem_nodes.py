@@ -6,7 +6,7 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append
 from suites.protocol.expect import expect_error
 from suites.protocol.idempotent import expect_taken_again, new_producer

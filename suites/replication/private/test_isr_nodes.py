@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.client.cluster import Cluster
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.replication.spread import ring
 
 

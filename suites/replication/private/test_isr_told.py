@@ -9,7 +9,7 @@ from harness.client.cluster import Cluster, PartitionView
 from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.replication.failover import await_in_sync, bring_back
 from suites.replication.reassigning import ask_to_move, await_moved
 from suites.replication.sampled import sampled, views_of

@@ -6,7 +6,7 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive, requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.durability.log_dirs import (
     DIRECTORIES,
     NOTED_EVERY_MS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from harness.base.pace import time_left
 from harness.client.broker import BrokerUnderTest
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.only import only
@@ -17,8 +18,7 @@ from harness.codec.messages import (
     UnregisterBrokerRequest,
 )
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
-from harness.pace import time_left
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.expect import expect_error
 from suites.replication.served import checked, served
 from suites.replication.told import Told, told_by

@@ -14,7 +14,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error

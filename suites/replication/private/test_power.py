@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.client.errors import PreparationFailed
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.durability.whole_log import acknowledged, expect_lost_at_most, stored
 
 SENT = 29

@@ -12,7 +12,7 @@ from harness.codec.messages import (
     DescribeClientQuotasRequest,
 )
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.config_admin import BROKER, TOPIC, Operation, change, expect_values
 from suites.replication.active_controller import (
     active_controller,

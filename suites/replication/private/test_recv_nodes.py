@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.durability.broken_logs import entries_of, segments_in, stored
 from suites.protocol.appended import append, batch_of
 from suites.replication.failover import bring_back

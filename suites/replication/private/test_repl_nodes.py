@@ -10,7 +10,7 @@ from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import LATEST
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.failover import bring_back

@@ -8,7 +8,7 @@ from functools import partial
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.errors import ConnectionClosed
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.replication.eligible import eligible_leaders
 from suites.replication.failover import await_in_sync
 from suites.replication.workload import under_load

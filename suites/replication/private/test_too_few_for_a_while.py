@@ -10,7 +10,7 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.error_details import error_details
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import batch_of
 from suites.protocol.committed_offsets import (
     FIRST_IN_KAFKA,

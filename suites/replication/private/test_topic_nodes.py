@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.client.deletion import delete_topics
 from harness.conformance.checks import requirement
-from harness.marks import judges, private_cluster
+from harness.runner.marks import judges, private_cluster
 from suites.protocol.appended import append, batch_of
 
 

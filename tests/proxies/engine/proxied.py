@@ -19,8 +19,8 @@ from harness.proxies.running import RunningProxies
 from harness.proxies.seen import Place, SeenRequest, SeenResponse
 from harness.proxies.step import Step
 from tests.hang_limit import HANGS_AFTER_S
-from tests.judging.awaiting import await_that
 from tests.proxies.ends import read
+from tests.runner.awaiting import await_that
 
 LIMIT_S = HANGS_AFTER_S
 Answer = Callable[[Any], Sequence[Step] | None]

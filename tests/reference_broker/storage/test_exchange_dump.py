@@ -13,9 +13,9 @@ from harness.client.connection import Connection
 from harness.codec.data_framing import read_leader_epoch_checkpoint
 from harness.codec.records.any_format import read_records
 from harness.codec.records.message_set import Message, encode_message_set
-from harness.java import find_java
 from harness.reference_broker.storage.log_folder import LEADER_EPOCHS
 from harness.targets.artifacts import fetch_release
+from harness.targets.java import find_java
 from harness.targets.kept_reference import KeptReference
 from tests.reference_broker.storage.exchange import ONLY_NODE, Served, serves
 from tests.reference_broker.storage.planted import Plant, findings

@@ -30,7 +30,6 @@ from harness.codec.data_framing import (
     time_index_entries,
     transaction_index_bytes,
 )
-from harness.java import find_java
 from harness.reference_broker.storage.log_folder import (
     CLEAN_SHUTDOWN,
     LEADER_EPOCHS,
@@ -42,10 +41,11 @@ from harness.reference_broker.storage.log_folder import (
 )
 from harness.reference_broker.storage.log_values import log_values
 from harness.targets.artifacts import fetch_release
+from harness.targets.java import find_java
 from harness.targets.kafka.target import KafkaTarget
-from tests.judging.awaiting import await_right
 from tests.reference_broker.storage.kafka_folder import SETTINGS, TOPIC, write, written_folder
 from tests.reference_broker.storage.planted import Plant, findings
+from tests.runner.awaiting import await_right
 from tests.targets import kinds
 
 pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]

@@ -21,9 +21,9 @@ from harness.codec.records.batch import RecordBatch, encode_batch
 from harness.codec.records.record import Record
 from harness.reference_broker.storage.log_folder import CLEANER_OFFSETS, LOG_STARTS
 from harness.targets.target import Address
-from tests.judging.awaiting import await_right
 from tests.reference_broker.storage.exchange import serves
 from tests.reference_broker.storage.kafka_folder import BUSY, SETTINGS, batches_of
+from tests.runner.awaiting import await_right
 from tests.targets.round_trip import NOT_YET, eventually
 
 CODECS, COMPACTED, SHORTENED, IDEMPOTENT = "codecs", "compacted", "shortened", "idempotent"

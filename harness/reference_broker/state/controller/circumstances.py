@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from harness.ids import BrokerId
+from harness.base.ids import BrokerId
 from harness.reference_broker.state.controller.partition_change import (
     Circumstances,
     Election,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from harness.base.ids import BrokerId
 from harness.codec.messages import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
-from harness.ids import BrokerId
 from harness.reference_broker.state.brokers import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE
 from harness.reference_broker.state.controller.circumstances import changed, partitions_where
 from harness.reference_broker.state.controller.partition_change import Target, without

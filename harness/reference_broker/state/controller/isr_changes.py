@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
-from harness.ids import BrokerId
 from harness.reference_broker.state.brokers import Brokers
 from harness.reference_broker.state.controller.circumstances import changed
 from harness.reference_broker.state.controller.partition_change import Target

@@ -11,8 +11,8 @@ from enum import Enum
 from typing import NamedTuple
 from uuid import UUID
 
+from harness.base.ids import BrokerId
 from harness.codec.messages import PartitionChangeRecord
-from harness.ids import BrokerId
 from harness.reference_broker.state.partition_registration import (
     NO_LEADER,
     NO_LEADER_CHANGE,

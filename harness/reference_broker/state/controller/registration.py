@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness.base.ids import BrokerId, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import RegisterBrokerRecord
-from harness.ids import BrokerId, TimeMs
 from harness.reference_broker.state.controller import fencing
 from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.sessions import BrokerPhase, BrokerSessions, Wish

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from harness.ids import BrokerId, TimeMs
+from harness.base.ids import BrokerId, TimeMs
 
 
 class BrokerPhase(Enum):

@@ -1,0 +1,46 @@
+"""A check of a time, on a machine that may be too slow to keep it.
+
+A failure while the machine stood still says nothing of the broker: the test is made again with
+longer times (:data:`harness.base.pace.FACTORS`), and is inconclusive when the last attempt says
+nothing. A failure on a machine that kept its pace counts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.base.pace import watched_pace
+from harness.client.errors import BrokerMisbehaved, WireViolation
+from harness.conformance.outcome import Inconclusive, describe
+
+
+class TooSlow(Inconclusive):
+    """The machine, to say whether the broker keeps a time."""
+
+
+@contextmanager
+def in_time(bound_ms: float) -> Iterator[None]:
+    """The block fails when something takes longer than ``bound_ms``, the shortest of its bounds.
+
+    ``bound_ms`` is scaled (:meth:`BrokerUnderTest.scaled_ms`), as longer times come by that.
+
+    Raises:
+        TooSlow: the block failed, and the machine starved meanwhile.
+        AssertionError, BrokerMisbehaved: of the block, on a machine that kept its pace. A
+            WireViolation on any machine: slowness changes no bytes.
+    """
+    failure: AssertionError | BrokerMisbehaved | None = None
+    with watched_pace() as pace:
+        try:
+            yield
+        except (AssertionError, BrokerMisbehaved) as error:
+            failure = error
+    if failure is None:
+        return
+    if pace.is_starved(bound_ms) and not isinstance(failure, WireViolation):
+        raise TooSlow(
+            f"the machine was too slow ({pace}) for a bound of {bound_ms:.0f} ms: "
+            f"{describe(failure)}"
+        ) from failure
+    raise failure

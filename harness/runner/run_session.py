@@ -1,0 +1,242 @@
+"""One run against one target, as the controlling pytest process sees it: target, journal, plan."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from harness.base.own_names import new_nonce
+from harness.conformance.case_lines import CaseLineWriter
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.fault_journal import FAULT_LINES, FAULTS_NAME
+from harness.conformance.history_journal import HISTORY_LINES, HISTORY_NAME
+from harness.conformance.journal import JOURNAL_NAME, JournalWriter
+from harness.conformance.record import CheckRecord, PlannedCase, RunHeader
+from harness.conformance.summary import summarize
+from harness.conformance.wire import WIRE_NAME, WireWriter
+from harness.runner.begun_cases import BegunWriter
+from harness.targets.info import TargetInfo, probe
+from harness.targets.target import OWN_BROKER, Target
+
+DISTRIBUTION = "kafka-conformance"
+DATA_NAME = "data"
+"""In the run's folder, when data folders are kept: one folder for each start of a target."""
+DEATH_NAME = "target_died.txt"
+"""In the run's folder, when the target was not there any more at the end: what is known of it."""
+
+NOT_ANSWERED = "the broker did not answer before this test began"
+"""The reason of what was not judged because the broker had gone."""
+
+
+def new_run_id(spec: str, now: datetime) -> str:
+    """``run-20261121T113600-kafka-4.4.0-9f3a``: sorts by time, names the target, is unique."""
+    slug = re.sub(r"[^A-Za-z0-9.]+", "-", spec).strip("-")[:40]
+    return f"run-{now:%Y%m%dT%H%M%S}-{slug}-{secrets.token_hex(2)}"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerContext:
+    """The context of a process that runs tests; processes exchange it as JSON."""
+
+    info: TargetInfo
+    run_id: str
+    run_dir: Path
+    seed: int
+    nonce: str  # makes names that no other run on the same broker has, whatever its id
+    greases: bool = False
+    clusters_are_light: bool = False  # Target.is_light of the run's target
+
+    def to_json(self) -> str:
+        """For the worker input."""
+        run = [self.run_id, str(self.run_dir), self.seed, self.nonce, self.greases]
+        return json.dumps([self.info.to_json(), *run, self.clusters_are_light])
+
+    @classmethod
+    def from_json(cls, text: str) -> WorkerContext:
+        """The same again."""
+        info, run_id, run_dir, *more = json.loads(text)
+        return cls(TargetInfo.from_json(info), run_id, Path(run_dir), *more)
+
+    def plan_file(self, worker: str) -> Path:
+        """The file with a worker's plan, for the controller, which does not collect tests."""
+        return self.run_dir / f"plan-{worker}.json"
+
+
+class RunSession:
+    """Owns the target and the journal of a run, from the first line to the last."""
+
+    def __init__(
+        self, target: Target, run_dir: Path, run_id: str, seed: int, *, greases: bool = False
+    ) -> None:
+        self.target, self.run_dir, self.run_id, self.seed = target, run_dir, run_id, seed
+        self.greases = greases
+        self._writer: JournalWriter | None = None
+        self._wire: WireWriter | None = None
+        self._faults: CaseLineWriter | None = None
+        self._histories: CaseLineWriter | None = None
+        self._begun: BegunWriter | None = None
+        self._planned = False
+        self.groups: Mapping[str, str] = {}
+        """By node id, as :func:`harness.runner.run_order.group_of`; known when workers have
+        collected.
+        """
+        self.context: WorkerContext | None = None
+        self.death_was_seen = False
+        """A test has recorded that the broker died under it."""
+
+    def start(self) -> WorkerContext:
+        """Start the target, ask what it is, write the journal's header. Raises TargetError."""
+        self.run_dir.mkdir(parents=True, exist_ok=True)
+        self.target.start()
+        info = probe(self.target)
+        self._writer = JournalWriter(self.run_dir / JOURNAL_NAME)
+        self._writer.write_header(
+            RunHeader(
+                run=self.run_id,
+                suite_version=version(DISTRIBUTION),
+                catalogue_version=load_catalogue().version,
+                seed=self.seed,
+                target=info.spec,
+                implementation=info.implementation,
+                release=info.release,
+                capabilities=tuple(sorted(info.capabilities)),
+                api_versions=info.api_versions,
+                versions_source=info.versions_source,
+                greases=self.greases,
+                started_at=_now(),
+            )
+        )
+        self._begun = BegunWriter(self.run_dir)
+        self._wire = WireWriter(self.run_dir / WIRE_NAME, self.run_id, info.spec)
+        own = (self.run_id, self.run_dir, self.seed, new_nonce(), self.greases)
+        self.context = WorkerContext(info, *own, self.target.is_light)
+        return self.context
+
+    def plan(self, cases: Sequence[PlannedCase]) -> None:
+        """Write what is going to run; only the first plan counts (all workers have the same)."""
+        if self._writer and not self._planned:
+            self._writer.write_plan(cases)
+            self._planned = True
+
+    def plan_from_worker(self, worker: str) -> None:
+        """Take over the plan that a worker has written, if it is the first one."""
+        assert self.context is not None
+        file = self.context.plan_file(worker)
+        if not self._planned:
+            raw = json.loads(file.read_text("utf-8"))
+            self.groups = raw["groups"]
+            self.plan([PlannedCase.from_json(entry) for entry in raw["cases"]])
+        file.unlink()
+
+    def begin(self, case: str) -> None:
+        """Note that a test begins, in any process."""
+        assert self._begun is not None
+        self._begun.add(case)
+
+    def record(self, checks: Sequence[dict[str, Any]]) -> None:
+        """Append the checks of one test."""
+        assert self._writer is not None
+        for check in checks:
+            self._writer.write_check(CheckRecord.from_json(check))
+
+    def record_wire(self, counts: Sequence[Sequence[Any]]) -> None:
+        """Append the wire counts of a process since its last report."""
+        assert self._wire is not None
+        self._wire.add(counts)
+
+    def record_faults(self, events: Sequence[dict[str, Any]]) -> None:
+        """Append what was done on the way to the broker in one test; see
+        :mod:`harness.runner.faults`.
+        """
+        if not events:
+            return
+        if self._faults is None:
+            assert self.context is not None
+            spec = self.context.info.spec
+            self._faults = FAULT_LINES.writer(self.run_dir / FAULTS_NAME, self.run_id, spec)
+        self._faults.add(events)
+
+    def record_history(self, operations: Sequence[dict[str, Any]]) -> None:
+        """Append what the workloads of one test saw; see :mod:`harness.runner.cluster_notes`."""
+        if not operations:
+            return
+        if self._histories is None:
+            assert self.context is not None
+            spec = self.context.info.spec
+            self._histories = HISTORY_LINES.writer(self.run_dir / HISTORY_NAME, self.run_id, spec)
+        self._histories.add(operations)
+
+    def take(self, report: object) -> None:
+        """All that a test's report carries."""
+        for told, record in _TAKEN.items():
+            record(self, getattr(report, told.value, []))
+
+    def finish(self, whole: bool) -> int | None:
+        """Write the footer if the session was whole, and return the run's exit code, else None.
+
+        It is not whole if the target died, a replacement took its place, and no test has recorded
+        the death: its cause is then unknown.
+        """
+        if self._writer is None:
+            return None
+        self._note_death()
+        if not (whole and self._planned):
+            return None
+        replaced = OWN_BROKER in self.target.capabilities and not self.target.is_alive()
+        if replaced and not self.death_was_seen:
+            return None
+        exit_code = int(summarize(self._writer.journal(), finished=True).exit_code)
+        self._writer.write_footer(_now(), exit_code)
+        return exit_code
+
+    def _note_death(self) -> None:
+        if not self.target.is_alive():
+            said = self.target.describe_failure() or "it no longer answers"
+            (self.run_dir / DEATH_NAME).write_text(said, "utf-8")
+
+    def close(self) -> None:
+        """Stop the target and close the journal; twice is fine."""
+        try:
+            self.target.stop()
+        finally:
+            for writer in (self._writer, self._begun, self._wire, self._faults, self._histories):
+                if writer:
+                    writer.close()
+
+
+class Told(Enum):
+    """The data that a test's report carries to the controller; the value is its name there."""
+
+    RECORDS = "kafka_conformance_records"
+    WIRE = "kafka_conformance_wire"
+    FAULTS = "kafka_conformance_faults"
+    HISTORY = "kafka_conformance_history"
+
+
+_TAKEN: dict[Told, Callable[[RunSession, Any], None]] = {
+    Told.RECORDS: RunSession.record,
+    Told.WIRE: RunSession.record_wire,
+    Told.FAULTS: RunSession.record_faults,
+    Told.HISTORY: RunSession.record_history,
+}
+"""The method that stores each kind."""
+
+
+def write_plan(
+    context: WorkerContext, worker: str, cases: Sequence[PlannedCase], groups: Mapping[str, str]
+) -> None:
+    """A worker's side of :meth:`RunSession.plan_from_worker`."""
+    plan = {"cases": [case.to_json() for case in cases], "groups": groups}
+    context.plan_file(worker).write_text(json.dumps(plan), "utf-8")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

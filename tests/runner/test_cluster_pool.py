@@ -1,0 +1,139 @@
+"""The cluster that tests may harm: healed after each, replaced where that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.client.errors import ResponseTimeout
+from harness.proxies.event import Event, Listener
+from harness.runner.brokers.cluster_pool import LentCluster
+from harness.targets.errors import MissingCapability
+from harness.targets.external import ExternalBroker
+from harness.targets.target import BROKER_CONFIG, LINKS, OWN_BROKER, Address, Target
+from tests.runner.conftest import SmallSuite
+
+
+class Counted(Target):
+    """A cluster without processes that counts those started like it."""
+
+    spec = "counted"
+    capabilities = frozenset({OWN_BROKER, BROKER_CONFIG, LINKS})
+
+    def __init__(self, started: list[Counted]) -> None:
+        super().__init__()
+        self.started, self.alive = started, False
+        self.tell: Listener | None = None
+
+    def start(self) -> list[Address]:
+        self.alive = True
+        self.started.append(self)
+        return self.addresses
+
+    def stop(self) -> None:
+        self.alive = False
+
+    def is_alive(self) -> bool:
+        return self.alive
+
+    @property
+    def log_path(self) -> None:
+        return None
+
+    def _another_linked(
+        self, settings: dict[str, str], nodes: int, tell: Listener | None
+    ) -> Target:
+        made = self._another_cluster(settings, nodes)
+        made.tell = tell
+        return made
+
+    def _another_cluster(self, settings: dict[str, str], nodes: int) -> Counted:
+        made = Counted(self.started)
+        made.nodes = list(range(nodes))
+        return made
+
+
+class Healing:
+    """Stands for a cluster; ``error`` is what its healing meets."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+    def heal(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+def lent(lending: LentCluster, like: Target, nodes: int = 3, **settings: str) -> Any:
+    return lending.lend(lambda: like, nodes, settings)
+
+
+def test_all_get_the_same_one_until_it_cannot_be_healed() -> None:
+    lending, like = LentCluster(), Counted([])
+    first = lent(lending, like)
+    lending.take_back(Healing())  # type: ignore[arg-type]
+    assert lent(lending, like) is first
+    lending.take_back(Healing(ResponseTimeout("not whole")))  # type: ignore[arg-type]
+    assert not first.alive
+    assert lent(lending, like) is not first
+    lending.stop()
+    lending.stop()
+    assert not any(each.is_alive() for each in like.started)
+
+
+def test_another_kind_takes_the_place_of_the_one_before() -> None:
+    lending, like = LentCluster(), Counted([])
+    first = lent(lending, like)
+    fourth = lent(lending, like, 4)
+    assert (first.alive, fourth.nodes) == (False, [0, 1, 2, 3])
+    other = lent(lending, like, 4, **{"num.partitions": "2"})
+    assert (fourth.alive, other.alive) == (False, True)
+    lending.stop()
+
+
+def test_what_is_done_to_links_is_told_while_they_are_lent() -> None:
+    lending, like = LentCluster(), Counted([])
+    heard: list[Event] = []
+    plain = lent(lending, like)
+    linked: Any = lending.lend(lambda: like, 3, {}, links=True)
+    assert (plain.alive, plain.tell) == (False, None)
+    cut = Event(1.0, "cut", "1->2")
+    linked.tell(cut)
+    lending.listener = heard.append
+    linked.tell(cut)
+    lending.take_back(Healing())  # type: ignore[arg-type]
+    linked.tell(cut)
+    assert heard == [cut]
+    lending.stop()
+
+
+@pytest.mark.parametrize("settings", [{}, {"num.partitions": "2"}])
+def test_a_target_that_cannot_start_one_says_so(settings: Mapping[str, str]) -> None:
+    with pytest.raises(MissingCapability, match="own_broker"):
+        LentCluster().lend(lambda: ExternalBroker([Address("127.0.0.1", 1)]), 3, settings)
+
+
+def test_a_single_broker_is_no_cluster(suite: SmallSuite) -> None:
+    ended = suite.write(
+        """
+        @judges("META-001")
+        def test_whole(cluster): ...
+        """
+    ).run()
+    (record,) = ended.journal.checks
+    assert (record.verdict.value, record.capability_missing) == ("not_applicable", "nodes")
+    assert "3 brokers are needed" in record.reason
+
+
+def test_private_clusters_have_a_place_of_their_own(suite: SmallSuite) -> None:
+    ended = suite.write(
+        """
+        from harness.runner.marks import private_cluster
+        @judges("META-011")
+        @private_cluster()
+        def test_harm(cluster): ...
+        """
+    ).run()
+    assert "has a private cluster and is not below suites/replication/private/" in ended.output

@@ -1,0 +1,50 @@
+"""A test's own broker with data that outlives its process: ended, examined, started again."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.runner.conftest import SmallSuite
+from tests.targets import kinds
+
+TESTS = """
+    from harness.runner.marks import kept_broker
+
+    @judges("RECV-001")
+    @kept_broker(log__dirs="one,two")
+    def test_kept(kept_broker):
+        door = kept_broker.door
+        one, two = kept_broker.folders
+        topic = door.create_topic()
+        assert kept_broker.partition_folder(topic.name).parent in (one, two)
+        before = kept_broker.door.address
+        for end in (kept_broker.kill, kept_broker.stop):
+            end()
+            assert not door.is_alive()
+            kept_broker.start()
+            door.await_served(topic)
+            assert door.address == before
+        with requirement("RECV-001"):
+            assert door.end_offset(topic) == 0
+
+    @judges("RECV-001")
+    @kept_broker()
+    def test_no_such_partition(kept_broker):
+        with pytest.raises(FileNotFoundError, match="absent-3"):
+            kept_broker.partition_folder("absent", 3)
+        with requirement("RECV-001"):
+            assert kept_broker.door.is_alive()
+"""
+
+
+@pytest.mark.kafka
+@pytest.mark.deep  # CI judges a Kafka with tests of the same kind
+def test_a_kafka_is_ended_and_started_again(tmp_path: Path) -> None:
+    kinds.need_kafka()
+    ended = SmallSuite(tmp_path, f"kafka:{kinds.KAFKA}").write(TESTS).run()
+    assert set(ended.verdicts().values()) == {"passed"}, ended.output
+
+
+def test_a_broker_that_we_did_not_start_lets_nothing_be_done(suite: SmallSuite) -> None:
+    ended = suite.write(TESTS).run()
+    assert set(ended.verdicts().values()) == {"not_applicable"}, ended.output

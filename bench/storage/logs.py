@@ -12,14 +12,14 @@ import google_crc32c
 
 from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.records import RecordBatch, encode_rows
-from harness.reference_broker.state.log_store import LogName, OpenedLog
-from harness.reference_broker.state.producer_states import (
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.log.log_store import LogName, OpenedLog
+from harness.reference_broker.state.log.stored_batch import StoredBatch
+from harness.reference_broker.state.producers.producer_states import (
     ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )
-from harness.reference_broker.state.stored_batch import StoredBatch
-from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.storage.log_directory import LogDirectory
 
 TOPIC, TOPIC_ID = "bench", UUID(int=5)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from bench.storage.logs import RECORDS_IN_BATCH, STEP_MS, fill, open_log, opened
 from bench.storage.table import Found, at_most, ratios
 from harness.base.ids import Offset
-from harness.reference_broker.state.log_store import Log
+from harness.reference_broker.state.log.log_store import Log
 
 SIZES_MIB = (16, 256, 1024)
 MOST = 1.5

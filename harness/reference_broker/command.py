@@ -17,13 +17,13 @@ from harness.reference_broker.settings import (
     folders_of,
     parse_assignments,
 )
-from harness.reference_broker.state.brokers import Endpoint
-from harness.reference_broker.state.log_store import (
+from harness.reference_broker.state.log.log_store import (
     FolderInUse,
     FolderOfAnother,
     NoDirectoryLeft,
     UnreadableLog,
 )
+from harness.reference_broker.state.metadata.brokers import Endpoint
 
 if TYPE_CHECKING:
     from harness.reference_broker.cluster.broker_node import Joining

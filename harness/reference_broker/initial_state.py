@@ -11,28 +11,29 @@ from harness.reference_broker.state.broker import (
     InternalTopicSizes,
     internal_topics_of,
 )
-from harness.reference_broker.state.brokers import (
-    CLIENT_LISTENER,
-    BrokerRegistration,
-    Endpoint,
-)
-from harness.reference_broker.state.client_quotas import ClientQuotas
-from harness.reference_broker.state.cluster import Cluster
-from harness.reference_broker.state.committed_offsets import CommittedOffsets, OffsetLimits
 from harness.reference_broker.state.configs.layers import (
     ELIGIBLE_LEADERS_ARE_KEPT,
     BrokerConfigLayers,
 )
-from harness.reference_broker.state.fetch_sessions import FetchSessions
-from harness.reference_broker.state.group_log import GroupLog
-from harness.reference_broker.state.groups import GroupLimits, Groups
-from harness.reference_broker.state.leading import RACK_AWARE_SELECTOR, ReplicationRules
-from harness.reference_broker.state.producer_ids import ProducerIds
-from harness.reference_broker.state.producer_states import ProducerExpiration
+from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
+from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets, OffsetLimits
+from harness.reference_broker.state.groups.group_log import GroupLog
+from harness.reference_broker.state.groups.groups import GroupLimits, Groups
+from harness.reference_broker.state.metadata.brokers import (
+    CLIENT_LISTENER,
+    BrokerRegistration,
+    Endpoint,
+)
+from harness.reference_broker.state.metadata.metadata_image import apply_records
+from harness.reference_broker.state.partition.leading import RACK_AWARE_SELECTOR, ReplicationRules
+from harness.reference_broker.state.partition.replica_host import NO_BROKER, ReplicaHost
+from harness.reference_broker.state.producers.producer_ids import ProducerIds
+from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.quotas.client_quotas import ClientQuotas
 from harness.reference_broker.state.randomness import Randomness, random_uuid
-from harness.reference_broker.state.replica_host import NO_BROKER, ReplicaHost
-from harness.reference_broker.state.topic_creation import CreationDefaults
-from harness.reference_broker.state.topic_names import GROUP_METADATA_TOPIC
+from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.topic_creation import CreationDefaults
+from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
 
 _MINUTE_MS = 60_000
 _WEEK_MS = 7 * 24 * 60 * _MINUTE_MS  # transactional.id.expiration.ms
@@ -117,6 +118,7 @@ def _state_at(
         groups=Groups(_group_limits(settings), group_log),
         group_log=group_log,
         committed_offsets=CommittedOffsets(_offset_limits(settings), group_log),
+        apply_records=apply_records,
     )
 
 

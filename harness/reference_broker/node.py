@@ -50,10 +50,10 @@ from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.purgatory import Purgatory, Waiter
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.brokers import CLIENT_LISTENER
-from harness.reference_broker.state.cluster import Cluster
-from harness.reference_broker.state.log_retention import retention_round
+from harness.reference_broker.state.cleaning.log_retention import retention_round
+from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.topics.cluster import Cluster
 from harness.reference_broker.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -359,7 +359,7 @@ def _compaction_round(cluster: Cluster, now: TimeMs) -> Iterator[None]:
     if not any(topic.config.is_compacted for topic in cluster.topics()):
         return iter(())
     # Not at the start: the import is slow, and many brokers never have a log to compact.
-    from harness.reference_broker.state.log_compaction import compaction_round
+    from harness.reference_broker.state.cleaning.log_compaction import compaction_round
 
     return compaction_round(cluster, now)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.log_store import NoDirectoryLeft
+from harness.reference_broker.state.log.log_store import NoDirectoryLeft
 from harness.reference_broker.storage.log_directory import LogDirectory
 from harness.reference_broker.storage.node_files import NodeFiles
 from harness.reference_broker.storage.stored_segment import StoredSegment

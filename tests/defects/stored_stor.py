@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.base.ids import Offset, TimeMs
-from harness.reference_broker.state.batch_compaction import Survival, keys_by_offset
-from harness.reference_broker.state.log_cleanable import CleanableLog
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.segments import Segment
-from harness.reference_broker.state.stored_batch import StoredBatch
-from harness.reference_broker.state.topic_configs import TopicConfig
+from harness.reference_broker.state.cleaning.batch_compaction import Survival, keys_by_offset
+from harness.reference_broker.state.cleaning.log_cleanable import CleanableLog
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.log.segments import Segment
+from harness.reference_broker.state.log.stored_batch import StoredBatch
+from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.storage.index_file import OffsetIndex
 from tests.defects.defect import wrong_in_broker
 

@@ -15,7 +15,7 @@ from harness.codec.records import (
     up_convert,
 )
 from harness.codec.records.run_conversion import down_convert_run
-from harness.reference_broker.state.batch_compaction import rewritten
+from harness.reference_broker.state.cleaning.batch_compaction import rewritten
 from tests.codec.values import outcome
 from tests.java import our_batches
 from tests.java.counts import Count

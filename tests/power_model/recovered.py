@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.base.ids import TimeMs
 from harness.codec.records import Record, RecordBatch, decode_batches, encode_batch
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.storage.log_directory import LogDirectory
 from tests.power_model.workload import BEGIN, PRODUCER, History, Sent, open_partition
 

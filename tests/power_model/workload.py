@@ -13,18 +13,18 @@ from uuid import UUID
 
 from harness.base.ids import BrokerId, LeaderEpoch, PartitionIndex, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.reference_broker.state.log_cleanable import cleanable
-from harness.reference_broker.state.log_compaction import compact
-from harness.reference_broker.state.log_retention import delete_old_segments
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_registration import PartitionRegistration
-from harness.reference_broker.state.producer_states import (
+from harness.reference_broker.state.cleaning.log_cleanable import cleanable
+from harness.reference_broker.state.cleaning.log_compaction import compact
+from harness.reference_broker.state.cleaning.log_retention import delete_old_segments
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.producers.producer_states import (
     ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )
-from harness.reference_broker.state.replica_host import ReplicaHost
-from harness.reference_broker.state.topic_configs import TopicConfig
 from harness.reference_broker.storage import log_directory
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.log_directory import LogDirectory

@@ -1,7 +1,7 @@
 """Logs for groups in tests of state that is not written."""
 
 from harness.reference_broker.likeness import Likeness
-from harness.reference_broker.state.group_log import GroupLog
+from harness.reference_broker.state.groups.group_log import GroupLog
 
 
 def nowhere() -> GroupLog:

@@ -12,22 +12,22 @@ from harness.reference_broker.handlers.api_18_api_versions import finalized_leve
 from harness.reference_broker.initial_state import controller_state
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.brokers import (
+from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
+from harness.reference_broker.state.controller.registration import ControllerRole
+from harness.reference_broker.state.controller.sessions import BrokerSessions
+from harness.reference_broker.state.metadata.brokers import (
     CLIENT_LISTENER,
     BrokerRegistration,
     Endpoint,
 )
-from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
-from harness.reference_broker.state.controller.registration import ControllerRole
-from harness.reference_broker.state.controller.sessions import BrokerSessions
-from harness.reference_broker.state.metadata_log import MetadataLog
-from harness.reference_broker.state.metadata_records import topic_records
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_registration import (
+from harness.reference_broker.state.metadata.metadata_log import MetadataLog
+from harness.reference_broker.state.metadata.metadata_records import topic_records
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.partition.partition_registration import (
     PartitionRegistration,
     ids_of,
 )
-from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topics.topic import Topic
 
 NOW, SESSION_MS = TimeMs(1_000_000), 9_000
 CLUSTER_ID, TOPIC_ID = "made-of-plain-state-00", UUID(int=77)

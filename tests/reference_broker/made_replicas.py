@@ -6,22 +6,22 @@ from uuid import UUID
 from harness.base.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
-from harness.reference_broker.state.brokers import BrokerRegistration
-from harness.reference_broker.state.following import append_fetched, truncate_to_leader
-from harness.reference_broker.state.leading import ReplicationRules
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_registration import (
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.log.stored_batch import StoredBatch
+from harness.reference_broker.state.metadata.brokers import BrokerRegistration
+from harness.reference_broker.state.partition.following import append_fetched, truncate_to_leader
+from harness.reference_broker.state.partition.leading import ReplicationRules
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.partition.partition_registration import (
     PartitionRegistration,
     ids_of,
 )
-from harness.reference_broker.state.producer_states import (
+from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.producers.producer_states import (
     ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )
-from harness.reference_broker.state.replica_host import ReplicaHost
-from harness.reference_broker.state.stored_batch import StoredBatch
-from harness.reference_broker.state.topic_configs import TopicConfig
 from tests.reference_broker.made_controller import broker
 
 NOW, LAG_MS = TimeMs(1_700_000_000_000), 500

@@ -8,12 +8,12 @@ import pytest
 
 from harness.base.ids import Offset, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
-from harness.reference_broker.state.log_retention import delete_old_segments
-from harness.reference_broker.state.offset_search import record_at
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.cleaning.log_retention import delete_old_segments
+from harness.reference_broker.state.partition.offset_search import record_at
+from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.storage.log_directory import LogDirectory
 from harness.reference_broker.storage.stored_log import StoredLog
-from tests.reference_broker.test_storage import SMALL, all_of, names, opened, partition_in
+from tests.reference_broker.storage.test_storage import SMALL, all_of, names, opened, partition_in
 
 HOUR_MS, YEAR_MS = 3_600_000, 365 * 86_400_000
 BEFORE = TimeMs(1_700_000_000_000)

@@ -10,16 +10,16 @@ from harness.codec.messages import (
     DeleteRecordsResponse,
     FindCoordinatorRequest,
 )
-from harness.reference_broker.state.offset_search import (
+from harness.reference_broker.state.partition.offset_search import (
     EARLIEST,
     LATEST,
     MAX_TIMESTAMP,
     NOTHING_FOUND,
     find_offset,
 )
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition.partition import Partition
 from tests.reference_broker.running import Address, create_topic
-from tests.reference_broker.test_partition import NOW, partition, sent
+from tests.reference_broker.state.partition.test_partition import NOW, partition, sent
 from tests.reference_broker.test_server import produce
 
 Result = DeleteRecordsResponse.DeleteRecordsPartitionResult

@@ -24,7 +24,7 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from harness.codec.records import encode_rows
-from harness.reference_broker.state.append_error import AppendRefused
+from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.storage import log_directory
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.log_directory import LogDirectory
@@ -35,10 +35,10 @@ from harness.reference_broker.storage.open_files import (
 )
 from harness.reference_broker.storage.stored_log import StoredLog
 from harness.targets.process import ChildProcess, Deadline
-from tests.reference_broker.test_log_directories import in_two, partition_in, write
-from tests.reference_broker.test_storage import SMALL
-from tests.reference_broker.test_storage import partition_in as partition_in_one
-from tests.reference_broker.test_storage import write as write_rows
+from tests.reference_broker.storage.test_log_directories import in_two, partition_in, write
+from tests.reference_broker.storage.test_storage import SMALL
+from tests.reference_broker.storage.test_storage import partition_in as partition_in_one
+from tests.reference_broker.storage.test_storage import write as write_rows
 
 SOFT, HARD, PARTITIONS = 100, 200, 120
 CLIENTS = 250

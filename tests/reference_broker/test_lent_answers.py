@@ -15,12 +15,12 @@ from harness.codec.lent_bytes import LentBytes
 from harness.codec.messages import CreateTopicsRequest, FetchRequest, ProduceRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.reference_broker.file_part import LEAST_BYTES
-from harness.reference_broker.state.stored_batch import stored_batches
+from harness.reference_broker.state.log.stored_batch import stored_batches
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.stored_segment import StoredSegment
 from harness.targets.kept_reference import KeptReference
 from harness.targets.reference import ReferenceBroker
-from tests.reference_broker.test_storage import NOW, opened, partition_in, write
+from tests.reference_broker.storage.test_storage import NOW, opened, partition_in, write
 
 TOPIC, BATCHES, VALUE_BYTES = "large", 12, 300_000
 ALL_BYTES = 10 << 20

@@ -19,30 +19,30 @@ from harness.codec.records import (
     split_message_set,
 )
 from harness.reference_broker.likeness import Likeness
-from harness.reference_broker.state.batch_bytes import magic_of
-from harness.reference_broker.state.cluster import Cluster
-from harness.reference_broker.state.down_conversion import (
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.fetch.down_conversion import (
     ConversionRules,
     as_message_sets,
     magic_for,
 )
-from harness.reference_broker.state.fetch_reading import (
+from harness.reference_broker.state.fetch.fetch_reading import (
     FetchLimits,
     PartitionReading,
     is_complete,
     read_partitions,
 )
-from harness.reference_broker.state.fetch_sessions import WantedPartition
-from harness.reference_broker.state.offset_search import (
+from harness.reference_broker.state.fetch.fetch_sessions import WantedPartition
+from harness.reference_broker.state.log.batch_bytes import magic_of
+from harness.reference_broker.state.partition.offset_search import (
     EARLIEST,
     LATEST,
     old_style_offsets,
     record_at,
 )
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.producer_states import ProducerExpiration
-from harness.reference_broker.state.topic_configs import TopicConfig
-from tests.reference_broker.test_partition import NOW, Counting, partition, refusal
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.topics.cluster import Cluster
+from tests.reference_broker.state.partition.test_partition import NOW, Counting, partition, refusal
 
 KEY = ("t", 0)
 ANY, ZSTD = ConversionRules(), ConversionRules(stores_zstd=True)

@@ -8,7 +8,7 @@ from harness.codec.structs import Message
 from harness.reference_broker.handlers.outcome import PartitionKey, Wait
 from harness.reference_broker.purgatory import Purgatory
 from harness.reference_broker.state.randomness import random_uuid
-from tests.reference_broker.test_partition import Counting
+from tests.reference_broker.state.partition.test_partition import Counting
 
 KEY: PartitionKey = (random_uuid(Counting()), PartitionIndex(0))
 EARLY, LATE = FetchResponse(session_id=1), FetchResponse(session_id=2)

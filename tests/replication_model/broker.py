@@ -18,13 +18,13 @@ from harness.reference_broker.handlers.api_18_api_versions import supported_rang
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.brokers import CLIENT_LISTENER, Endpoint
-from harness.reference_broker.state.leader_epochs import LeaderEpochs
-from harness.reference_broker.state.log_store import Log
-from harness.reference_broker.state.metadata_image import apply_records, begin_replicas
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_log import PartitionLog
-from harness.reference_broker.state.stored_batch import StoredBatch
+from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
+from harness.reference_broker.state.log.log_store import Log
+from harness.reference_broker.state.log.partition_log import PartitionLog
+from harness.reference_broker.state.log.stored_batch import StoredBatch
+from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER, Endpoint
+from harness.reference_broker.state.metadata.metadata_image import apply_records, begin_replicas
+from harness.reference_broker.state.partition.partition import Partition
 from tests.replication_model.controller import CLUSTER_ID, TOPIC_ID, Controller
 
 LAG_MS = 500

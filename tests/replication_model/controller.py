@@ -22,15 +22,15 @@ from harness.reference_broker.handlers.api_18_api_versions import finalized_leve
 from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
 from harness.reference_broker.initial_state import controller_state
 from harness.reference_broker.settings import BrokerSettings
-from harness.reference_broker.state.brokers import UNFENCE, BrokerRegistration, Endpoint
 from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
 from harness.reference_broker.state.controller.registration import ControllerRole
 from harness.reference_broker.state.controller.sessions import BrokerSessions
-from harness.reference_broker.state.metadata_log import MetadataLog
-from harness.reference_broker.state.metadata_records import topic_records
-from harness.reference_broker.state.partition_registration import PartitionRegistration
+from harness.reference_broker.state.metadata.brokers import UNFENCE, BrokerRegistration, Endpoint
+from harness.reference_broker.state.metadata.metadata_log import MetadataLog
+from harness.reference_broker.state.metadata.metadata_records import topic_records
+from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
 
 if TYPE_CHECKING:
     from harness.codec.structs import Message

@@ -10,10 +10,10 @@ import pytest
 from harness.base.ids import BrokerId, Offset
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.handlers import api_56_alter_partition
-from harness.reference_broker.state import following
 from harness.reference_broker.state.controller import isr_changes
-from harness.reference_broker.state.leading import Leading
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition import following
+from harness.reference_broker.state.partition.leading import Leading
+from harness.reference_broker.state.partition.partition import Partition
 from tests.replication_model import network
 
 Plant = Callable[[pytest.MonkeyPatch], None]

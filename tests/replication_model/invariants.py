@@ -11,12 +11,12 @@ from bisect import bisect_left
 
 from harness.base.ids import BrokerId, Offset
 from harness.codec.messages import PartitionChangeRecord
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_registration import (
+from harness.reference_broker.state.log.stored_batch import StoredBatch
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.partition.partition_registration import (
     NO_LEADER,
     PartitionRegistration,
 )
-from harness.reference_broker.state.stored_batch import StoredBatch
 from tests.replication_model.broker import Broker
 from tests.replication_model.world import World
 

@@ -9,14 +9,14 @@ from harness.base.ids import BrokerId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterPartitionRequest, AlterPartitionResponse
 from harness.reference_broker.cluster.isr_proposals import settled
-from harness.reference_broker.state.fetch_reading import (
+from harness.reference_broker.state.fetch.fetch_reading import (
     FetchLimits,
     PartitionReading,
     note_follower,
     read_partitions,
 )
-from harness.reference_broker.state.fetch_sessions import WantedPartition
-from harness.reference_broker.state.following import (
+from harness.reference_broker.state.fetch.fetch_sessions import WantedPartition
+from harness.reference_broker.state.partition.following import (
     FetchPosition,
     append_fetched,
     position_of,
@@ -24,7 +24,7 @@ from harness.reference_broker.state.following import (
     truncate,
     truncate_to_leader,
 )
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition.partition import Partition
 from tests.replication_model.broker import Broker
 from tests.replication_model.controller import TOPIC_ID, Controller
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from harness.base.ids import BrokerId, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.stored_batch import StoredBatch
+from harness.reference_broker.state.log.stored_batch import StoredBatch
+from harness.reference_broker.state.partition.partition import Partition
 from tests.replication_model.broker import Broker
 from tests.replication_model.controller import Controller
 from tests.replication_model.network import (

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.runner import in_time as in_time_module
 from harness.base.pace import FACTORS, Pace
 from harness.client.errors import ResponseTimeout, WireViolation
+from harness.runner import in_time as in_time_module
 from harness.runner.in_time import TooSlow, in_time
 from tests.runner.conftest import SmallSuite
 

@@ -26,7 +26,6 @@ from harness.reference_broker.node import Node, Seat, now_ms
 from harness.reference_broker.server import BrokerServer
 from harness.reference_broker.settings import BrokerSettings, folders_of
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.brokers import Endpoint
 from harness.reference_broker.state.configs.kinds import ResourceType
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced
@@ -35,10 +34,11 @@ from harness.reference_broker.state.controller.registration import (
     ControllerRole,
 )
 from harness.reference_broker.state.controller.sessions import BrokerSessions
-from harness.reference_broker.state.metadata_image import apply_records
-from harness.reference_broker.state.metadata_log import MetadataLog
-from harness.reference_broker.state.metadata_records import config_records
-from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
+from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.metadata.metadata_image import apply_records
+from harness.reference_broker.state.metadata.metadata_log import MetadataLog
+from harness.reference_broker.state.metadata.metadata_records import config_records
+from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 from harness.reference_broker.storage.node_files import NodeFiles
 from harness.reference_broker.upkeep import Upkeep
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.reference_broker.effects import Effect
-from harness.reference_broker.state.log_store import SnapshotId, UnreadableLog
-from harness.reference_broker.state.metadata_batches import (
+from harness.reference_broker.state.log.log_store import SnapshotId, UnreadableLog
+from harness.reference_broker.state.metadata.metadata_batches import (
     UNREADABLE,
     MetadataReading,
     snapshot_batches,
 )
-from harness.reference_broker.state.metadata_log import MetadataLog
+from harness.reference_broker.state.metadata.metadata_log import MetadataLog
 from harness.reference_broker.storage.metadata_snapshots import MetadataSnapshots
 from harness.reference_broker.storage.quorum_file import QuorumFile
 

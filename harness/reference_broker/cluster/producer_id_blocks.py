@@ -12,7 +12,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AllocateProducerIdsRequest
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
-from harness.reference_broker.state.producer_ids import ProducerIds
+from harness.reference_broker.state.producers.producer_ids import ProducerIds
 
 _LOG = logging.getLogger(__name__)
 _RETRY_S = 0.1

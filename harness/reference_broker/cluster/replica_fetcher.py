@@ -21,7 +21,7 @@ from harness.codec.messages import (
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.node import Node, now_ms
-from harness.reference_broker.state.following import (
+from harness.reference_broker.state.partition.following import (
     FetchPosition,
     append_fetched,
     goes_back,
@@ -30,7 +30,7 @@ from harness.reference_broker.state.following import (
     truncate,
     truncate_to_leader,
 )
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition.partition import Partition
 
 _LOG = logging.getLogger(__name__)
 _FETCH_VERSION, _LIST_OFFSETS_VERSION = 17, 9

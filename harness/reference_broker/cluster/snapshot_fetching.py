@@ -6,7 +6,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse, FetchSnapshotRequest
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
-from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
+from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 
 _VERSION = 1
 _PIECE_BYTES = 8 * 1024 * 1024

@@ -39,14 +39,17 @@ from harness.reference_broker.handlers.outcome import (
     RequestContext,
 )
 from harness.reference_broker.handlers.replicated_answer import Awaited, replicated_answer
-from harness.reference_broker.state.append_error import AppendRefused
-from harness.reference_broker.state.batch_bytes import is_transactional
 from harness.reference_broker.state.broker import BrokerPlace
-from harness.reference_broker.state.client_quotas import PRODUCER_BYTE_RATE
-from harness.reference_broker.state.message_set_validation import records_of_old_version
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.record_validation import has_other_magic, single_batch
-from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.log.append_error import AppendRefused
+from harness.reference_broker.state.log.batch_bytes import is_transactional
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.quotas.client_quotas import PRODUCER_BYTE_RATE
+from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.validation.message_set_validation import records_of_old_version
+from harness.reference_broker.state.validation.record_validation import (
+    has_other_magic,
+    single_batch,
+)
 
 API_KEY = 0
 _FIRST_VERSION_WITH_BATCHES = 3

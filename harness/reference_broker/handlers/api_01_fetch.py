@@ -52,13 +52,12 @@ from harness.reference_broker.handlers.outcome import (
 )
 from harness.reference_broker.handlers.snapshot_instead import tell_snapshot
 from harness.reference_broker.handlers.storage_error import told_to_reader
-from harness.reference_broker.state.client_quotas import CONSUMER_BYTE_RATE
-from harness.reference_broker.state.down_conversion import (
+from harness.reference_broker.state.fetch.down_conversion import (
     ConversionRules,
     as_message_sets,
     magic_for,
 )
-from harness.reference_broker.state.fetch_reading import (
+from harness.reference_broker.state.fetch.fetch_reading import (
     FetchLimits,
     PartitionReading,
     find_partition,
@@ -66,7 +65,7 @@ from harness.reference_broker.state.fetch_reading import (
     note_follower,
     read_partitions,
 )
-from harness.reference_broker.state.fetch_sessions import (
+from harness.reference_broker.state.fetch.fetch_sessions import (
     FINAL_EPOCH,
     FIRST_EPOCH,
     NO_SESSION,
@@ -74,8 +73,9 @@ from harness.reference_broker.state.fetch_sessions import (
     FetchSession,
     WantedPartition,
 )
-from harness.reference_broker.state.leading import ANY_EPOCH
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition.leading import ANY_EPOCH
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.quotas.client_quotas import CONSUMER_BYTE_RATE
 
 API_KEY = 1
 _FIRST_VERSION_WITH_WHOLE_FIRST_BATCH = 3

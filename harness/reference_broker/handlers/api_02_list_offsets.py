@@ -35,15 +35,15 @@ from harness.codec.messages import ListOffsetsRequest, ListOffsetsResponse
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.batch_bytes import (
+from harness.reference_broker.state.fetch.fetch_reading import find_partition
+from harness.reference_broker.state.log.batch_bytes import (
     CorruptBatch,
     InvalidMessage,
     NoSuchPosition,
     UnforeseenBytes,
 )
-from harness.reference_broker.state.fetch_reading import find_partition
-from harness.reference_broker.state.last_stable_offset import last_stable_offset
-from harness.reference_broker.state.offset_search import (
+from harness.reference_broker.state.partition.last_stable_offset import last_stable_offset
+from harness.reference_broker.state.partition.offset_search import (
     EARLIEST,
     EARLIEST_LOCAL,
     FIRST_VERSION_WITH,
@@ -54,7 +54,7 @@ from harness.reference_broker.state.offset_search import (
     old_style_offsets,
     record_at,
 )
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition.partition import Partition
 
 API_KEY = 2
 _FIRST_VERSION_WITH_EPOCH = 4

@@ -42,11 +42,11 @@ from harness.reference_broker.handlers.group_coordinator import (
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
 from harness.reference_broker.state.broker import GROUPS_KEEP_OFFSETS, BrokerState
-from harness.reference_broker.state.committed_offset import CommittedOffset, Place
-from harness.reference_broker.state.group import GroupState
-from harness.reference_broker.state.group_offsets import problem_with_commit
-from harness.reference_broker.state.group_phases import heard_of
-from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.group import GroupState
+from harness.reference_broker.state.groups.group_offsets import problem_with_commit
+from harness.reference_broker.state.groups.group_phases import heard_of
+from harness.reference_broker.state.topics.topic import Topic
 
 API_KEY = 8
 _FIRST_VERSION_BY_ID = 10

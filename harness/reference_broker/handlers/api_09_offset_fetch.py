@@ -35,7 +35,7 @@ from harness.reference_broker.handlers.group_coordinator import (
     problem_with_coordinator,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.committed_offset import CommittedOffset
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset
 
 API_KEY = 9
 _FIRST_VERSION_WITH_GROUP_ERROR = 2

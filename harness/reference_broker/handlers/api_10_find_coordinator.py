@@ -18,8 +18,8 @@ import base64
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.group_log import java_hash
-from harness.reference_broker.state.topic_names import (
+from harness.reference_broker.state.groups.group_log import java_hash
+from harness.reference_broker.state.topics.topic_names import (
     GROUP_METADATA_TOPIC,
     SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,

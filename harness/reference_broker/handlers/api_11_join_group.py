@@ -28,8 +28,8 @@ from harness.reference_broker.handlers.group_coordinator import (
     problem_with_coordinator,
 )
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext
-from harness.reference_broker.state.group_joining import WantedJoin, join
-from harness.reference_broker.state.group_member import Joined, Protocol
+from harness.reference_broker.state.groups.group_joining import WantedJoin, join
+from harness.reference_broker.state.groups.group_member import Joined, Protocol
 from harness.reference_broker.state.randomness import random_uuid
 
 API_KEY = 11

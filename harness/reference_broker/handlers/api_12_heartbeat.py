@@ -13,7 +13,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse
 from harness.reference_broker.handlers.group_coordinator import problem_with_group
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.group_attendance import Caller, heartbeat
+from harness.reference_broker.state.groups.group_membership import Caller, heartbeat
 
 API_KEY = 12
 

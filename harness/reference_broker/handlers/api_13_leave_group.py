@@ -17,7 +17,7 @@ from harness.codec.messages import LeaveGroupRequest, LeaveGroupResponse
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.group_coordinator import problem_with_group
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.group_attendance import Leaver, leave
+from harness.reference_broker.state.groups.group_membership import Leaver, leave
 
 API_KEY = 13
 _FIRST_VERSION_WITH_SEVERAL = 3

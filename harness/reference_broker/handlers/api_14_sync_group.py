@@ -23,8 +23,8 @@ from harness.reference_broker.handlers.outcome import (
     Wait,
     WakeKey,
 )
-from harness.reference_broker.state.group_attendance import Caller, WantedSync, sync
-from harness.reference_broker.state.group_member import Parked, Synced
+from harness.reference_broker.state.groups.group_member import Parked, Synced
+from harness.reference_broker.state.groups.group_membership import Caller, WantedSync, sync
 
 API_KEY = 14
 _FIRST_VERSION_WITH_PROTOCOL = 5

@@ -24,18 +24,18 @@ from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.state.configs.layers import BrokerConfigLayers
 from harness.reference_broker.state.configs.of_topics import source_of
-from harness.reference_broker.state.creation_refused import (
+from harness.reference_broker.state.randomness import random_uuid
+from harness.reference_broker.state.topics.creation_refused import (
     ConfigsWithoutValue,
     CreationRefused,
     SenselessValue,
 )
-from harness.reference_broker.state.randomness import random_uuid
-from harness.reference_broker.state.topic_creation import (
+from harness.reference_broker.state.topics.topic_creation import (
     PlannedTopic,
     WantedTopic,
     plan_topics,
 )
-from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
+from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 
 API_KEY = 19
 _METADATA_LOG_IS_RESERVED = (3, 9)  # with a ZooKeeper never

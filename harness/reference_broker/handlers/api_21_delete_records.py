@@ -18,7 +18,7 @@ from harness.base.ids import Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
 from harness.reference_broker.handlers.outcome import Answer, Outcome, RequestContext, Wait
-from harness.reference_broker.state.partition import Partition
+from harness.reference_broker.state.partition.partition import Partition
 
 API_KEY = 21
 _NO_LOW_WATERMARK = -1

@@ -18,8 +18,8 @@ from harness.base.ids import ProducerEpoch, ProducerId
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import InitProducerIdRequest, InitProducerIdResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.producer_ids import ProducerIdentity
-from harness.reference_broker.state.topic_names import TRANSACTION_STATE_TOPIC
+from harness.reference_broker.state.producers.producer_ids import ProducerIdentity
+from harness.reference_broker.state.topics.topic_names import TRANSACTION_STATE_TOPIC
 
 API_KEY = 22
 _NONE = -1

@@ -18,7 +18,7 @@ from harness.codec.messages import ElectLeadersRequest, ElectLeadersResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.elections import elected
 from harness.reference_broker.state.controller.partition_change import Election
-from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topics.topic import Topic
 
 API_KEY = 43
 _TYPE_SINCE = 1

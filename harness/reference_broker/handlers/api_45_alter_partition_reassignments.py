@@ -17,7 +17,7 @@ from harness.codec.messages import (
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.controller.reassignment import cancelled, reassigned
-from harness.reference_broker.state.creation_refused import CreationRefused
+from harness.reference_broker.state.topics.creation_refused import CreationRefused
 
 API_KEY = 45
 _FACTOR_SINCE = 1

@@ -10,7 +10,7 @@ from harness.codec.messages import (
     ListPartitionReassignmentsResponse,
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.topics.topic import Topic
 
 API_KEY = 46
 _Topic = ListPartitionReassignmentsResponse.OngoingTopicReassignment

@@ -22,8 +22,8 @@ from harness.reference_broker.handlers.group_coordinator import (
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.topic_results import first_of_each, merged
-from harness.reference_broker.state.group_offsets import is_subscribed, problem_with_deletion
-from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.groups.group_offsets import is_subscribed, problem_with_deletion
+from harness.reference_broker.state.topics.topic import Topic
 
 API_KEY = 47
 _Partition = OffsetDeleteRequest.OffsetDeleteRequestPartition

@@ -12,8 +12,8 @@ Version notes
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeClientQuotasRequest, DescribeClientQuotasResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.client_quotas import Entity
-from harness.reference_broker.state.quota_filter import FilterRefused, QuotaFilter, filter_of
+from harness.reference_broker.state.quotas.client_quotas import Entity
+from harness.reference_broker.state.quotas.quota_filter import FilterRefused, QuotaFilter, filter_of
 
 API_KEY = 48
 _Response = DescribeClientQuotasResponse

@@ -24,10 +24,10 @@ from harness.reference_broker.state.controller.isr_changes import (
 )
 from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.registration import check_broker_epoch
-from harness.reference_broker.state.leading import ANY_EPOCH
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.partition_registration import RECOVERED, RECOVERING
-from harness.reference_broker.state.topic import Topic
+from harness.reference_broker.state.partition.leading import ANY_EPOCH
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.partition.partition_registration import RECOVERED, RECOVERING
+from harness.reference_broker.state.topics.topic import Topic
 
 API_KEY = 56
 _FIRST_VERSION_WITH_IDS = 2

@@ -17,8 +17,8 @@ from harness.base.ids import LeaderEpoch, Offset
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchSnapshotRequest, FetchSnapshotResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.log_store import SnapshotId, Snapshots
-from harness.reference_broker.state.topic_names import CLUSTER_METADATA_TOPIC
+from harness.reference_broker.state.log.log_store import SnapshotId, Snapshots
+from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 
 API_KEY = 59
 _Response = FetchSnapshotResponse

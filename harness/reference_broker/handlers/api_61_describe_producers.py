@@ -11,7 +11,7 @@ Not done
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeProducersRequest, DescribeProducersResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.topic_names import topic_name_problem
+from harness.reference_broker.state.topics.topic_names import topic_name_problem
 
 API_KEY = 61
 _Result = DescribeProducersResponse.PartitionResponse

@@ -19,10 +19,10 @@ from harness.codec.messages import (
 from harness.reference_broker.handlers.authorized_operations import TOPIC_OPERATIONS
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.seen_partition import seen_partition
-from harness.reference_broker.state.partition import Partition
-from harness.reference_broker.state.topic import Topic
-from harness.reference_broker.state.topic_names import INTERNAL_TOPICS, topic_name_problem
-from harness.reference_broker.state.topic_pages import topic_page
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic_names import INTERNAL_TOPICS, topic_name_problem
+from harness.reference_broker.state.topics.topic_pages import topic_page
 
 API_KEY = 75
 _Topic = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic

@@ -8,7 +8,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.structs import Message
 from harness.reference_broker.effects import GroupMoved
 from harness.reference_broker.handlers.outcome import Answer, RequestContext, Wait
-from harness.reference_broker.state.group_member import Parked
+from harness.reference_broker.state.groups.group_member import Parked
 
 MISSING_TOPICS_ARE_ANSWERED = (3, 5)  # KAFKA-14462
 EACH_IS_ANSWERED = (4, 0)  # what is named twice, by the coordinator of KIP-848

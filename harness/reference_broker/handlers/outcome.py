@@ -9,7 +9,7 @@ from harness.base.ids import GroupId, PartitionIndex, TimeMs
 from harness.codec.structs import Message
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.brokers import CLIENT_LISTENER
+from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.randomness import Randomness
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.handlers.outcome import RequestContext
-from harness.reference_broker.state.partition_registration import (
+from harness.reference_broker.state.partition.partition_registration import (
     NO_LEADER,
     PartitionRegistration,
 )

@@ -3,7 +3,7 @@
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.reference_broker.handlers.outcome import RequestContext
-from harness.reference_broker.state.fetch_reading import PartitionReading
+from harness.reference_broker.state.fetch.fetch_reading import PartitionReading
 
 
 def tell_snapshot(

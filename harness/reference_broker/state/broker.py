@@ -9,31 +9,30 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.base.ids import BrokerId, TimeMs
 from harness.reference_broker.effects import CreationWanted, Effect
 from harness.reference_broker.likeness import Likeness
-from harness.reference_broker.state.brokers import Brokers
-from harness.reference_broker.state.client_quotas import ClientQuotas
-from harness.reference_broker.state.cluster import Cluster
-from harness.reference_broker.state.committed_offset import CommittedOffset, Place
-from harness.reference_broker.state.committed_offsets import CommittedOffsets
 from harness.reference_broker.state.configs.layers import BrokerConfigLayers
-from harness.reference_broker.state.creation_refused import CreationRefused
-from harness.reference_broker.state.fetch_sessions import FetchSessions
-from harness.reference_broker.state.group import Group, GroupState
-from harness.reference_broker.state.group_log import GroupLog
-from harness.reference_broker.state.group_offsets import offsets_age_since
-from harness.reference_broker.state.groups import Groups
-from harness.reference_broker.state.metadata_image import apply_records
-from harness.reference_broker.state.producer_ids import ProducerIds
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
+from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group_log import GroupLog
+from harness.reference_broker.state.groups.group_offsets import offsets_age_since
+from harness.reference_broker.state.groups.groups import Groups
+from harness.reference_broker.state.metadata.brokers import Brokers
+from harness.reference_broker.state.producers.producer_ids import ProducerIds
+from harness.reference_broker.state.quotas.client_quotas import ClientQuotas
 from harness.reference_broker.state.randomness import Randomness, random_uuid
-from harness.reference_broker.state.topic import Topic
-from harness.reference_broker.state.topic_configs import TopicConfig
-from harness.reference_broker.state.topic_creation import (
+from harness.reference_broker.state.topics.cluster import Cluster
+from harness.reference_broker.state.topics.creation_refused import CreationRefused
+from harness.reference_broker.state.topics.topic import Topic
+from harness.reference_broker.state.topics.topic_creation import (
     USE_DEFAULT,
     CreationDefaults,
     PlannedTopic,
     WantedTopic,
     plan_topic,
 )
-from harness.reference_broker.state.topic_names import (
+from harness.reference_broker.state.topics.topic_names import (
     GROUP_METADATA_TOPIC,
     SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,
@@ -96,7 +95,8 @@ class BrokerState:
 
     `client_metrics` and `group_configs` contain the configs that clients have set for each of them,
     by name. `is_member`: another node is the controller, and only it may change the metadata.
-    `write_metadata` appends records to the log of a controller before they are applied. `effects`
+    `write_metadata` appends records to the log of a controller before `apply_records` applies
+    them. `effects`
     are pending effects that no request has asked for.
     """
 
@@ -113,6 +113,7 @@ class BrokerState:
     committed_offsets: CommittedOffsets
     groups: Groups
     group_log: GroupLog
+    apply_records: Callable[[BrokerState, Sequence[Message], TimeMs], None]
     client_metrics: dict[str, Mapping[str, str]] = field(default_factory=dict)
     group_configs: dict[str, Mapping[str, str]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
@@ -135,7 +136,7 @@ class BrokerState:
         """Write the metadata records, where there is a log for them, and apply them."""
         if self.write_metadata is not None:
             self.effects += self.write_metadata(records, now)
-        apply_records(self, records, now)
+        self.apply_records(self, records, now)
 
     def topic_config(self, overrides: Mapping[str, str]) -> TopicConfig:
         """Return a topic's config: its overrides, and the defaults of this broker."""
@@ -161,7 +162,7 @@ class BrokerState:
 
     def create_topic(self, plan: PlannedTopic, randomness: Randomness, now: TimeMs) -> Topic:
         """Create a topic that `plan_topic` has planned."""
-        from harness.reference_broker.state.metadata_records import topic_records
+        from harness.reference_broker.state.metadata.metadata_records import topic_records
 
         topic_id = random_uuid(randomness)
         configs = plan.config.overrides

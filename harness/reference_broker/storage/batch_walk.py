@@ -9,8 +9,8 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from harness.reference_broker.state.batch_bytes import CorruptBatch
-from harness.reference_broker.state.stored_batch import MAGIC_OF_BATCHES
+from harness.reference_broker.state.log.batch_bytes import CorruptBatch
+from harness.reference_broker.state.log.stored_batch import MAGIC_OF_BATCHES
 
 _START = struct.Struct(">qiib")  # offset, length, (epoch or checksum), magic: alike in all formats
 _BATCH = struct.Struct(">qiibIhiqqq")  # the same, and on to the producer id

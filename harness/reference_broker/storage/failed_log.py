@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset
-from harness.reference_broker.state.leader_epochs import LeaderEpochs
-from harness.reference_broker.state.log_store import OpenedLog
+from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
+from harness.reference_broker.state.log.log_store import OpenedLog
 from harness.reference_broker.storage.stored_log import StoredLog, Surroundings
 
 if TYPE_CHECKING:
-    from harness.reference_broker.state.producer_states import ProducerStates
+    from harness.reference_broker.state.producers.producer_states import ProducerStates
     from harness.reference_broker.storage.open_files import OpenFiles
 
 

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from harness.base.ids import TimeMs
 from harness.reference_broker.descriptors import is_exhausted
-from harness.reference_broker.state.directory_ids import MIGRATING, UNASSIGNED
-from harness.reference_broker.state.log_store import (
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.log.log_store import (
     DescribedDirectory,
     LogName,
     NoDirectoryLeft,
@@ -23,8 +23,8 @@ from harness.reference_broker.state.log_store import (
     Place,
     UnreadableLog,
 )
-from harness.reference_broker.state.producer_states import ProducerStates
-from harness.reference_broker.state.topic_configs import TopicConfig
+from harness.reference_broker.state.metadata.directory_ids import MIGRATING, UNASSIGNED
+from harness.reference_broker.state.producers.producer_states import ProducerStates
 from harness.reference_broker.storage.log_directory import LogDirectory
 from harness.reference_broker.storage.log_folder import (
     LOG_STARTS,

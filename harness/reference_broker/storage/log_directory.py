@@ -28,8 +28,8 @@ from harness.codec.data_framing import (
 )
 from harness.codec.errors import CodecError, DecodeError
 from harness.reference_broker.descriptors import is_exhausted
-from harness.reference_broker.state.directory_ids import MIGRATING
-from harness.reference_broker.state.log_store import (
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.log.log_store import (
     DescribedLog,
     FolderInUse,
     LogName,
@@ -37,8 +37,8 @@ from harness.reference_broker.state.log_store import (
     Place,
     UnreadableLog,
 )
-from harness.reference_broker.state.producer_states import ProducerStates
-from harness.reference_broker.state.topic_configs import TopicConfig
+from harness.reference_broker.state.metadata.directory_ids import MIGRATING
+from harness.reference_broker.state.producers.producer_states import ProducerStates
 from harness.reference_broker.storage.checkpoints import Checkpoints, Noted
 from harness.reference_broker.storage.failed_log import failed_log
 from harness.reference_broker.storage.log_folder import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
-from harness.reference_broker.state.log_store import OpenedLog
+from harness.reference_broker.state.log.log_store import OpenedLog
 from harness.reference_broker.storage.checkpoints import Noted
 from harness.reference_broker.storage.epoch_file import EpochFile
 from harness.reference_broker.storage.log_loading import Finding, LogLoading
@@ -14,8 +14,8 @@ from harness.reference_broker.storage.producer_files import ProducerFiles
 from harness.reference_broker.storage.stored_log import StoredLog, Surroundings
 
 if TYPE_CHECKING:
-    from harness.reference_broker.state.producer_states import ProducerStates
-    from harness.reference_broker.state.topic_configs import TopicConfig
+    from harness.reference_broker.state.configs.topic_configs import TopicConfig
+    from harness.reference_broker.state.producers.producer_states import ProducerStates
 
 _BEGIN = Offset(0)
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from harness.base.ids import LeaderEpoch, Offset
-from harness.reference_broker.state.log_store import SnapshotId
+from harness.reference_broker.state.log.log_store import SnapshotId
 from harness.reference_broker.storage.open_files import replace_file
 
 _NAME = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")

@@ -19,7 +19,11 @@ from harness.codec.data_framing import (
 )
 from harness.codec.errors import DecodeError
 from harness.reference_broker.descriptors import is_exhausted
-from harness.reference_broker.state.log_store import FolderInUse, FolderOfAnother, NoDirectoryLeft
+from harness.reference_broker.state.log.log_store import (
+    FolderInUse,
+    FolderOfAnother,
+    NoDirectoryLeft,
+)
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.log_directory import NO_EPOCH, LogDirectory
 from harness.reference_broker.storage.log_folder import META_PROPERTIES

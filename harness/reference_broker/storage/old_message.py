@@ -11,7 +11,7 @@ import struct
 
 from harness.codec.records.compression import CODEC_IDS, CODEC_NAMES, CompressionError, decompress
 from harness.codec.records.lz4_header import with_right_checksum
-from harness.reference_broker.state.batch_bytes import (
+from harness.reference_broker.state.log.batch_bytes import (
     CorruptBatch,
     InvalidMessage,
     UnforeseenBytes,

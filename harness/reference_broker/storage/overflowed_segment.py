@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.reference_broker.state.stored_batch import MAGIC_OF_BATCHES, stored_batches
+from harness.reference_broker.state.log.stored_batch import MAGIC_OF_BATCHES, stored_batches
 from harness.reference_broker.storage.batch_walk import BatchPlace
 from harness.reference_broker.storage.index_file import FARTHEST
 from harness.reference_broker.storage.log_folder import LOG

@@ -13,7 +13,7 @@ from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.data_framing import producer_snapshot_bytes, read_producer_snapshot
 from harness.codec.errors import DecodeError
 from harness.codec.messages import ProducerSnapshot
-from harness.reference_broker.state.producer_states import (
+from harness.reference_broker.state.producers.producer_states import (
     AppendedBatch,
     KeptProducer,
     ProducerStates,

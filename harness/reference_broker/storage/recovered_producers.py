@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import deque
 
 from harness.codec.records import CONTROL, TRANSACTIONAL
-from harness.reference_broker.state.producer_states import REMEMBERED_BATCHES, ProducerStates
-from harness.reference_broker.state.stored_batch import recall_producer
+from harness.reference_broker.state.log.stored_batch import recall_producer
+from harness.reference_broker.state.producers.producer_states import (
+    REMEMBERED_BATCHES,
+    ProducerStates,
+)
 from harness.reference_broker.storage.stored_segment import StoredSegment
 
 _ATTRIBUTES_AT, _WHO_BEGIN, _WHO_END, _HEADER_BYTES = 22, 43, 53, 61  # the byte with the bits

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset
-from harness.reference_broker.state.stored_batch import StoredBatch
+from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.storage.guarded import guarded
 from harness.reference_broker.storage.open_files import OpenFiles, flush_folder
 from harness.reference_broker.storage.stored_segment import CLEANED, SWAP, StoredSegment
 
 if TYPE_CHECKING:
-    from harness.reference_broker.state.producer_states import AbortedTransaction
+    from harness.reference_broker.state.producers.producer_states import AbortedTransaction
     from harness.reference_broker.storage.stored_log import StoredLog
 
 _INDEX_INTERVAL_BYTES = 4_096

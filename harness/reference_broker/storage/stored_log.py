@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.file_part import LEAST_BYTES
-from harness.reference_broker.state.segments import Segments
-from harness.reference_broker.state.stored_batch import StoredBatch, replay
+from harness.reference_broker.state.log.segments import Segments
+from harness.reference_broker.state.log.stored_batch import StoredBatch, replay
 from harness.reference_broker.storage.aborted_files import read_aborted
 from harness.reference_broker.storage.batch_walk import BatchPlace
 from harness.reference_broker.storage.guarded import guarded, guarded_steps
@@ -25,8 +25,11 @@ from harness.reference_broker.storage.stored_segment import DELETED, StoredSegme
 
 if TYPE_CHECKING:
     from harness.codec.lent_bytes import LentBytes
-    from harness.reference_broker.state.producer_states import AbortedTransaction, ProducerStates
-    from harness.reference_broker.state.topic_configs import TopicConfig
+    from harness.reference_broker.state.configs.topic_configs import TopicConfig
+    from harness.reference_broker.state.producers.producer_states import (
+        AbortedTransaction,
+        ProducerStates,
+    )
     from harness.reference_broker.storage.epoch_file import EpochFile
 
 _NEVER_MS = 2**63 - 1

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.file_part import FilePart
-from harness.reference_broker.state.batch_bytes import NoSuchPosition, UnforeseenBytes
-from harness.reference_broker.state.producer_states import AbortedTransaction
-from harness.reference_broker.state.segments import Segment
-from harness.reference_broker.state.stored_batch import (
+from harness.reference_broker.state.log.batch_bytes import NoSuchPosition, UnforeseenBytes
+from harness.reference_broker.state.log.segments import Segment
+from harness.reference_broker.state.log.stored_batch import (
     MAGIC_OF_BATCHES,
     StoredBatch,
     stored_batches,
 )
+from harness.reference_broker.state.producers.producer_states import AbortedTransaction
 from harness.reference_broker.storage.aborted_files import append_aborted, keep_aborted_below
 from harness.reference_broker.storage.batch_walk import (
     NO_TIMESTAMP,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.reference_broker.state.log_store import DescribedLog, LogName, OpenedLog, Place
-from harness.reference_broker.state.producer_states import ProducerStates
+from harness.reference_broker.state.log.log_store import DescribedLog, LogName, OpenedLog, Place
+from harness.reference_broker.state.producers.producer_states import ProducerStates
 from harness.reference_broker.storage.failed_log import failed_log
 from harness.reference_broker.storage.open_files import OpenFiles
 

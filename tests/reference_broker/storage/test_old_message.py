@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from harness.codec.records import Message, Record, RecordBatch, encode_batch, encode_message_set
-from harness.reference_broker.state.batch_bytes import (
+from harness.reference_broker.state.log.batch_bytes import (
     CorruptBatch,
     InvalidMessage,
     UnforeseenBytes,

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 from harness.codec.package_text import package_text
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
-from harness.reference_broker.state.config_values import ConfigDefinition, ConfigType
-from harness.reference_broker.state.topic_configs import INHERITED
+from harness.reference_broker.state.configs.config_values import ConfigDefinition, ConfigType
+from harness.reference_broker.state.configs.topic_configs import INHERITED
 
 Changeable = Literal["fixed", "cluster", "broker", "listener", "quota"]
 _BEHIND_A_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.+)")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from harness.reference_broker.state.config_values import ConfigDefinition, ConfigType
+from harness.reference_broker.state.configs.config_values import ConfigDefinition, ConfigType
 
 
 class Source(IntEnum):

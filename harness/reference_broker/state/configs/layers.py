@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
-from harness.reference_broker.state.config_values import ConfigError
 from harness.reference_broker.state.configs.broker_table import (
     broker_configs,
     config_named,
     names_in_order,
 )
+from harness.reference_broker.state.configs.config_values import ConfigError
 from harness.reference_broker.state.configs.entry import Source, Synonym
-from harness.reference_broker.state.topic_configs import INHERITED
+from harness.reference_broker.state.configs.topic_configs import INHERITED
 
 ELIGIBLE_LEADERS_ARE_KEPT = (4, 1)  # KIP-966
 

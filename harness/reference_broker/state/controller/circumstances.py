@@ -16,14 +16,16 @@ from harness.reference_broker.state.controller.partition_change import (
     Target,
     change_of,
 )
-from harness.reference_broker.state.replica_assignment import default_directory
+from harness.reference_broker.state.topics.replica_assignment import default_directory
 
 if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord
     from harness.reference_broker.state.broker import BrokerState
-    from harness.reference_broker.state.partition import Partition
-    from harness.reference_broker.state.partition_registration import PartitionRegistration
-    from harness.reference_broker.state.topic import Topic
+    from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.partition.partition_registration import (
+        PartitionRegistration,
+    )
+    from harness.reference_broker.state.topics.topic import Topic
 
 ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 _EPOCH_OUTLIVES_SHRINK = (3, 6)  # KAFKA-15021

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed, partitions_where
 from harness.reference_broker.state.controller.partition_change import Election, Target
-from harness.reference_broker.state.partition_registration import NO_LEADER
+from harness.reference_broker.state.partition.partition_registration import NO_LEADER
 
 if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
-    from harness.reference_broker.state.partition import Partition
-    from harness.reference_broker.state.topic import Topic
+    from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.topics.topic import Topic
 
 _IN_VAIN = {
     Election.PREFERRED: ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,

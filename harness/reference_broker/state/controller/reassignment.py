@@ -14,15 +14,15 @@ from harness.reference_broker.state.controller.partition_change import (
     Target,
     without,
 )
-from harness.reference_broker.state.creation_refused import CreationRefused
-from harness.reference_broker.state.partition_registration import ids_of
-from harness.reference_broker.state.replica_assignment import bad_assignment, check_replicas
+from harness.reference_broker.state.partition.partition_registration import ids_of
+from harness.reference_broker.state.topics.creation_refused import CreationRefused
+from harness.reference_broker.state.topics.replica_assignment import bad_assignment, check_replicas
 
 if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord
     from harness.reference_broker.state.broker import BrokerState
-    from harness.reference_broker.state.partition import Partition
-    from harness.reference_broker.state.topic import Topic
+    from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.topics.topic import Topic
 
 
 def reassigned(

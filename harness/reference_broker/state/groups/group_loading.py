@@ -1,0 +1,140 @@
+"""Load of groups: a broker that becomes a coordinator reads a partition of the internal topic.
+
+Source: class GroupCoordinatorShard (replay, onLoaded) and, before 4.0, GroupMetadataManager
+(loadGroupsAndOffsets, removeGroupsForPartition).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.base.ids import GroupId, LeaderEpoch, MemberId, Offset, PartitionIndex, TimeMs
+from harness.codec.data_framing.coordinator_records import OFFSETS
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from harness.codec.records.any_format import read_records
+from harness.reference_broker.effects import GroupMoved
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group_member import Joined, Member, Protocol, Synced
+from harness.reference_broker.state.groups.group_phases import heard_of
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.partition.partition import Partition
+
+_ANY_BYTES = 2**31 - 1
+_NO_EXPIRY = -1
+
+
+@dataclass(slots=True)
+class _Found:
+    """The last record of each group, and of each of its offsets."""
+
+    offsets: dict[str, dict[Place, CommittedOffset]] = field(default_factory=dict)
+    groups: dict[str, GroupMetadataValue] = field(default_factory=dict)
+
+
+def load_groups(state: BrokerState, partition: Partition, now: TimeMs) -> None:
+    """Take over the groups that are stored in a partition; their members' sessions begin anew.
+
+    If the log cannot be read, no group is loaded: the broker does not write to that log either.
+    """
+    try:
+        found = _read(partition)
+    except OSError:
+        return
+    for group_id, offsets in found.offsets.items():
+        state.committed_offsets.restore(group_id, offsets)
+        state.groups.restore(Group(GroupId(group_id), now))
+    for group_id, value in found.groups.items():
+        group = _group(group_id, value, now)
+        state.groups.restore(group)
+        for member in group.members.values():
+            heard_of(state.groups, group, member, now)
+
+
+def unload_groups(state: BrokerState, partition: Partition) -> None:
+    """Drop the groups of a partition that another broker coordinates now.
+
+    Members that wait for a response receive NOT_COORDINATOR.
+    """
+    refused = ErrorCode.NOT_COORDINATOR
+    for group in list(state.groups.all()):
+        if state.group_log.partition_of(group.group_id) is not partition:
+            continue
+        for member in group.members.values():
+            member.answer_join(Joined(refused, member.member_id))
+            member.answer_sync(Synced(refused))
+        state.groups.drop(group)
+        state.committed_offsets.drop(group.group_id)
+        state.effects.append(GroupMoved(group.group_id))
+
+
+def _read(partition: Partition) -> _Found:
+    found = _Found()
+    log = partition.log
+    for batch in log.between(log.start_offset, log.end_offset):
+        for read in read_records(batch.data, limit_bytes=_ANY_BYTES).batches:
+            for _, _, key, value in read.records.rows():
+                if key is not None:
+                    _replay(found, key, value)
+    return found
+
+
+def _replay(found: _Found, key_bytes: bytes, value_bytes: bytes | None) -> None:
+    key, _, value = OFFSETS.read_record(key_bytes, value_bytes)
+    if isinstance(key, OffsetCommitKey):
+        place = (key.topic, PartitionIndex(key.partition))
+        held = found.offsets.setdefault(key.group, {})
+        held.pop(place, None)
+        if isinstance(value, OffsetCommitValue):
+            held[place] = _committed(value)
+        if not held:
+            del found.offsets[key.group]
+    elif isinstance(key, GroupMetadataKey):
+        found.groups.pop(key.group, None)
+        if isinstance(value, GroupMetadataValue):
+            found.groups[key.group] = value
+
+
+def _committed(value: OffsetCommitValue) -> CommittedOffset:
+    expires_at = value.expire_timestamp
+    return CommittedOffset(
+        Offset(value.offset),
+        LeaderEpoch(value.leader_epoch),
+        value.metadata,
+        TimeMs(value.commit_timestamp),
+        None if expires_at == _NO_EXPIRY else TimeMs(expires_at),
+        value.topic_id,
+    )
+
+
+def _group(group_id: str, value: GroupMetadataValue, now: TimeMs) -> Group:
+    group = Group(GroupId(group_id), now)
+    for told in value.members:
+        group.add(
+            Member(
+                MemberId(told.member_id),
+                told.group_instance_id,
+                told.client_id,
+                told.client_host,
+                told.session_timeout,
+                told.rebalance_timeout,
+                value.protocol_type,
+                (Protocol(value.protocol or "", told.subscription),),
+                told.assignment,
+            )
+        )
+    group.generation = value.generation
+    group.protocol_type = value.protocol_type or None
+    group.protocol_name = value.protocol
+    group.leader_id = None if value.leader is None else MemberId(value.leader)
+    group.move_to(GroupState.STABLE if value.members else GroupState.EMPTY, now)
+    return group

@@ -1,0 +1,129 @@
+"""Writes of the group coordinator to its internal topic, from which `group_loading` reads them.
+
+Source: classes GroupCoordinatorRecordHelpers and, before 4.0, GroupMetadataManager. The coordinator
+writes nothing as long as the topic does not exist; then there are no groups either. The code that
+builds records is imported at the first use: it is large, and a broker without groups never needs
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from harness.base.ids import Offset, TimeMs
+from harness.reference_broker.effects import Effect
+from harness.reference_broker.likeness import Likeness
+from harness.reference_broker.state.log.append_error import AppendRefused
+
+if TYPE_CHECKING:
+    from harness.reference_broker.state.groups.committed_offset import Place
+    from harness.reference_broker.state.groups.group import Group
+    from harness.reference_broker.state.groups.group_records import Commits, Rows
+    from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.topics.topic import Topic
+
+_NEW_GROUPS_ARE_KEPT = (4, 0)  # the coordinator of KIP-848
+_MOST_TOMBSTONES = 1_000
+"""Limit for one batch: one removal may need more tombstones than fit into a batch."""
+
+
+class GroupLog:
+    """Appends to a group's partition; a caller acknowledges a change only if that has succeeded."""
+
+    __slots__ = ("_effects", "_like", "_topic")
+
+    def __init__(self, topic: Callable[[], Topic | None], like: Likeness) -> None:
+        self._topic, self._like = topic, like
+        self._effects: list[Effect] = []
+
+    def take_effects(self) -> list[Effect]:
+        """Return and clear the effects of the appends since the last call."""
+        taken, self._effects = self._effects, []
+        return taken
+
+    def end_of_unshown(self, group_id: str) -> Offset | None:
+        """Return the end of the group's partition; None where a new group is shown at once.
+
+        Since 4.0 groups are read as they were at the last offset that was written
+        (``TimelineHashMap``, ``CoordinatorRuntime.scheduleReadOperation``).
+        """
+        partition = self.partition_of(group_id)
+        if partition is None or not self._like.since(*_NEW_GROUPS_ARE_KEPT):
+            return None
+        return partition.log.end_offset
+
+    def keeps_together(self, group_id: str, other_id: str) -> bool:
+        """True if two groups are in one partition."""
+        return self.partition_of(group_id) is self.partition_of(other_id)
+
+    def keep_commits(self, group_id: str, commits: Commits, now: TimeMs) -> bool:
+        """Write the offsets of one request, all or none; False if they are too many for a batch."""
+        from harness.reference_broker.state.groups.group_records import commit_rows
+
+        return self._append(group_id, commit_rows(group_id, commits, self._like, now), now)
+
+    def keep_group(self, group: Group, parts: Mapping[str, bytes], now: TimeMs) -> bool:
+        """Write the generation with its assignments; False if that is too large for a batch."""
+        from harness.reference_broker.state.groups.group_records import group_row
+
+        return self._append(group.group_id, [group_row(group, parts, self._like, now)], now)
+
+    def keep_new_group(self, group: Group, now: TimeMs) -> None:
+        """Write a group that a first join has created, since 4.0."""
+        if self._like.since(*_NEW_GROUPS_ARE_KEPT):
+            self.keep_group(group, {}, now)
+
+    def forget_offsets(self, group_id: str, places: Collection[Place], now: TimeMs) -> None:
+        """Write tombstones for offsets that were deleted or have expired."""
+        if not places:
+            return
+        from harness.reference_broker.state.groups.group_records import forgotten_offset_rows
+
+        rows = forgotten_offset_rows(group_id, places, now)
+        for begin in range(0, len(rows), _MOST_TOMBSTONES):
+            self._append(group_id, rows[begin : begin + _MOST_TOMBSTONES], now)
+
+    def forget_group(self, group: Group, now: TimeMs) -> None:
+        """Write a tombstone for a group; its offsets have theirs already.
+
+        Before 4.0 a group that was never written gets none.
+        """
+        if group.generation > 0 or self._like.since(*_NEW_GROUPS_ARE_KEPT):
+            from harness.reference_broker.state.groups.group_records import forgotten_group_row
+
+            self._append(group.group_id, [forgotten_group_row(group.group_id, now)], now)
+
+    def _append(self, group_id: str, rows: Rows, now: TimeMs) -> bool:
+        partition = self.partition_of(group_id)
+        if partition is None or not rows:
+            return True
+        from harness.codec.records import encode_rows
+
+        try:
+            appended = partition.append(encode_rows(rows), now)
+        except AppendRefused:
+            return False
+        self._effects += appended.effects
+        return True
+
+    def partition_of(self, group_id: str) -> Partition | None:
+        """Return the partition of a group's records; its leader coordinates the group.
+
+        None if the internal topic does not exist.
+        """
+        topic = self._topic()
+        if topic is None:
+            return None
+        return topic.partitions[java_hash(group_id) % len(topic.partitions)]
+
+
+def java_hash(text: str) -> int:
+    """Return ``String.hashCode`` without its sign, as ``Utils.abs`` does."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for at in range(0, len(units), 2):
+        value = (31 * value + int.from_bytes(units[at : at + 2], "big")) & 0xFFFFFFFF
+    if value == 1 << 31:
+        return 0
+    return value if value < 1 << 31 else (1 << 32) - value

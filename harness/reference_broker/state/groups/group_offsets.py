@@ -1,0 +1,78 @@
+"""Rules for a group's offsets that depend on its members: commit, deletion, expiration.
+
+Source: class ClassicGroup (validateOffsetCommit, validateOffsetDelete, isSubscribedToTopic,
+offsetExpirationCondition); KIP-211, KIP-496.
+"""
+
+from harness.base.ids import TimeMs
+from harness.codec.error_code import ErrorCode
+from harness.codec.errors import DecodeError
+from harness.reference_broker.state.groups.group import Group, GroupState
+
+CONSUMERS = "consumer"
+
+
+def problem_with_commit(
+    group: Group, member_id: str, generation: int, instance_id: str | None
+) -> ErrorCode:
+    """Return NONE for a member of the current generation, and for any client without members."""
+    if group.state is GroupState.DEAD:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if generation < 0 and group.state is GroupState.EMPTY:
+        return ErrorCode.NONE
+    error = ErrorCode.NONE
+    if generation >= 0 or member_id or instance_id is not None:
+        error = group.problem_with(member_id, generation, instance_id)
+    elif group.state is not GroupState.EMPTY:
+        error = ErrorCode.UNKNOWN_MEMBER_ID
+    if error is ErrorCode.NONE and group.state is GroupState.COMPLETING_REBALANCE:
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    return error
+
+
+def problem_with_deletion(group: Group) -> ErrorCode:
+    """Return NON_EMPTY_GROUP if members are no consumers: the topics that they use are unknown."""
+    if group.state is GroupState.DEAD:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    if group.state is not GroupState.EMPTY and group.protocol_type != CONSUMERS:
+        return ErrorCode.NON_EMPTY_GROUP
+    return ErrorCode.NONE
+
+
+def is_subscribed(group: Group, topic: str) -> bool:
+    """True if a member uses the topic; consumers with an unknown subscription may use any topic."""
+    topics = _subscribed_topics(group)
+    if topics is None:
+        return group.protocol_type == CONSUMERS
+    return topic in topics
+
+
+def offsets_age_since(group: Group, topic: str, committed_at: TimeMs) -> TimeMs | None:
+    """Return the time at which an offset's retention began; None while members may need it."""
+    if is_subscribed(group, topic):
+        return None
+    if group.protocol_type is None:
+        return committed_at
+    if group.state is GroupState.EMPTY:
+        return group.state_since
+    stable_consumers = group.protocol_type == CONSUMERS and group.state is GroupState.STABLE
+    return committed_at if stable_consumers else None
+
+
+def _subscribed_topics(group: Group) -> frozenset[str] | None:
+    """Return the topics of all members; None if those of a member are not known."""
+    if group.protocol_type != CONSUMERS:
+        return None
+    if not group.members:
+        return frozenset()
+    if group.protocol_name is None:
+        return None
+    from harness.codec.data_framing.version_prefix import read_subscription
+
+    topics: set[str] = set()
+    for member in group.members.values():
+        try:
+            topics.update(read_subscription(member.metadata(group.protocol_name)).message.topics)
+        except DecodeError:
+            return None
+    return frozenset(topics)

@@ -1,0 +1,84 @@
+"""Deletion of segments: by size, by age, and below the log start."""
+
+import pytest
+
+from harness.base.ids import Offset, TimeMs
+from harness.reference_broker.state.cleaning.log_retention import (
+    delete_old_segments,
+    retention_round,
+)
+from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.partition.offset_search import (
+    EARLIEST,
+    LATEST,
+    find_offset,
+    old_style_offsets,
+)
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.topics.cluster import Cluster
+from tests.reference_broker.state.partition.test_partition import NOW, Counting, partition, sent
+
+SIZE = len(sent(0))
+LATER = TimeMs(NOW + 10_000)
+
+
+def three_segments(**configs: str) -> Partition:
+    """Offsets 0, 1, 2: a segment each, of times NOW, NOW + 2000, NOW + 4000."""
+    target = partition(segment_ms="1000", **configs)
+    for delta in (0, 2000, 4000):
+        target.append(sent(0, base_timestamp=NOW + delta), NOW)
+    return target
+
+
+def begin_after(target: Partition, now: int) -> int:
+    delete_old_segments(target, TimeMs(now))
+    return target.log.start_offset
+
+
+def test_segments_go_when_their_newest_record_is_too_old() -> None:
+    target = three_segments(retention_ms="5000")
+    assert [begin_after(target, NOW + at) for at in (5000, 5001, 9000, 9001)] == [0, 1, 2, 3]
+    assert (target.log.size_bytes, find_offset(target, EARLIEST).offset) == (0, 3)
+    assert target.append(sent(0), LATER).base_offset == 3
+    assert target.log.read(Offset(3), SIZE, True)[:8] == (3).to_bytes(8)
+
+
+def test_a_young_record_keeps_its_segment_and_all_behind_it() -> None:
+    target = partition(retention_ms="5000")
+    target.append(sent(0, base_timestamp=NOW + 9000), NOW)
+    target.append(sent(0, base_timestamp=NOW), NOW)
+    assert begin_after(target, NOW + 9000) == 0
+
+
+def test_where_no_record_has_a_time_the_segment_is_as_old_as_it_was_written() -> None:
+    target = partition(retention_ms="5000")
+    target.append(sent(0, base_timestamp=-1), NOW)
+    assert [begin_after(target, NOW + at) for at in (5000, 5001)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("limit_bytes", "begin"),
+    [(-1, 0), (3 * SIZE, 0), (2 * SIZE + 1, 0), (2 * SIZE, 1), (SIZE, 2), (0, 3)],
+)
+def test_segments_go_that_are_too_much_as_a_whole(limit_bytes: int, begin: int) -> None:
+    target = three_segments(retention_bytes=str(limit_bytes), retention_ms="-1")
+    assert begin_after(target, NOW) == begin
+
+
+@pytest.mark.parametrize(("policy", "left"), [("compact,delete", [3]), ("compact", [2, 3])])
+def test_without_delete_only_what_is_below_the_log_start_goes(policy: str, left: list[int]) -> None:
+    target = three_segments(cleanup_policy=policy, retention_ms="1")
+    target.log.delete_below(Offset(2))
+    delete_old_segments(target, LATER)
+    assert sorted(old_style_offsets(target, LATEST, 9, LATER)) == left
+
+
+def test_compacted_logs_have_another_turn() -> None:
+    cluster = Cluster(ProducerExpiration(60_000, 1_000))
+    for name, policy in (("deleted", "delete"), ("both", "compact,delete")):
+        config = TopicConfig.of({"cleanup.policy": policy, "retention.ms": "1"}, {})
+        cluster.create(name, config, 1, (), Counting()).partitions[0].append(sent(0), NOW)
+    steps = list(retention_round(cluster, LATER))
+    assert len(steps) == 2
+    assert [each.log.start_offset for each in cluster.partitions()] == [1, 0]

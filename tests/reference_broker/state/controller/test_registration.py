@@ -1,0 +1,273 @@
+"""Brokers register, live, and go: the controller's records and answers."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from harness.base.ids import BrokerId, TimeMs
+from harness.codec import messages
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.handlers import (
+    api_62_broker_registration,
+    api_63_broker_heartbeat,
+)
+from harness.reference_broker.handlers.outcome import Advertised, RequestContext
+from harness.reference_broker.state.controller import fencing
+from harness.reference_broker.state.partition.partition_registration import NO_LEADER
+from tests.reference_broker.made_controller import (
+    CHANCE,
+    NOW,
+    SESSION_MS,
+    MadeController,
+    broker,
+    registered,
+    registration_of,
+)
+
+LATER = TimeMs(NOW + SESSION_MS + 1)
+
+
+def context(made: MadeController, version: int, now: TimeMs = NOW) -> RequestContext:
+    return RequestContext(
+        version, None, 0, made.state, Advertised(()), lambda: now, CHANCE, [], role=made.role
+    )
+
+
+def register(made: MadeController, number: int, now: TimeMs = NOW, **changes: Any) -> Any:
+    request = registration_of(number, **changes)
+    return api_62_broker_registration.handle(request, context(made, 4, now)).message
+
+
+def beat(made: MadeController, number: int, now: TimeMs = NOW, **changes: Any) -> Any:
+    known = made.state.brokers.get(number)
+    given: dict[str, Any] = {
+        "broker_id": number,
+        "broker_epoch": -1 if known is None else known.epoch,
+        "current_metadata_offset": made.role.log.end_offset - 1,
+    }
+    request = messages.BrokerHeartbeatRequest(**{**given, **changes})
+    return api_63_broker_heartbeat.handle(request, context(made, 2, now)).message
+
+
+def with_brokers(*numbers: int, keeps_eligible: bool = True) -> MadeController:
+    """A controller with registered brokers, unfenced by a heartbeat."""
+    made = MadeController([], keeps_eligible=keeps_eligible)
+    for number in numbers:
+        assert register(made, number).error_code == 0
+        assert not beat(made, number).is_fenced
+    return made
+
+
+# -- registration ----------------------------------------------------------------------------------
+
+
+def test_a_new_broker_is_fenced_and_its_epoch_is_where_its_record_is() -> None:
+    made = MadeController([])
+    offset = made.role.log.end_offset
+    answer = register(made, 1, rack="r")
+    known = made.state.brokers.get(1)
+    assert known is not None
+    assert (answer.error_code, answer.broker_epoch, known.epoch) == (0, offset, offset)
+    assert (known.is_fenced, known.rack, known.directories) == (True, "r", (UUID(int=1_001),))
+
+
+def test_the_same_incarnation_keeps_its_epoch_and_what_it_is() -> None:
+    made = with_brokers(1)
+    before = made.state.brokers.get(1)
+    assert before is not None
+    answer = register(made, 1, now=TimeMs(NOW + 1), rack="another")
+    known = made.state.brokers.get(1)
+    assert known is not None
+    assert answer.broker_epoch == before.epoch == known.epoch
+    assert (known.is_fenced, known.rack) == (False, "another")
+    assert made.role.sessions.is_valid(BrokerId(1), TimeMs(NOW + SESSION_MS))
+
+
+def test_another_incarnation_has_to_wait_for_the_end_of_a_session() -> None:
+    made = with_brokers(1)
+    new = {"incarnation_id": UUID(int=9)}
+    in_time = register(made, 1, TimeMs(NOW + SESSION_MS), **new)
+    assert in_time.error_code == ErrorCode.DUPLICATE_BROKER_REGISTRATION
+    assert register(made, 1, LATER, **new).error_code == 0
+
+
+def test_who_has_sent_no_heartbeat_holds_nobody_up() -> None:
+    made = MadeController([])
+    first = register(made, 1).broker_epoch
+    again = register(made, 1, incarnation_id=UUID(int=9))
+    assert again.error_code == 0
+    assert again.broker_epoch > first
+
+
+def test_a_broker_of_another_cluster_is_refused() -> None:
+    answer = register(MadeController([]), 1, cluster_id="another")
+    assert answer.error_code == ErrorCode.INCONSISTENT_CLUSTER_ID
+
+
+@pytest.mark.parametrize(
+    "log_dirs",
+    [[], [UUID(int=2_000), UUID(int=5)], [UUID(int=2_000), UUID(int=2_000)], [UUID(int=1_002)]],
+    ids=["none", "reserved", "twice", "another broker's"],
+)
+def test_bad_directories_are_refused(log_dirs: list[UUID]) -> None:
+    answer = register(with_brokers(2), 1, log_dirs=log_dirs)
+    assert answer.error_code == ErrorCode.INVALID_REGISTRATION
+
+
+def test_a_broker_has_to_support_what_the_cluster_agreed_on() -> None:
+    made, feature = MadeController([]), messages.BrokerRegistrationRequest.Feature
+    made.state.features["f"] = 2
+
+    def with_range(low: int, high: int) -> int:
+        mine = feature(name="f", min_supported_version=low, max_supported_version=high)
+        features = [*registration_of(1).features, mine]
+        return int(register(made, 1, features=features).error_code)
+
+    assert with_range(0, 1) == with_range(3, 4) == ErrorCode.UNSUPPORTED_VERSION
+    assert register(made, 1).error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert register(made, 1, features=[]).error_code == ErrorCode.INVALID_REGISTRATION
+    assert with_range(0, 2) == 0
+
+
+def test_a_broker_that_migrates_is_refused() -> None:
+    answer = register(MadeController([]), 1, is_migrating_zk_broker=True)
+    assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
+
+
+@pytest.mark.parametrize(("is_clean", "eligible"), [(True, (1,)), (False, ())])
+def test_who_comes_back_is_not_in_sync_and_eligible_only_with_a_whole_log(
+    is_clean: bool, eligible: tuple[int, ...]
+) -> None:
+    made = with_brokers(1, 2)
+    made.with_partition(registered([1, 2], [1, 2]), min_insync_replicas="2")
+    old = made.state.brokers.get(1)
+    assert old is not None
+    previous = old.epoch if is_clean else -1
+    new = {"incarnation_id": UUID(int=9), "previous_broker_epoch": previous}
+    answer = register(made, 1, LATER, **new)
+    assert (made.partition.isr, made.partition.leader) == ((2,), 2)
+    assert made.partition.elr == eligible
+    assert answer.broker_epoch == made.role.log.end_offset - 1
+
+
+# -- heartbeats ------------------------------------------------------------------------------------
+
+
+def test_who_has_read_of_its_registration_is_unfenced() -> None:
+    made = MadeController([])
+    epoch = register(made, 1).broker_epoch
+    early = beat(made, 1, current_metadata_offset=epoch - 1)
+    assert (early.is_caught_up, early.is_fenced) == (False, True)
+    assert beat(made, 1, want_fence=True).is_fenced
+    right = beat(made, 1, current_metadata_offset=epoch)
+    assert (right.is_caught_up, right.is_fenced) == (True, False)
+    assert made.state.brokers.is_active(1)
+
+
+@pytest.mark.parametrize(("number", "epoch"), [(1, 999), (2, 0)], ids=["another", "unknown"])
+def test_a_heartbeat_of_another_incarnation_is_stale(number: int, epoch: int) -> None:
+    answer = beat(with_brokers(1), number, broker_epoch=epoch)
+    assert answer.error_code == ErrorCode.STALE_BROKER_EPOCH
+
+
+def test_who_wants_to_be_fenced_is() -> None:
+    made = with_brokers(1, 2)
+    made.with_partition(registered([1, 2], [1, 2]))
+    assert beat(made, 1, want_fence=True).is_fenced
+    assert (made.partition.isr, made.partition.leader) == ((2,), 2)
+
+
+def test_who_is_unfenced_leads_what_nobody_leads() -> None:
+    made = with_brokers(1, 2)
+    made.with_partition(registered([1], [], elr=(1,)))
+    beat(made, 1, want_fence=True)
+    assert made.partition.leader == NO_LEADER
+    beat(made, 1)
+    assert (made.partition.leader, made.partition.isr) == (1, (1,))
+
+
+def test_a_silent_broker_is_the_first_that_is_stale() -> None:
+    made = with_brokers(1, 2, 3)
+    sessions = made.role.sessions
+    beat(made, 2, TimeMs(NOW + 5))
+    beat(made, 3, TimeMs(NOW + 9))
+    assert sessions.stale(TimeMs(NOW + SESSION_MS)) is None
+    assert sessions.stale(TimeMs(NOW + SESSION_MS + 10)) == 1
+    sessions.fence(BrokerId(1))
+    assert sessions.stale(TimeMs(NOW + SESSION_MS + 10)) == 2
+    sessions.forget(BrokerId(2))
+    assert sessions.stale(TimeMs(NOW + SESSION_MS + 10)) == 3
+
+
+def test_who_is_fenced_leaves_every_isr_before_it_is_said_to_be_fenced() -> None:
+    made = with_brokers(1, 2)
+    made.with_partition(registered([1, 2], [1, 2]))
+    known = made.state.brokers.get(1)
+    assert known is not None
+    records = fencing.fenced(made.state, known)
+    kinds = [messages.PartitionChangeRecord, messages.BrokerRegistrationChangeRecord]
+    assert [type(one) for one in records] == kinds
+    made.carry_out(records)
+    assert (made.partition.isr, made.partition.leader) == ((2,), 2)
+    assert not made.state.brokers.is_active(1)
+
+
+def test_who_is_unregistered_is_forgotten() -> None:
+    made = with_brokers(1, 2)
+    made.with_partition(registered([1, 2], [1, 2]))
+    known = made.state.brokers.get(1)
+    assert known is not None
+    made.carry_out(fencing.unregistered(made.state, known))
+    assert made.state.brokers.get(1) is None
+    assert made.partition.leader == 2
+
+
+# -- controlled shutdown ---------------------------------------------------------------------------
+
+
+def test_who_leads_nothing_may_go_at_once() -> None:
+    made = with_brokers(1, 2)
+    answer = beat(made, 1, want_shut_down=True)
+    assert (answer.should_shut_down, answer.is_fenced) == (True, True)
+    assert not made.state.brokers.is_active(1)
+
+
+def test_who_leads_may_go_when_the_others_have_read_that_it_does_not() -> None:
+    made = with_brokers(1, 2, 3)
+    made.with_partition(registered([1, 2], [1, 2]))
+    before = made.role.log.end_offset - 1
+    first = beat(made, 1, want_shut_down=True)
+    assert (first.should_shut_down, first.is_fenced) == (False, False)
+    known = made.state.brokers.get(1)
+    assert known is not None
+    assert known.is_shutting_down
+    assert (made.partition.isr, made.partition.leader) == ((2,), 2)
+    beat(made, 2)
+    beat(made, 3, current_metadata_offset=before)
+    assert not beat(made, 1, want_shut_down=True).should_shut_down
+    beat(made, 3)
+    assert beat(made, 1, want_shut_down=True).should_shut_down
+
+
+def test_the_last_in_sync_goes_all_the_same_and_leaves_nobody_to_lead() -> None:
+    made = with_brokers(1, 2, keeps_eligible=False)
+    made.with_partition(registered([1, 2], [1]))
+    assert not beat(made, 1, want_shut_down=True).should_shut_down
+    assert made.partition.leader == NO_LEADER
+    assert made.partition.isr == (1,)
+    beat(made, 2)
+    assert beat(made, 1, want_shut_down=True).should_shut_down
+
+
+def test_who_is_fenced_may_go_at_once() -> None:
+    made = MadeController([broker(7)])
+    register(made, 1)
+    assert beat(made, 1, want_shut_down=True).should_shut_down
+
+
+def test_who_wants_to_be_fenced_and_to_go_goes_at_once() -> None:
+    made = with_brokers(1, 2)
+    made.with_partition(registered([1, 2], [1, 2]))
+    assert beat(made, 1, want_shut_down=True, want_fence=True).should_shut_down
+    assert made.partition.leader == 2

@@ -1,0 +1,60 @@
+from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
+from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
+from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets, OffsetLimits
+from tests.reference_broker.group_logs import nowhere
+
+PLACE: Place = ("t", PartitionIndex(0))
+OTHER: Place = ("t", PartitionIndex(1))
+NOW = TimeMs(0)
+
+
+def offsets() -> CommittedOffsets:
+    return CommittedOffsets(OffsetLimits(retention_ms=1000, metadata_characters=4), nowhere())
+
+
+def committed(at: int, expires_at: int | None = None) -> CommittedOffset:
+    until = None if expires_at is None else TimeMs(expires_at)
+    return CommittedOffset(Offset(5), LeaderEpoch(-1), "", TimeMs(at), until)
+
+
+def committed_at(_group: str, _place: Place, held: CommittedOffset) -> TimeMs:
+    return held.committed_at
+
+
+def test_an_offset_expires_when_its_retention_has_passed() -> None:
+    held = offsets()
+    held.commit("g", [(PLACE, committed(at=0))], NOW)
+    held.commit("g", [(OTHER, committed(at=1))], NOW)
+    held.expire(TimeMs(999), committed_at)
+    assert set(held.of_group("g")) == {PLACE, OTHER}
+    held.expire(TimeMs(1000), committed_at)
+    assert set(held.of_group("g")) == {OTHER}
+
+
+def test_its_own_expiry_outweighs_the_brokers_retention_but_not_its_members() -> None:
+    held = offsets()
+    held.commit("g", [(PLACE, committed(at=0, expires_at=10))], NOW)
+    held.commit("g", [(OTHER, committed(at=0, expires_at=5000))], NOW)
+    held.expire(TimeMs(2000), lambda *_: None)
+    assert set(held.of_group("g")) == {PLACE, OTHER}
+    held.expire(TimeMs(2000), committed_at)
+    assert set(held.of_group("g")) == {OTHER}
+
+
+def test_a_group_is_forgotten_with_its_last_offset() -> None:
+    held = offsets()
+    held.commit("g", [(PLACE, committed(at=0))], NOW)
+    held.commit("h", [(("u", PartitionIndex(0)), committed(at=0))], NOW)
+    held.remove("g", OTHER, NOW)
+    assert held.has_any("g")
+    held.remove_topic("t", NOW)
+    assert not held.has_any("g")
+    assert held.has_any("h")
+
+
+def test_metadata_is_measured_as_java_counts() -> None:
+    held = offsets()
+    assert held.takes_metadata(None)
+    assert held.takes_metadata("éééé")
+    assert held.takes_metadata("\U0001f600" * 2)
+    assert not held.takes_metadata("\U0001f600" * 2 + "e")

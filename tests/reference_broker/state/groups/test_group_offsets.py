@@ -1,0 +1,76 @@
+from harness.base.ids import GroupId, MemberId, TimeMs
+from harness.codec.data_framing.version_prefix import version_prefixed_bytes
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ConsumerProtocolSubscription
+from harness.reference_broker.state.groups.group import Group, GroupState
+from harness.reference_broker.state.groups.group_member import Member, Protocol
+from harness.reference_broker.state.groups.group_offsets import (
+    is_subscribed,
+    offsets_age_since,
+    problem_with_commit,
+    problem_with_deletion,
+)
+
+MEMBER = "m"
+WANTS_T = version_prefixed_bytes(ConsumerProtocolSubscription(topics=["t"]), 0)
+
+
+def group_with_a_member(protocol_type: str = "consumer", metadata: bytes = WANTS_T) -> Group:
+    group = Group(GroupId("g"), TimeMs(0))
+    group.add(
+        Member(
+            MemberId(MEMBER),
+            None,
+            "",
+            "",
+            session_timeout_ms=1,
+            rebalance_timeout_ms=1,
+            protocol_type=protocol_type,
+            protocols=(Protocol("range", metadata),),
+        )
+    )
+    group.begin_generation(TimeMs(0))
+    group.move_to(GroupState.STABLE, TimeMs(0))
+    return group
+
+
+def test_an_empty_group_takes_commits_without_a_generation_from_anybody() -> None:
+    group = Group(GroupId("g"), TimeMs(0))
+    assert problem_with_commit(group, "", -1, None) is ErrorCode.NONE
+    assert problem_with_commit(group, "somebody", -1, None) is ErrorCode.NONE
+    assert problem_with_commit(group, "somebody", 0, None) is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_members_are_asked_first_and_the_phase_last() -> None:
+    group = group_with_a_member()
+    assert problem_with_commit(group, "", -1, None) is ErrorCode.UNKNOWN_MEMBER_ID
+    assert problem_with_commit(group, MEMBER, -1, None) is ErrorCode.ILLEGAL_GENERATION
+    group.move_to(GroupState.COMPLETING_REBALANCE, TimeMs(0))
+    assert problem_with_commit(group, MEMBER, 0, None) is ErrorCode.ILLEGAL_GENERATION
+    assert problem_with_commit(group, MEMBER, 1, None) is ErrorCode.REBALANCE_IN_PROGRESS
+    group.move_to(GroupState.PREPARING_REBALANCE, TimeMs(0))
+    assert problem_with_commit(group, MEMBER, 1, None) is ErrorCode.NONE
+
+
+def test_consumers_whose_subscription_cannot_be_read_may_use_any_topic() -> None:
+    assert is_subscribed(group_with_a_member(), "t")
+    assert not is_subscribed(group_with_a_member(), "u")
+    assert is_subscribed(group_with_a_member(metadata=b"?"), "u")
+    assert not is_subscribed(group_with_a_member("connect"), "t")
+
+
+def test_offsets_of_members_that_are_no_consumers_are_neither_deleted_nor_expire() -> None:
+    group = group_with_a_member("connect")
+    assert problem_with_deletion(group) is ErrorCode.NON_EMPTY_GROUP
+    assert offsets_age_since(group, "t", TimeMs(3)) is None
+
+
+def test_offsets_age_since_the_commit_or_since_the_group_is_empty() -> None:
+    simple = Group(GroupId("g"), TimeMs(1))
+    assert offsets_age_since(simple, "t", TimeMs(3)) == 3
+    group = group_with_a_member()
+    assert offsets_age_since(group, "t", TimeMs(3)) is None
+    assert offsets_age_since(group, "u", TimeMs(3)) == 3
+    group.remove(MemberId(MEMBER))
+    group.begin_generation(TimeMs(9))
+    assert offsets_age_since(group, "t", TimeMs(3)) == 9

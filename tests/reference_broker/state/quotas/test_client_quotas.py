@@ -1,0 +1,160 @@
+"""Client quotas: the rate that is allowed, and the throttle time after a higher one."""
+
+import pytest
+
+from harness.base.ids import TimeMs
+from harness.reference_broker.state.quotas.client_quotas import (
+    PRODUCER_BYTE_RATE,
+    REQUEST_PERCENTAGE,
+    ClientQuotas,
+    QuotaRefused,
+    check_entity,
+    check_quota,
+)
+from harness.reference_broker.state.quotas.rate import Rate
+
+NOW = TimeMs(1_000_000)
+
+
+def at(after_ms: int) -> TimeMs:
+    return TimeMs(NOW + after_ms)
+
+
+def test_what_ten_seconds_allow_may_come_at_once() -> None:
+    rate = Rate()
+    rate.record(1_000, NOW)
+    assert rate.throttle_ms(100, NOW) == 0
+    rate.record(200, NOW)
+    assert rate.throttle_ms(100, NOW) == 2_000
+
+
+def test_a_wait_grows_shorter_as_time_passes() -> None:
+    rate = Rate()
+    rate.record(1_200, NOW)
+    assert rate.throttle_ms(100, at(500)) == 1_500
+    assert rate.throttle_ms(100, at(2_000)) == 2_000  # whole seconds that are missing are added
+    assert rate.throttle_ms(100, at(10_000)) == 2_000
+    assert rate.throttle_ms(100, at(10_500)) == 1_500
+    assert rate.throttle_ms(100, at(11_000)) == 0  # forgotten
+
+
+def test_what_was_taken_back_does_not_count() -> None:
+    rate = Rate()
+    rate.record(1_200, NOW)
+    rate.record(-1_200, NOW)
+    assert rate.throttle_ms(100, NOW) == 0
+
+
+def quotas_of(**limits: float) -> ClientQuotas:
+    """``u_c``: of user ANONYMOUS with client id c; ``_`` is for every other client."""
+    quotas = ClientQuotas()
+    for name, limit in limits.items():
+        user, _, client = name.partition("_")
+        parts: list[tuple[str, str | None]] = []
+        if user:
+            parts.append(("user", "ANONYMOUS" if user == "u" else None))
+        if client:
+            parts.append(("client-id", client if client != "any" else None))
+        quotas.alter(check_entity(parts), {PRODUCER_BYTE_RATE: limit})
+    return quotas
+
+
+@pytest.mark.parametrize(
+    ("limits", "counts"),
+    [
+        ({"_c": 1.0, "_any": 2.0}, 1),
+        ({"_d": 1.0, "_any": 2.0}, 2),
+        ({"u": 3.0, "_c": 1.0}, 3),
+        ({"u_any": 4.0, "u": 3.0}, 4),
+        ({"u_c": 5.0, "u_any": 4.0}, 5),
+        ({"any_c": 6.0, "u": 3.0}, 3),
+        ({"any": 7.0, "_c": 1.0}, 7),
+        ({"_d": 1.0}, None),
+    ],
+)
+def test_the_quota_that_says_most_of_a_client_counts(
+    limits: dict[str, float], counts: int | None
+) -> None:
+    expected = None if counts is None else counts * 10
+    assert quotas_of(**limits).most_bytes(PRODUCER_BYTE_RATE, "c") == expected
+
+
+def test_clients_share_the_quota_of_their_user_and_not_a_default_one() -> None:
+    together = quotas_of(u=100.0)
+    assert together.used(PRODUCER_BYTE_RATE, "a", 1_000, NOW) == 0
+    assert together.used(PRODUCER_BYTE_RATE, "b", 100, NOW) == 1_000
+    each = quotas_of(_any=100.0)
+    assert each.used(PRODUCER_BYTE_RATE, "a", 1_000, NOW) == 0
+    assert each.used(PRODUCER_BYTE_RATE, "b", 100, NOW) == 0
+
+
+def test_a_quota_that_is_removed_is_gone() -> None:
+    quotas = quotas_of(_c=1.0)
+    quotas.alter(check_entity([("client-id", "c")]), {PRODUCER_BYTE_RATE: None})
+    assert quotas.used(PRODUCER_BYTE_RATE, "c", 1_000_000, NOW) == 0
+
+
+def test_a_wait_for_time_is_a_second_at_most() -> None:
+    quotas = ClientQuotas()
+    quotas.alter(check_entity([("client-id", "c")]), {REQUEST_PERCENTAGE: 0.001})
+    assert quotas.worked("c", 1_000_000_000, NOW) == 1_000
+    assert quotas.worked("d", 1_000_000_000, NOW) == 0
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [],
+        [("client-id", "")],
+        [("colour", "red")],
+        [("ip", "127.0.0.1"), ("client-id", "c")],
+        [("ip", "no-such-host")],
+        [("ip", "127.0.0.256")],
+    ],
+)
+def test_nobody_of_that_kind_has_a_quota(parts: list[tuple[str, str | None]]) -> None:
+    with pytest.raises(QuotaRefused):
+        check_entity(parts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        ("client-id", "no_such_rate", 1.0),
+        ("client-id", "connection_creation_rate", 1.0),
+        ("ip", PRODUCER_BYTE_RATE, 1.0),
+        ("client-id", PRODUCER_BYTE_RATE, 0.0),
+        ("client-id", PRODUCER_BYTE_RATE, 1.5),
+        ("ip", "connection_creation_rate", 2.0**31),
+    ],
+)
+def test_an_impossible_quota_is_refused(kind: str, key: str, value: float) -> None:
+    with pytest.raises(QuotaRefused):
+        check_quota(check_entity([(kind, "127.0.0.1")]), key, value)
+
+
+def test_a_percentage_may_be_a_fraction() -> None:
+    check_quota(check_entity([("user", None)]), REQUEST_PERCENTAGE, 0.5)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_before_4_4_what_is_not_finite_is_held_against_the_limits_alone(value: float) -> None:
+    entity = check_entity([("user", "x")])
+    check_quota(entity, REQUEST_PERCENTAGE, value, finite=False)
+    with pytest.raises(QuotaRefused):
+        check_quota(entity, REQUEST_PERCENTAGE, value)
+
+
+@pytest.mark.parametrize("name", [None, "10.0.0.1", "::1", "localhost"])
+def test_an_address_may_have_a_quota(name: str | None) -> None:
+    check_quota(check_entity([("ip", name)]), "connection_creation_rate", 1.0)
+
+
+def test_the_rate_of_a_client_is_kept_while_it_counts() -> None:
+    quotas = ClientQuotas()
+    quotas.alter(check_entity([("client-id", None)]), {PRODUCER_BYTE_RATE: 10.0})
+    for number in range(100):
+        quotas.used(PRODUCER_BYTE_RATE, f"client-{number}", 1_000, NOW)
+    assert quotas.used(PRODUCER_BYTE_RATE, "client-0", 0, at(10_000)) > 0
+    quotas.used(PRODUCER_BYTE_RATE, "another", 1, at(22_000))
+    assert quotas.rate_count == 1

@@ -1,0 +1,134 @@
+"""Limits on objects that clients may create, and their release when some are gone."""
+
+from __future__ import annotations
+
+from harness.base.ids import MemberId, TimeMs
+from harness.codec.error_code import ErrorCode
+from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
+from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets, OffsetLimits
+from harness.reference_broker.state.groups.group_membership import (
+    Caller,
+    Leaver,
+    WantedSync,
+    leave,
+    sync,
+)
+from harness.reference_broker.state.groups.groups import GroupLimits, Groups
+from harness.reference_broker.state.memory_budget import Room
+from harness.reference_broker.state.producers.producer_ids import ProducerIds
+from tests.reference_broker.group_logs import nowhere
+from tests.reference_broker.state.fetch.test_fetch_sessions import NOW, Increasing, want
+from tests.reference_broker.state.groups.test_committed_offsets import PLACE, committed
+from tests.reference_broker.state.groups.test_groups import NAME, SESSION_MS, ask, group_of, outcome
+
+
+def small_groups() -> Groups:
+    return Groups(GroupLimits(0, 6_000, 1_800_000, 100, memory_bytes=10_000), nowhere())
+
+
+def test_what_is_given_up_is_found_when_none_is_left() -> None:
+    held = [60]
+    room = Room(100, lambda: sum(held))
+    assert room.take(60, NOW)
+    held.clear()
+    assert room.take(90, NOW)
+    held.append(90)
+    assert not room.take(20, NOW)
+
+
+def test_a_crowded_room_is_counted_once_in_a_while() -> None:
+    counts: list[int] = []
+    room = Room(100, lambda: counts.append(1) or 99)  # type: ignore[func-returns-value]
+    assert room.take(100, NOW)
+    for _ in range(10):
+        assert not room.take(50, NOW)
+    assert len(counts) == 1
+    assert not room.take(50, TimeMs(NOW + 1_000))
+    assert len(counts) == 2
+
+
+def test_members_that_say_too_much_are_told_to_come_later() -> None:
+    groups = small_groups()
+    assert outcome(ask(groups, 0, fresh_id="b", metadata=bytes(9_000))).error is (
+        ErrorCode.COORDINATOR_NOT_AVAILABLE
+    )
+    assert groups.find(NAME) is None
+
+
+def test_groups_that_are_there_for_commits_take_room() -> None:
+    groups = small_groups()
+    made = 0
+    while groups.has_room_for(f"g{made}", NOW):
+        groups.find_or_create(f"g{made}", NOW)
+        made += 1
+    assert made == 19
+    assert groups.has_room_for("g0", NOW)
+
+
+def test_ids_that_nobody_joins_with_take_room_until_their_sessions_are_over() -> None:
+    groups = small_groups()
+
+    def more(now: int) -> int:
+        for number in range(100):
+            parked = ask(groups, now, fresh_id=f"{now}-{number}", needs_known_id=True)
+            if outcome(parked).error is not ErrorCode.MEMBER_ID_REQUIRED:
+                return number
+        return 100
+
+    assert 1 < more(0) < 20
+    assert more(2_000) < 10
+    groups.ring(TimeMs(SESSION_MS + 2_000))
+    assert more(SESSION_MS + 4_000) > 1
+
+
+def test_a_leader_that_assigns_too_much_is_told_to_come_later() -> None:
+    groups = small_groups()
+    joined = ask(groups, 0, fresh_id="a")
+    groups.ring(TimeMs(0))
+    leader = outcome(joined).member_id
+    caller = Caller(NAME, leader, 1, None)
+    refused = sync(groups, WantedSync(caller, None, None, {leader: bytes(20_000)}), TimeMs(1))
+    assert refused.outcome is not None
+    assert refused.outcome.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    taken = sync(groups, WantedSync(caller, None, None, {leader: bytes(2_000)}), TimeMs(1))
+    assert taken.outcome is not None
+    assert taken.outcome.error is ErrorCode.NONE
+    size_bytes = group_of(groups).size_bytes
+    assert leave(groups, NAME, [Leaver(MemberId(leader), None)], TimeMs(2)) == [ErrorCode.NONE]
+    assert group_of(groups).size_bytes < size_bytes - 2_000
+
+
+def test_offsets_of_too_many_groups_are_not_taken() -> None:
+    offsets = CommittedOffsets(OffsetLimits(1_000, 4, memory_bytes=10_000), nowhere())
+    groups = 0
+    while offsets.has_room_for(f"g{groups}", [""], NOW):
+        offsets.commit(f"g{groups}", [(PLACE, committed(at=0))], NOW)
+        groups += 1
+    assert 1 < groups < 10
+    offsets.commit_aside("more", PLACE, committed(at=0).offset)
+    offsets.remove_group("g0", NOW)
+    assert not offsets.has_room_for("another", [""], TimeMs(NOW + 1_000))
+    offsets.remove_group("g1", NOW)
+    assert offsets.has_room_for("another", [""], TimeMs(NOW + 2_000))
+
+
+def test_a_session_that_has_become_too_large_is_closed() -> None:
+    sessions = FetchSessions(5, memory_bytes=10_000)
+    assert sessions.create([want(i) for i in range(100)], False, NOW, Increasing()) is None
+    session = sessions.create([want(0)], False, NOW, Increasing())
+    assert session is not None
+    for epoch in range(1, 100):  # the same again and again is nothing more
+        assert sessions.resume(session.session_id, epoch, False, NOW) is session
+        assert sessions.update(session, [want(0, offset=epoch)], [], NOW)
+    assert not sessions.update(session, [want(i) for i in range(100)], [], NOW)
+    again = sessions.resume(session.session_id, 100, False, NOW)
+    assert again is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_of_too_many_transactional_ids_the_longest_unused_is_forgotten() -> None:
+    ids = ProducerIds(remembered=2)
+    for name in ("a", "b", "a", "c"):
+        ids.init_transactional(name, None)
+    assert ids.current("b") is None
+    assert ids.current("a") is not None
+    assert ids.current("c") is not None

@@ -12,7 +12,7 @@ import google_crc32c
 
 from harness.base.ids import LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.records import RecordBatch, encode_rows
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.log_store import LogName, OpenedLog
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.producers.producer_states import (

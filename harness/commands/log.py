@@ -13,16 +13,16 @@ from uuid import UUID
 
 import click
 
-from harness.reference_broker.storage.findings import Finding
-from harness.reference_broker.storage.log_check import check_log
-from harness.reference_broker.storage.log_folder import (
+from harness.codec.data_framing.log_folder import (
     LogDirectory,
     NotALogFolder,
     PartitionFolder,
     open_log,
     partitions_of,
 )
-from harness.reference_broker.storage.log_values import log_values
+from harness.log_tools.findings import Finding
+from harness.log_tools.log_check import check_log
+from harness.log_tools.log_values import log_values
 
 EXIT_WRONG = 1
 SHOWN_BYTES = 64

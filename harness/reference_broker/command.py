@@ -23,7 +23,7 @@ from harness.reference_broker.state.log.log_store import (
     NoDirectoryLeft,
     UnreadableLog,
 )
-from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import Endpoint
 
 if TYPE_CHECKING:
     from harness.reference_broker.cluster.broker_node import Joining

@@ -11,7 +11,7 @@ from harness.reference_broker.state.broker import (
     InternalTopicSizes,
     internal_topics_of,
 )
-from harness.reference_broker.state.configs.layers import (
+from harness.reference_broker.state.config_definitions.layers import (
     ELIGIBLE_LEADERS_ARE_KEPT,
     BrokerConfigLayers,
 )
@@ -19,11 +19,6 @@ from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
 from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets, OffsetLimits
 from harness.reference_broker.state.groups.group_log import GroupLog
 from harness.reference_broker.state.groups.groups import GroupLimits, Groups
-from harness.reference_broker.state.metadata.brokers import (
-    CLIENT_LISTENER,
-    BrokerRegistration,
-    Endpoint,
-)
 from harness.reference_broker.state.metadata.metadata_image import apply_records
 from harness.reference_broker.state.partition.leading import RACK_AWARE_SELECTOR, ReplicationRules
 from harness.reference_broker.state.partition.replica_host import NO_BROKER, ReplicaHost
@@ -31,6 +26,11 @@ from harness.reference_broker.state.producers.producer_ids import ProducerIds
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
 from harness.reference_broker.state.quotas.client_quotas import ClientQuotas
 from harness.reference_broker.state.randomness import Randomness, random_uuid
+from harness.reference_broker.state.registrations.brokers import (
+    CLIENT_LISTENER,
+    BrokerRegistration,
+    Endpoint,
+)
 from harness.reference_broker.state.topics.cluster import Cluster
 from harness.reference_broker.state.topics.topic_creation import CreationDefaults
 from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC

@@ -51,8 +51,8 @@ from harness.reference_broker.purgatory import Purgatory, Waiter
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.cleaning.log_retention import retention_round
-from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.topics.cluster import Cluster
 from harness.reference_broker.upkeep import Upkeep
 

@@ -17,7 +17,7 @@ from harness.reference_broker.settings import (
     answer_memory_bytes,
     request_memory_bytes,
 )
-from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 from harness.reference_broker.untaken_answers import UntakenAnswers
 
 _PLAINTEXT = "PLAINTEXT://"

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from harness.base.suggestion import did_you_mean
 from harness.reference_broker.likeness import LIKE_NONE, Likeness, LikenessError
-from harness.reference_broker.state.configs.config_values import ConfigDefinition as Definition
-from harness.reference_broker.state.configs.config_values import ConfigError, ConfigValue
-from harness.reference_broker.state.configs.topic_configs import TopicConfig, configs_of
+from harness.reference_broker.state.config_definitions.config_values import (
+    ConfigDefinition as Definition,
+)
+from harness.reference_broker.state.config_definitions.config_values import ConfigError, ConfigValue
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig, configs_of
 
 _INT_MAX = 2**31 - 1
 

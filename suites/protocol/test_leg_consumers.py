@@ -7,15 +7,15 @@ from collections.abc import Callable
 from uuid import UUID
 
 from harness.conformance.checks import requirement
-from harness.legacy.consumer_id import ConsumerId, parse_consumer_id
-from harness.legacy.consumer_registration import (
+from harness.historical.consumer_id import ConsumerId, parse_consumer_id
+from harness.historical.consumer_registration import (
     FilterKind,
     Registration,
     Subscription,
     TopicFilter,
 )
-from harness.legacy.partition_owners import Owned, PartitionOwners
-from harness.legacy.range_assignment import BrokerPartition, range_assignment
+from harness.historical.partition_owners import Owned, PartitionOwners
+from harness.historical.range_assignment import BrokerPartition, range_assignment
 from harness.runner.marks import judges, offline
 
 UUID_1 = UUID("12345678-9abc-def0-1234-56789abcdef0")

@@ -7,9 +7,10 @@ import zlib
 
 import pytest
 
-from harness.codec.by_document.enriched_message import absolute_offsets, decode_enriched
-from harness.codec.by_document.messages_0_7 import Message, entry_bytes, read_message_set
-from harness.codec.by_document.requests_0_7 import (
+from harness.conformance.checks import requirement
+from harness.historical.enriched_message import absolute_offsets, decode_enriched
+from harness.historical.messages_0_7 import Message, entry_bytes, read_message_set
+from harness.historical.requests_0_7 import (
     FetchResponse,
     MultiFetchResponse,
     decode_fetch_response,
@@ -17,7 +18,6 @@ from harness.codec.by_document.requests_0_7 import (
     encode_fetch_response,
     encode_multi_fetch_response,
 )
-from harness.conformance.checks import requirement
 from harness.runner.marks import judges, offline
 from suites.protocol.bytes_0_7 import entry, gzipped, log_of, snapped
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from harness.conformance.checks import requirement
-from harness.legacy.async_batching import AsyncBatching
-from harness.legacy.partition_count import partition_count
-from harness.legacy.partitioners import (
+from harness.historical.async_batching import AsyncBatching
+from harness.historical.partition_count import partition_count
+from harness.historical.partitioners import (
     java_string_hash,
     murmur2,
     partition_by_hash_code,

@@ -6,9 +6,9 @@ import pytest
 
 from harness.codec.records.message_set import Message, encode_message
 from harness.conformance.checks import requirement
-from harness.legacy.growing_fetch import MessageTooLarge, growing_fetch
-from harness.legacy.log_format import LogFormat
-from harness.legacy.log_recovery import kept_bytes, recovered
+from harness.historical.growing_fetch import MessageTooLarge, growing_fetch
+from harness.historical.log_format import LogFormat
+from harness.historical.log_recovery import kept_bytes, recovered
 from harness.runner.marks import judges, offline
 from suites.protocol.bytes_0_7 import entry
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness.conformance.checks import requirement
-from harness.legacy.zookeeper_paths import Znode, znode_at
-from harness.legacy.zookeeper_registry import (
+from harness.historical.zookeeper_paths import Znode, znode_at
+from harness.historical.zookeeper_registry import (
     BrokerNode,
     ConsumerNode,
     PartitionState,

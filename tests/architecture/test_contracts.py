@@ -35,7 +35,7 @@ PLANTS = {
     "aiohttp": ("harness/targets", "import aiohttp"),
     "histories": ("harness/histories", "import harness.proxies"),
     "capture": ("harness/capture", "import harness.client"),
-    "legacy": ("harness/legacy", "import time"),
+    "historical": ("harness/historical", "import time"),
     "virtual_broker": ("harness/virtual_broker", "import harness.targets"),
 }
 

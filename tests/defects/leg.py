@@ -8,22 +8,21 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from harness.codec.by_document.enriched_message import EnrichedMessage
-from harness.codec.by_document.messages_0_7 import Message, MessageSet
-from harness.codec.by_document.requests_0_7 import FetchResponse
-from harness.legacy.async_batching import AsyncBatching
-from harness.legacy.consumer_registration import Registration
-from harness.legacy.log_format import LogFormat
-from harness.legacy.partition_owners import Owned, PartitionOwners
-from harness.legacy.zookeeper_registry import BrokerNode
+from harness.historical.async_batching import AsyncBatching
+from harness.historical.consumer_registration import Registration
+from harness.historical.enriched_message import EnrichedMessage
+from harness.historical.log_format import LogFormat
+from harness.historical.messages_0_7 import Message, MessageSet
+from harness.historical.partition_owners import Owned, PartitionOwners
+from harness.historical.requests_0_7 import FetchResponse
+from harness.historical.zookeeper_registry import BrokerNode
 from tests.defects.defect import wrong
 
-CODEC = "harness.codec.by_document"
-LEGACY = "harness.legacy"
+PLACE = "harness.historical"
 Right = Callable[..., Any]
 
 
-@wrong("LEG-001", r"magic 1 is 0{6}0f0100", f"{CODEC}.messages_0_7", "entry_bytes")
+@wrong("LEG-001", r"magic 1 is 0{6}0f0100", f"{PLACE}.messages_0_7", "entry_bytes")
 def the_checksum_covers_the_attributes(right: Right) -> Right:
     """The checksum of magic 1 is that of attributes and payload, as since 0.8."""
 
@@ -37,7 +36,7 @@ def the_checksum_covers_the_attributes(right: Right) -> Right:
     return entry_bytes
 
 
-@wrong("LEG-002", r"next id 1, not 9|next id 1001, not 1009", f"{CODEC}.messages_0_7",
+@wrong("LEG-002", r"next id 1, not 9|next id 1001, not 1009", f"{PLACE}.messages_0_7",
        "read_message_set")  # fmt: skip
 def ids_are_counted(right: Right) -> Right:
     """The reader numbers messages one by one, as since 0.8."""
@@ -53,7 +52,7 @@ def ids_are_counted(right: Right) -> Right:
     return read_message_set
 
 
-@wrong("LEG-003", r"a fetch result is .*, not", f"{CODEC}.requests_0_7", "encode_fetch_response")
+@wrong("LEG-003", r"a fetch result is .*, not", f"{PLACE}.requests_0_7", "encode_fetch_response")
 def the_length_leaves_the_error_out(right: Right) -> Right:
     """The total length of a fetch result counts only its messages."""
 
@@ -64,7 +63,7 @@ def the_length_leaves_the_error_out(right: Right) -> Right:
     return encode_fetch_response
 
 
-@wrong("LEG-004", r"gzip: 1 messages", f"{CODEC}.messages_0_7", "read_message_set")
+@wrong("LEG-004", r"gzip: 1 messages", f"{PLACE}.messages_0_7", "read_message_set")
 def compressed_sets_stay_closed(right: Right) -> Right:
     """The reader returns a compressed message without the messages inside."""
 
@@ -75,15 +74,15 @@ def compressed_sets_stay_closed(right: Right) -> Right:
     return read_message_set
 
 
-@wrong("LEG-005", r"with a block of nonsense|an entry at \d+ is wrong", f"{LEGACY}.log_recovery",
-       "read_message")  # fmt: skip
+@wrong("LEG-005", r"with a block of nonsense|an entry at \d+ is wrong",
+       f"{PLACE}.log_recovery", "read_message")  # fmt: skip
 def recovery_looks_at_sizes_alone(right: Right) -> Right:
     """Recovery of 0.8 accepts an entry that ends within the file, whatever its checksum is."""
     return lambda *place: None
 
 
 @wrong("LEG-006", r"another message than was written|partial bytes|were read: \[b",
-       f"{LEGACY}.growing_fetch", "split_entries")  # fmt: skip
+       f"{PLACE}.growing_fetch", "split_entries")  # fmt: skip
 def what_is_cut_is_handed_out(right: Right) -> Right:
     """A fetch returns the cut end of a buffer as a message."""
 
@@ -94,7 +93,7 @@ def what_is_cut_is_handed_out(right: Right) -> Right:
     return split_entries
 
 
-@wrong("LEG-007", r"given, .* first", f"{LEGACY}.range_assignment", "range_assignment")
+@wrong("LEG-007", r"given, .* first", f"{PLACE}.range_assignment", "range_assignment")
 def what_is_left_goes_to_nobody(right: Right) -> Right:
     """Each consumer gets from i*N to (i+1)*N - 1, even if that leaves partitions over."""
 
@@ -106,7 +105,7 @@ def what_is_left_goes_to_nobody(right: Right) -> Right:
     return range_assignment
 
 
-@wrong("LEG-008", r"'21' is in \d+ of \d+", f"{LEGACY}.partitioners", "partition_by_murmur2")
+@wrong("LEG-008", r"'21' is in \d+ of \d+", f"{PLACE}.partitioners", "partition_by_murmur2")
 def the_sign_is_turned(right: Right) -> Right:
     """A negative hash becomes positive by its absolute value, not by removal of the sign bit."""
     hashed = right.__globals__["murmur2"]
@@ -117,7 +116,7 @@ def the_sign_is_turned(right: Right) -> Right:
     return partition_by_murmur2
 
 
-@wrong("LEG-009", r"broker of 0.7 by its class: .* is read as", f"{LEGACY}.zookeeper_registry",
+@wrong("LEG-009", r"broker of 0.7 by its class: .* is read as", f"{PLACE}.zookeeper_registry",
        "decode_broker")  # fmt: skip
 def the_creator_is_part_of_the_host(right: Right) -> Right:
     """The reader takes everything before the last colon of a 0.7 broker for its host."""
@@ -131,7 +130,7 @@ def the_creator_is_part_of_the_host(right: Right) -> Right:
     return decode_broker
 
 
-@wrong("LEG-010", r"b claimed a partition that a owns", f"{LEGACY}.partition_owners",
+@wrong("LEG-010", r"b claimed a partition that a owns", f"{PLACE}.partition_owners",
        "PartitionOwners.claim")  # fmt: skip
 def who_comes_last_owns(right: Right) -> Right:
     """A claim replaces the former owner."""
@@ -144,7 +143,7 @@ def who_comes_last_owns(right: Right) -> Right:
 
 
 @wrong("LEG-011", r"b1 is added: rebalanced are \['few', 'most', 'named'\]",
-       f"{LEGACY}.consumer_registration", "Registration.topic_is_added")  # fmt: skip
+       f"{PLACE}.consumer_registration", "Registration.topic_is_added")  # fmt: skip
 def a_new_topic_rebalances_everyone(right: Right) -> Right:
     """Consumers without a filter rebalance too when a topic is added."""
 
@@ -156,7 +155,7 @@ def a_new_topic_rebalances_everyone(right: Right) -> Right:
 
 
 @wrong("LEG-012", r"relative offsets 0, 1, 4 at 100 are \[100, 101, 102\]",
-       f"{CODEC}.enriched_message", "absolute_offsets")  # fmt: skip
+       f"{PLACE}.enriched_message", "absolute_offsets")  # fmt: skip
 def offsets_inside_have_no_holes(right: Right) -> Right:
     """The reader numbers messages inside a compressed one by their place, even after compaction."""
 
@@ -167,7 +166,7 @@ def offsets_inside_have_no_holes(right: Right) -> Right:
     return absolute_offsets
 
 
-@wrong("LEG-013", r"501 by 100 needs 5 partitions", f"{LEGACY}.partition_count", "partition_count")
+@wrong("LEG-013", r"501 by 100 needs 5 partitions", f"{PLACE}.partition_count", "partition_count")
 def the_rest_needs_no_partition(right: Right) -> Right:
     """The partition count is the quotient rounded down."""
 
@@ -177,7 +176,7 @@ def the_rest_needs_no_partition(right: Right) -> Right:
     return partition_count
 
 
-@wrong("LEG-014", r"sent after 99 ms \[\], after 100 \[\]", f"{LEGACY}.async_batching",
+@wrong("LEG-014", r"sent after 99 ms \[\], after 100 \[\]", f"{PLACE}.async_batching",
        "AsyncBatching.expire")  # fmt: skip
 def only_full_batches_go(right: Right) -> Right:
     """The producer keeps events until a batch is full, however long that takes."""

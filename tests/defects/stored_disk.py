@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from harness.base.ids import TimeMs
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.codec.data_framing.log_folder import METADATA_TOPIC
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.stored_batch import StoredBatch
-from harness.reference_broker.storage.log_folder import METADATA_TOPIC
 from harness.reference_broker.storage.stored_log import StoredLog
 from tests.defects.defect import wrong_in_broker
 

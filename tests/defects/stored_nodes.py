@@ -10,7 +10,7 @@ from harness.base.ids import Offset
 from harness.codec.structs import Message
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.controller.fencing import came_back_clean
-from harness.reference_broker.state.metadata.brokers import BrokerRegistration
+from harness.reference_broker.state.registrations.brokers import BrokerRegistration
 from harness.reference_broker.storage.log_loading import LogLoading
 from tests.defects.defect import wrong_in_broker
 

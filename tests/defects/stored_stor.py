@@ -9,7 +9,7 @@ from dataclasses import replace
 from harness.base.ids import Offset, TimeMs
 from harness.reference_broker.state.cleaning.batch_compaction import Survival, keys_by_offset
 from harness.reference_broker.state.cleaning.log_cleanable import CleanableLog
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.segments import Segment
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.partition.partition import Partition

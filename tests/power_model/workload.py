@@ -12,23 +12,25 @@ from unittest import mock
 from uuid import UUID
 
 from harness.base.ids import BrokerId, LeaderEpoch, PartitionIndex, TimeMs
+from harness.codec.data_framing.log_folder import LOG_STARTS, OFFSET_CHECKPOINTS
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.reference_broker.state.cleaning.log_cleanable import cleanable
 from harness.reference_broker.state.cleaning.log_compaction import compact
 from harness.reference_broker.state.cleaning.log_retention import delete_old_segments
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
 from harness.reference_broker.state.producers.producer_states import (
     ProducerExpiration,
     ProducerStates,
     RememberedProducers,
 )
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.storage import log_directory
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.log_directory import LogDirectory
-from harness.reference_broker.storage.log_folder import LOG_STARTS, OFFSET_CHECKPOINTS
 from harness.reference_broker.storage.stored_log import StoredLog
 from tests.power_model.recorded_calls import Recording
 

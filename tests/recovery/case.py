@@ -10,8 +10,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from harness.codec.data_framing import PartitionMetadata, partition_metadata_bytes
+from harness.codec.data_framing.log_folder import PARTITION_METADATA
 from harness.codec.definition import ZERO_UUID
-from harness.reference_broker.storage.log_folder import PARTITION_METADATA
 from tests.recovery.log_copy import LogCopy, copy_of
 from tests.recovery.observing import Question
 from tests.recovery.source import Source

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.reference_broker.storage.log_folder import LEADER_EPOCHS, LOG, SNAPSHOT
+from harness.codec.data_framing.log_folder import LEADER_EPOCHS, LOG, SNAPSHOT
 
 _FRAME = struct.Struct(">qi")  # offset, and how many bytes come behind it: all formats
 _LAST_OFFSET_DELTA = struct.Struct(">i")

@@ -15,7 +15,7 @@ from harness.codec.data_framing import (
     CheckpointedOffset,
     offset_checkpoint_bytes,
 )
-from harness.reference_broker.storage.log_folder import CLEAN_SHUTDOWN
+from harness.codec.data_framing.log_folder import CLEAN_SHUTDOWN
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.spec import parse_target
 from harness.targets.target import KILL_NODE, LOG_DIRECTORY, LOGS, RESTART_NODE, STOP_NODE

@@ -14,7 +14,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.new_topic import make_topic
 from harness.client.requests import Topic
 from harness.codec.data_framing import read_leader_epoch_checkpoint, read_offset_checkpoint
-from harness.reference_broker.storage.log_folder import LEADER_EPOCHS
+from harness.codec.data_framing.log_folder import LEADER_EPOCHS
 from harness.targets.info import probe
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.target import Target

@@ -4,14 +4,14 @@ import random
 from uuid import UUID
 
 from harness.base.ids import BrokerId
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
-from harness.reference_broker.state.metadata.brokers import (
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
+from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.producers.producer_states import ProducerExpiration
+from harness.reference_broker.state.registrations.brokers import (
     CLIENT_LISTENER,
     BrokerRegistration,
     Endpoint,
 )
-from harness.reference_broker.state.partition.replica_host import ReplicaHost
-from harness.reference_broker.state.producers.producer_states import ProducerExpiration
 from harness.reference_broker.state.topics.cluster import Cluster
 from harness.reference_broker.state.topics.topic import Topic
 

@@ -15,15 +15,15 @@ from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.controller.registration import ControllerRole
 from harness.reference_broker.state.controller.sessions import BrokerSessions
-from harness.reference_broker.state.metadata.brokers import (
+from harness.reference_broker.state.metadata.metadata_log import MetadataLog
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.registrations.brokers import (
     CLIENT_LISTENER,
     BrokerRegistration,
     Endpoint,
 )
-from harness.reference_broker.state.metadata.metadata_log import MetadataLog
-from harness.reference_broker.state.metadata.metadata_records import topic_records
-from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import (
+from harness.reference_broker.state.registrations.metadata_records import topic_records
+from harness.reference_broker.state.registrations.partition_registration import (
     PartitionRegistration,
     ids_of,
 )

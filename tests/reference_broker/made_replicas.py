@@ -6,21 +6,21 @@ from uuid import UUID
 from harness.base.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, TimeMs
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.stored_batch import StoredBatch
-from harness.reference_broker.state.metadata.brokers import BrokerRegistration
 from harness.reference_broker.state.partition.following import append_fetched, truncate_to_leader
 from harness.reference_broker.state.partition.leading import ReplicationRules
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import (
-    PartitionRegistration,
-    ids_of,
-)
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
 from harness.reference_broker.state.producers.producer_states import (
     ProducerExpiration,
     ProducerStates,
     RememberedProducers,
+)
+from harness.reference_broker.state.registrations.brokers import BrokerRegistration
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+    ids_of,
 )
 from tests.reference_broker.made_controller import broker
 

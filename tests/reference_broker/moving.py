@@ -15,10 +15,12 @@ from harness.reference_broker.effects import Effect
 from harness.reference_broker.initial_state import state_of
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.metadata.directory_ids import MIGRATING
-from harness.reference_broker.state.partition.log_moving import moving_round, resume, wish
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.directory_ids import MIGRATING
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
+from harness.reference_broker.state.replica_moves.log_moving import moving_round, resume, wish
 from harness.reference_broker.storage.node_files import NodeFiles
 from tests.reference_broker.storage.test_storage import NOW
 

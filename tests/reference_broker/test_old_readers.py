@@ -19,7 +19,7 @@ from harness.codec.records import (
     split_message_set,
 )
 from harness.reference_broker.likeness import Likeness
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.fetch.down_conversion import (
     ConversionRules,
     as_message_sets,

@@ -20,10 +20,10 @@ from harness.reference_broker.handlers.outcome import (
 )
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings
-from harness.reference_broker.state.metadata.brokers import Endpoint
 from harness.reference_broker.state.metadata.metadata_image import apply_records, begin_replicas
-from harness.reference_broker.state.metadata.metadata_records import topic_records
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.registrations.brokers import Endpoint
+from harness.reference_broker.state.registrations.metadata_records import topic_records
 from tests.reference_broker.made_controller import CHANCE, TOPIC_ID, broker, registered
 from tests.reference_broker.made_replicas import NOW
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from harness.base.ids import BrokerId
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.command import broker
-from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import Endpoint
 
 
 def test_a_way_leads_elsewhere_and_all_others_lead_where_they_say() -> None:

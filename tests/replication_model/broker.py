@@ -22,9 +22,9 @@ from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
 from harness.reference_broker.state.log.log_store import Log
 from harness.reference_broker.state.log.partition_log import PartitionLog
 from harness.reference_broker.state.log.stored_batch import StoredBatch
-from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER, Endpoint
 from harness.reference_broker.state.metadata.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER, Endpoint
 from tests.replication_model.controller import CLUSTER_ID, TOPIC_ID, Controller
 
 LAG_MS = 500

@@ -27,10 +27,16 @@ from harness.reference_broker.state.controller.elections import preferred_leader
 from harness.reference_broker.state.controller.fencing import fenced
 from harness.reference_broker.state.controller.registration import ControllerRole
 from harness.reference_broker.state.controller.sessions import BrokerSessions
-from harness.reference_broker.state.metadata.brokers import UNFENCE, BrokerRegistration, Endpoint
 from harness.reference_broker.state.metadata.metadata_log import MetadataLog
-from harness.reference_broker.state.metadata.metadata_records import topic_records
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.brokers import (
+    UNFENCE,
+    BrokerRegistration,
+    Endpoint,
+)
+from harness.reference_broker.state.registrations.metadata_records import topic_records
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 
 if TYPE_CHECKING:
     from harness.codec.structs import Message

@@ -13,7 +13,7 @@ from harness.base.ids import BrokerId, Offset
 from harness.codec.messages import PartitionChangeRecord
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import (
+from harness.reference_broker.state.registrations.partition_registration import (
     NO_LEADER,
     PartitionRegistration,
 )

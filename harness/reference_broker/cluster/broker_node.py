@@ -40,7 +40,7 @@ from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.node import Node, Seat
 from harness.reference_broker.server import BrokerServer, advertised_address
 from harness.reference_broker.settings import BrokerSettings, folders_of
-from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER, Endpoint
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER, Endpoint
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.node_files import NodeFiles
 

@@ -34,10 +34,10 @@ from harness.reference_broker.state.controller.registration import (
     ControllerRole,
 )
 from harness.reference_broker.state.controller.sessions import BrokerSessions
-from harness.reference_broker.state.metadata.brokers import Endpoint
 from harness.reference_broker.state.metadata.metadata_image import apply_records
 from harness.reference_broker.state.metadata.metadata_log import MetadataLog
-from harness.reference_broker.state.metadata.metadata_records import config_records
+from harness.reference_broker.state.registrations.brokers import Endpoint
+from harness.reference_broker.state.registrations.metadata_records import config_records
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 from harness.reference_broker.storage.node_files import NodeFiles
 from harness.reference_broker.upkeep import Upkeep

@@ -16,8 +16,8 @@ from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasTo
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer, PeerGone
 from harness.reference_broker.node import Node
-from harness.reference_broker.state.partition.log_moving import directory_is_known
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.replica_moves.log_moving import directory_is_known
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 0

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from harness.base.ids import TimeMs
 from harness.reference_broker.node import Node, now_ms
-from harness.reference_broker.state.partition.log_moving import moving_round
 from harness.reference_broker.state.quotas.rate import Rate
+from harness.reference_broker.state.replica_moves.log_moving import moving_round
 from harness.reference_broker.upkeep import Upkeep
 
 _QUOTA = "replica.alter.log.dirs.io.max.bytes.per.second"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from harness.base.ids import TimeMs
-from harness.reference_broker.node import now_ms
-from harness.reference_broker.settings import BrokerSettings
-from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.storage.log_directories import LogDirectories
-from harness.reference_broker.storage.log_folder import (
+from harness.codec.data_framing.log_folder import (
     CLEANER_OFFSETS,
     HIGH_WATERMARKS,
     LOG_STARTS,
     RECOVERY_POINTS,
 )
+from harness.reference_broker.node import now_ms
+from harness.reference_broker.settings import BrokerSettings
+from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.upkeep import Upkeep
 
 _CHECKPOINTS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 from harness.base.ids import BrokerId
-from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import Endpoint
 
 INTERNAL_LISTENER = "INTERNAL"
 """The listener for brokers, if it is not the one for clients."""

@@ -16,7 +16,7 @@ from harness.codec.frame import frame
 from harness.codec.header import decode_response, encode_request
 from harness.codec.structs import Message, Request
 from harness.reference_broker.cluster.answers import AnswerProtocol
-from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import Endpoint
 
 M = TypeVar("M", bound=Message)
 

@@ -13,8 +13,8 @@ from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import Peer
 from harness.reference_broker.cluster.replica_fetcher import FetchSettings, ReplicaFetcher
 from harness.reference_broker.node import Node
-from harness.reference_broker.state.metadata.brokers import Endpoint
-from harness.reference_broker.state.partition.partition_registration import NO_LEADER
+from harness.reference_broker.state.registrations.brokers import Endpoint
+from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
 
 _Key = tuple[UUID, PartitionIndex]
 

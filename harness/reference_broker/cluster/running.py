@@ -17,7 +17,7 @@ from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
 from harness.reference_broker.descriptors import raise_limit
 from harness.reference_broker.settings import BrokerSettings
-from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import Endpoint
 from harness.reference_broker.storage.node_files import NodeFiles
 
 CONTROLLER_ID = 100

@@ -31,7 +31,9 @@ from harness.reference_broker.handlers.authorized_operations import (
 )
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.handlers.seen_partition import any_broker, seen_partition
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.topic import Topic
 from harness.reference_broker.state.topics.topic_names import INTERNAL_TOPICS, topic_name_problem
 

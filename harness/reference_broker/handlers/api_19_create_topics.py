@@ -22,7 +22,7 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest, CreateTopicsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.likeness import Likeness
-from harness.reference_broker.state.configs.layers import BrokerConfigLayers
+from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
 from harness.reference_broker.state.configs.of_topics import source_of
 from harness.reference_broker.state.randomness import random_uuid
 from harness.reference_broker.state.topics.creation_refused import (

@@ -21,9 +21,9 @@ from collections.abc import Mapping, Sequence
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeConfigsRequest, DescribeConfigsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.configs.config_values import ConfigType
+from harness.reference_broker.state.config_definitions.config_values import ConfigType
+from harness.reference_broker.state.config_definitions.entry import ConfigEntry, Source
 from harness.reference_broker.state.configs.documentation import documentation_of
-from harness.reference_broker.state.configs.entry import ConfigEntry, Source
 from harness.reference_broker.state.configs.kinds import KINDS
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 

@@ -19,7 +19,7 @@ Version notes
 
 from harness.codec.messages import AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.partition.log_moving import wish
+from harness.reference_broker.state.replica_moves.log_moving import wish
 
 API_KEY = 34
 _Topic = AlterReplicaLogDirsResponse.AlterReplicaLogDirTopicResult

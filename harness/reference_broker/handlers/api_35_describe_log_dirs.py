@@ -20,9 +20,9 @@ from harness.codec.messages import DescribeLogDirsRequest, DescribeLogDirsRespon
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
 from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.log.log_store import DescribedDirectory, DescribedLog
-from harness.reference_broker.state.partition.folders_in_memory import folder_of, folders
-from harness.reference_broker.state.partition.log_moving import lag_of
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.replica_moves.folders_in_memory import folder_of, folders
+from harness.reference_broker.state.replica_moves.log_moving import lag_of
 from harness.reference_broker.state.topics.topic import Topic
 
 API_KEY = 35

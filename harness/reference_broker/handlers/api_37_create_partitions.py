@@ -17,7 +17,7 @@ from collections import Counter
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreatePartitionsRequest, CreatePartitionsResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.metadata.metadata_records import partition_records
+from harness.reference_broker.state.registrations.metadata_records import partition_records
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.topic_growth import WantedGrowth, plan_growth
 

@@ -17,13 +17,13 @@ Not done
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AlterClientQuotasRequest, AlterClientQuotasResponse
 from harness.reference_broker.handlers.outcome import Answer, RequestContext
-from harness.reference_broker.state.metadata.metadata_records import quota_records
 from harness.reference_broker.state.quotas.client_quotas import (
     Entity,
     QuotaRefused,
     check_entity,
     check_quota,
 )
+from harness.reference_broker.state.registrations.metadata_records import quota_records
 
 API_KEY = 49
 _FINITE_ONLY = (4, 4)  # class ClientQuotaControlManager; before, NaN passes every comparison

@@ -26,7 +26,10 @@ from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.registration import check_broker_epoch
 from harness.reference_broker.state.partition.leading import ANY_EPOCH
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import RECOVERED, RECOVERING
+from harness.reference_broker.state.registrations.partition_registration import (
+    RECOVERED,
+    RECOVERING,
+)
 from harness.reference_broker.state.topics.topic import Topic
 
 API_KEY = 56

@@ -25,7 +25,7 @@ from harness.reference_broker.state.configs.kinds import (
     ResourceType,
 )
 from harness.reference_broker.state.configs.refused import ConfigsRefused
-from harness.reference_broker.state.metadata.metadata_records import config_records
+from harness.reference_broker.state.registrations.metadata_records import config_records
 
 R = TypeVar("R")
 _OPERATIONS = frozenset(Operation)

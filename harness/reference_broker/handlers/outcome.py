@@ -9,8 +9,8 @@ from harness.base.ids import GroupId, PartitionIndex, TimeMs
 from harness.codec.structs import Message
 from harness.reference_broker.effects import Effect
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER
 from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 
 if TYPE_CHECKING:
     from harness.reference_broker.state.controller.registration import ControllerRole

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.handlers.outcome import RequestContext
-from harness.reference_broker.state.partition.partition_registration import (
+from harness.reference_broker.state.randomness import below
+from harness.reference_broker.state.registrations.partition_registration import (
     NO_LEADER,
     PartitionRegistration,
 )
-from harness.reference_broker.state.randomness import below
 
 _FIRST_VERSION_WITH_LISTENER_ERROR = 6
 

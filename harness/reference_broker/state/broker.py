@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.base.ids import BrokerId, TimeMs
 from harness.reference_broker.effects import CreationWanted, Effect
 from harness.reference_broker.likeness import Likeness
-from harness.reference_broker.state.configs.layers import BrokerConfigLayers
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.fetch.fetch_sessions import FetchSessions
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
@@ -18,10 +18,10 @@ from harness.reference_broker.state.groups.group import Group, GroupState
 from harness.reference_broker.state.groups.group_log import GroupLog
 from harness.reference_broker.state.groups.group_offsets import offsets_age_since
 from harness.reference_broker.state.groups.groups import Groups
-from harness.reference_broker.state.metadata.brokers import Brokers
 from harness.reference_broker.state.producers.producer_ids import ProducerIds
 from harness.reference_broker.state.quotas.client_quotas import ClientQuotas
 from harness.reference_broker.state.randomness import Randomness, random_uuid
+from harness.reference_broker.state.registrations.brokers import Brokers
 from harness.reference_broker.state.topics.cluster import Cluster
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.topic import Topic
@@ -162,7 +162,7 @@ class BrokerState:
 
     def create_topic(self, plan: PlannedTopic, randomness: Randomness, now: TimeMs) -> Topic:
         """Create a topic that `plan_topic` has planned."""
-        from harness.reference_broker.state.metadata.metadata_records import topic_records
+        from harness.reference_broker.state.registrations.metadata_records import topic_records
 
         topic_id = random_uuid(randomness)
         configs = plan.config.overrides

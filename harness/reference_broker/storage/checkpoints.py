@@ -17,13 +17,13 @@ from harness.codec.data_framing import (
     offset_checkpoint_bytes,
     read_offset_checkpoint,
 )
-from harness.codec.errors import DecodeError
-from harness.reference_broker.storage.log_folder import (
+from harness.codec.data_framing.log_folder import (
     CLEANER_OFFSETS,
     HIGH_WATERMARKS,
     LOG_STARTS,
     RECOVERY_POINTS,
 )
+from harness.codec.errors import DecodeError
 from harness.reference_broker.storage.open_files import replace_file
 from harness.reference_broker.storage.stored_log import StoredLog
 

@@ -17,8 +17,8 @@ from harness.codec.data_framing import (
     leader_epoch_checkpoint_bytes,
     read_leader_epoch_checkpoint,
 )
+from harness.codec.data_framing.log_folder import LEADER_EPOCHS
 from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
-from harness.reference_broker.storage.log_folder import LEADER_EPOCHS
 from harness.reference_broker.storage.open_files import replace_file
 
 

@@ -13,8 +13,14 @@ from pathlib import Path
 from uuid import UUID
 
 from harness.base.ids import TimeMs
+from harness.codec.data_framing.log_folder import (
+    LOG_STARTS,
+    METADATA_TOPIC,
+    OFFSET_CHECKPOINTS,
+    RECOVERY_POINTS,
+)
 from harness.reference_broker.descriptors import is_exhausted
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.log_store import (
     DescribedDirectory,
     LogName,
@@ -23,15 +29,9 @@ from harness.reference_broker.state.log.log_store import (
     Place,
     UnreadableLog,
 )
-from harness.reference_broker.state.metadata.directory_ids import MIGRATING, UNASSIGNED
 from harness.reference_broker.state.producers.producer_states import ProducerStates
+from harness.reference_broker.state.registrations.directory_ids import MIGRATING, UNASSIGNED
 from harness.reference_broker.storage.log_directory import LogDirectory
-from harness.reference_broker.storage.log_folder import (
-    LOG_STARTS,
-    METADATA_TOPIC,
-    OFFSET_CHECKPOINTS,
-    RECOVERY_POINTS,
-)
 from harness.reference_broker.storage.open_files import close_some
 from harness.reference_broker.storage.unopened_directory import UnopenedDirectory
 

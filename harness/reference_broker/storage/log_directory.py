@@ -26,22 +26,7 @@ from harness.codec.data_framing import (
     read_clean_shutdown,
     read_partition_metadata,
 )
-from harness.codec.errors import CodecError, DecodeError
-from harness.reference_broker.descriptors import is_exhausted
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
-from harness.reference_broker.state.log.log_store import (
-    DescribedLog,
-    FolderInUse,
-    LogName,
-    OpenedLog,
-    Place,
-    UnreadableLog,
-)
-from harness.reference_broker.state.metadata.directory_ids import MIGRATING
-from harness.reference_broker.state.producers.producer_states import ProducerStates
-from harness.reference_broker.storage.checkpoints import Checkpoints, Noted
-from harness.reference_broker.storage.failed_log import failed_log
-from harness.reference_broker.storage.log_folder import (
+from harness.codec.data_framing.log_folder import (
     CLEAN_SHUTDOWN,
     FUTURE,
     INDEX,
@@ -56,6 +41,21 @@ from harness.reference_broker.storage.log_folder import (
     is_partition_name,
     suffixed_name,
 )
+from harness.codec.errors import CodecError, DecodeError
+from harness.reference_broker.descriptors import is_exhausted
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
+from harness.reference_broker.state.log.log_store import (
+    DescribedLog,
+    FolderInUse,
+    LogName,
+    OpenedLog,
+    Place,
+    UnreadableLog,
+)
+from harness.reference_broker.state.producers.producer_states import ProducerStates
+from harness.reference_broker.state.registrations.directory_ids import MIGRATING
+from harness.reference_broker.storage.checkpoints import Checkpoints, Noted
+from harness.reference_broker.storage.failed_log import failed_log
 from harness.reference_broker.storage.log_opening import open_log
 from harness.reference_broker.storage.open_files import (
     OpenFiles,

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.ids import Offset, TimeMs
-from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
-from harness.reference_broker.state.log.stored_batch import replay
-from harness.reference_broker.state.producers.producer_states import ProducerStates
-from harness.reference_broker.storage.aborted_files import keep_aborted_below, read_aborted
-from harness.reference_broker.storage.index_file import EntriesOutOfOrder
-from harness.reference_broker.storage.log_folder import (
+from harness.codec.data_framing.log_folder import (
     INDEX,
     INDEXES,
     LOG,
@@ -24,6 +19,11 @@ from harness.reference_broker.storage.log_folder import (
     TIME_INDEX,
     TXN_INDEX,
 )
+from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
+from harness.reference_broker.state.log.stored_batch import replay
+from harness.reference_broker.state.producers.producer_states import ProducerStates
+from harness.reference_broker.storage.aborted_files import keep_aborted_below, read_aborted
+from harness.reference_broker.storage.index_file import EntriesOutOfOrder
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.overflowed_segment import (
     SegmentOverflow,

@@ -14,7 +14,7 @@ from harness.reference_broker.storage.producer_files import ProducerFiles
 from harness.reference_broker.storage.stored_log import StoredLog, Surroundings
 
 if TYPE_CHECKING:
-    from harness.reference_broker.state.configs.topic_configs import TopicConfig
+    from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
     from harness.reference_broker.state.producers.producer_states import ProducerStates
 
 _BEGIN = Offset(0)

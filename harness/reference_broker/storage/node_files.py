@@ -17,6 +17,7 @@ from harness.codec.data_framing import (
     meta_properties_bytes,
     read_meta_properties,
 )
+from harness.codec.data_framing.log_folder import META_PROPERTIES
 from harness.codec.errors import DecodeError
 from harness.reference_broker.descriptors import is_exhausted
 from harness.reference_broker.state.log.log_store import (
@@ -26,7 +27,6 @@ from harness.reference_broker.state.log.log_store import (
 )
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.log_directory import NO_EPOCH, LogDirectory
-from harness.reference_broker.storage.log_folder import META_PROPERTIES
 from harness.reference_broker.storage.open_files import OpenFiles, replace_file
 from harness.reference_broker.storage.unopened_directory import UnopenedDirectory
 

@@ -11,10 +11,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.codec.data_framing.log_folder import LOG
 from harness.reference_broker.state.log.stored_batch import MAGIC_OF_BATCHES, stored_batches
 from harness.reference_broker.storage.batch_walk import BatchPlace
 from harness.reference_broker.storage.index_file import FARTHEST
-from harness.reference_broker.storage.log_folder import LOG
 from harness.reference_broker.storage.open_files import flush_folder, open_file, write_all
 from harness.reference_broker.storage.stored_segment import (
     CLEANED,

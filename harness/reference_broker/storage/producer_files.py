@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.base.ids import Offset, ProducerEpoch, ProducerId, TimeMs
 from harness.codec.data_framing import producer_snapshot_bytes, read_producer_snapshot
+from harness.codec.data_framing.log_folder import SNAPSHOT
 from harness.codec.errors import DecodeError
 from harness.codec.messages import ProducerSnapshot
 from harness.reference_broker.state.producers.producer_states import (
@@ -18,7 +19,6 @@ from harness.reference_broker.state.producers.producer_states import (
     KeptProducer,
     ProducerStates,
 )
-from harness.reference_broker.storage.log_folder import SNAPSHOT
 from harness.reference_broker.storage.open_files import replace_file
 from harness.reference_broker.storage.stored_segment import file_name
 

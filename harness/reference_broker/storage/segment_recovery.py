@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import google_crc32c
 
 from harness.base.ids import LeaderEpoch, Offset
+from harness.codec.data_framing.log_folder import LOG, TXN_INDEX
 from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
 from harness.reference_broker.state.log.stored_batch import MAGIC_OF_BATCHES
 from harness.reference_broker.state.producers.producer_states import ProducerStates
 from harness.reference_broker.storage.batch_walk import BatchPlace, CorruptLength, place_of
-from harness.reference_broker.storage.log_folder import LOG, TXN_INDEX
 from harness.reference_broker.storage.overflowed_segment import SegmentOverflow, has_overflow
 from harness.reference_broker.storage.recovered_producers import RecoveredProducers
 from harness.reference_broker.storage.stored_segment import StoredSegment

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.ids import Offset, TimeMs
+from harness.codec.data_framing.log_folder import TXN_INDEX
 from harness.reference_broker.file_part import LEAST_BYTES
 from harness.reference_broker.state.log.segments import Segments
 from harness.reference_broker.state.log.stored_batch import StoredBatch, replay
 from harness.reference_broker.storage.aborted_files import read_aborted
 from harness.reference_broker.storage.batch_walk import BatchPlace
 from harness.reference_broker.storage.guarded import guarded, guarded_steps
-from harness.reference_broker.storage.log_folder import TXN_INDEX
 from harness.reference_broker.storage.open_files import OpenFiles, flush_folder
 from harness.reference_broker.storage.producer_files import ProducerFiles
 from harness.reference_broker.storage.stored_compaction import StoredCompaction
@@ -25,7 +25,7 @@ from harness.reference_broker.storage.stored_segment import DELETED, StoredSegme
 
 if TYPE_CHECKING:
     from harness.codec.lent_bytes import LentBytes
-    from harness.reference_broker.state.configs.topic_configs import TopicConfig
+    from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
     from harness.reference_broker.state.producers.producer_states import (
         AbortedTransaction,
         ProducerStates,

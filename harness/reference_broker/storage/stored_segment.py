@@ -10,6 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.base.ids import Offset, TimeMs
+from harness.codec.data_framing.log_folder import (
+    INDEX,
+    LOG,
+    TIME_INDEX,
+    TXN_INDEX,
+)
 from harness.reference_broker.file_part import FilePart
 from harness.reference_broker.state.log.batch_bytes import NoSuchPosition, UnforeseenBytes
 from harness.reference_broker.state.log.segments import Segment
@@ -27,12 +33,6 @@ from harness.reference_broker.storage.batch_walk import (
     walk,
 )
 from harness.reference_broker.storage.index_file import OffsetIndex, TimeIndex
-from harness.reference_broker.storage.log_folder import (
-    INDEX,
-    LOG,
-    TIME_INDEX,
-    TXN_INDEX,
-)
 from harness.reference_broker.storage.old_message import look_into
 from harness.reference_broker.storage.open_files import OpenFiles, write_all
 

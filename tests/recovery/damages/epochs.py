@@ -9,7 +9,7 @@ from harness.codec.data_framing import (
     leader_epoch_checkpoint_bytes,
     read_leader_epoch_checkpoint,
 )
-from harness.reference_broker.storage.log_folder import PARTITION_METADATA
+from harness.codec.data_framing.log_folder import PARTITION_METADATA
 from tests.recovery.case import Damage, Kind
 from tests.recovery.log_copy import LogCopy
 

@@ -6,7 +6,7 @@ import random
 from functools import partial
 
 from harness.codec.data_framing import offset_index_bytes, offset_index_entries
-from harness.reference_broker.storage.log_folder import INDEX, TIME_INDEX, TXN_INDEX
+from harness.codec.data_framing.log_folder import INDEX, TIME_INDEX, TXN_INDEX
 from tests.recovery.case import Damage, Kind
 from tests.recovery.log_copy import LogCopy
 

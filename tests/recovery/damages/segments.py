@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from harness.reference_broker.storage.log_folder import INDEX, INDEXES, LOG, SNAPSHOT
+from harness.codec.data_framing.log_folder import INDEX, INDEXES, LOG, SNAPSHOT
 from tests.recovery.case import Damage, Kind
 from tests.recovery.damages.batches import several
 from tests.recovery.log_copy import LogCopy

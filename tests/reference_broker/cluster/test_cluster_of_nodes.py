@@ -27,8 +27,8 @@ from harness.reference_broker.likeness import LIKE_NONE, Likeness, releases
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEADERS
 from harness.reference_broker.state.log.stored_batch import StoredBatch
-from harness.reference_broker.state.metadata.brokers import Endpoint
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.registrations.brokers import Endpoint
 from tests.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.made_replicas import NOW
 

@@ -18,7 +18,7 @@ from harness.codec.messages import AssignReplicasToDirsRequest, AssignReplicasTo
 from harness.reference_broker.cluster.directory_assignments import DirectoryAssignments
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import PeerGone
-from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import Endpoint
 from tests.reference_broker.cluster.test_cluster_of_nodes import until
 from tests.reference_broker.moving import TOPIC, Moving, moving
 from tests.reference_broker.storage.test_log_directories import put_a_file_in_place_of

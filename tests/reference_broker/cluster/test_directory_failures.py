@@ -15,7 +15,7 @@ from harness.reference_broker.cluster.directory_failures import DirectoryFailure
 from harness.reference_broker.cluster.lifecycle import Lifecycle
 from harness.reference_broker.cluster.membership import Membership
 from harness.reference_broker.cluster.peer import PeerGone
-from harness.reference_broker.state.metadata.brokers import Endpoint
+from harness.reference_broker.state.registrations.brokers import Endpoint
 from harness.reference_broker.storage.log_directories import LogDirectories
 from tests.reference_broker.storage.test_log_directories import in_two, put_a_file_in_place_of
 

@@ -11,8 +11,8 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import AssignReplicasToDirsRequest
 from harness.reference_broker.handlers import api_73_assign_replicas_to_dirs
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
-from harness.reference_broker.state.metadata.directory_ids import LOST, MIGRATING, UNASSIGNED
-from harness.reference_broker.state.partition.partition_registration import (
+from harness.reference_broker.state.registrations.directory_ids import LOST, MIGRATING, UNASSIGNED
+from harness.reference_broker.state.registrations.partition_registration import (
     NO_LEADER,
     PartitionRegistration,
 )

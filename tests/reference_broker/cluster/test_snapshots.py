@@ -12,7 +12,7 @@ from harness.reference_broker.handlers import api_01_fetch, api_59_fetch_snapsho
 from harness.reference_broker.handlers.outcome import Advertised, Answer, RequestContext
 from harness.reference_broker.state.log.log_store import SnapshotId
 from harness.reference_broker.state.metadata.metadata_log import METADATA_TOPIC_ID
-from harness.reference_broker.state.metadata.metadata_records import quota_records
+from harness.reference_broker.state.registrations.metadata_records import quota_records
 from harness.reference_broker.storage.metadata_snapshots import MetadataSnapshots
 from tests.reference_broker.made_controller import CHANCE, CLUSTER_ID, NOW, MadeController
 

@@ -18,9 +18,9 @@ from harness.reference_broker.cluster.controller_node import ControllerNode
 from harness.reference_broker.effects import DirectoryChosen, Effect, ReplicaMoved
 from harness.reference_broker.likeness import LIKE_NONE
 from harness.reference_broker.settings import BrokerSettings
-from harness.reference_broker.state.metadata.brokers import Endpoint
-from harness.reference_broker.state.partition.log_moving import directory_is_known, wish
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.registrations.brokers import Endpoint
+from harness.reference_broker.state.replica_moves.log_moving import directory_is_known, wish
 from tests.reference_broker.cluster.test_cluster_of_nodes import (
     CLUSTER_ID,
     PARTITIONS,

@@ -26,15 +26,15 @@ from harness.codec.data_framing import (
     read_offset_checkpoint,
     read_partition_metadata,
 )
-from harness.codec.error_code import ErrorCode
-from harness.codec.messages import ListOffsetsRequest, MetadataRequest
-from harness.codec.records.any_format import read_records
-from harness.reference_broker.storage.log_folder import (
+from harness.codec.data_framing.log_folder import (
     CLEAN_SHUTDOWN,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
 )
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import ListOffsetsRequest, MetadataRequest
+from harness.codec.records.any_format import read_records
 from harness.targets.kept_reference import KeptReference
 from harness.targets.reference import COMMAND
 from harness.targets.target import Address, Target

@@ -16,6 +16,7 @@ import pytest
 from harness.client.connection import Connection
 from harness.client.requests import Topic, produce_request
 from harness.codec.data_framing import read_offset_checkpoint, read_transaction_index
+from harness.codec.data_framing.log_folder import CLEANER_OFFSETS
 from harness.codec.messages import (
     AddPartitionsToTxnRequest,
     EndTxnRequest,
@@ -26,7 +27,6 @@ from harness.codec.messages import (
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import DELETE_HORIZON, RecordBatch, encode_batch
 from harness.codec.records.record import Record
-from harness.reference_broker.storage.log_folder import CLEANER_OFFSETS
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.target import Address, Target
 from tests.reference_broker.storage.exchange import ONLY_NODE, exchanged, given_whole, kept

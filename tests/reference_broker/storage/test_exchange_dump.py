@@ -11,15 +11,15 @@ import pytest
 
 from harness.client.connection import Connection
 from harness.codec.data_framing import read_leader_epoch_checkpoint
+from harness.codec.data_framing.log_folder import LEADER_EPOCHS
 from harness.codec.records.any_format import read_records
 from harness.codec.records.message_set import Message, encode_message_set
-from harness.reference_broker.storage.log_folder import LEADER_EPOCHS
 from harness.targets.artifacts import fetch_release
 from harness.targets.java import find_java
 from harness.targets.kept_reference import KeptReference
+from tests.log_tools.planted import Plant, findings
+from tests.log_tools.test_kafka_folders import JUDGE, compare_dumps
 from tests.reference_broker.storage.exchange import ONLY_NODE, Served, serves
-from tests.reference_broker.storage.planted import Plant, findings
-from tests.reference_broker.storage.test_kafka_folders import JUDGE, compare_dumps
 from tests.reference_broker.storage.varied_topics import (
     CODECS,
     IDEMPOTENT,

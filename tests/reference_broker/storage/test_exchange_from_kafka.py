@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.codec.data_framing.log_folder import LEADER_EPOCHS
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import CODEC_MASK, split_batches
 from harness.codec.records.compression import CODEC_NAMES
-from harness.reference_broker.storage.log_folder import LEADER_EPOCHS
 from harness.targets.errors import TargetStartError
 from harness.targets.kafka.release import release_key
 from harness.targets.kafka.target import KafkaTarget

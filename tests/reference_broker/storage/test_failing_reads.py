@@ -28,11 +28,12 @@ from harness.reference_broker.cluster.broker_node import BrokerNode, Joining
 from harness.reference_broker.cluster.controller_node import ControllerNode
 from harness.reference_broker.likeness import LIKE_NONE
 from harness.reference_broker.settings import BrokerSettings
-from harness.reference_broker.state.broker import BrokerState
 from harness.reference_broker.state.cleaning.log_compaction import compaction_round
 from harness.reference_broker.state.cleaning.log_retention import retention_round
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
+from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
 from harness.reference_broker.state.groups.group_loading import load_groups
+from harness.reference_broker.state.groups.groups import Groups
 from harness.reference_broker.state.partition.following import append_fetched, truncate
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.topics.cluster import Cluster as ClusterState
@@ -186,7 +187,7 @@ def compact(partition: Partition) -> None:
 
 
 def load(partition: Partition) -> None:
-    load_groups(cast("BrokerState", None), partition, NOW)
+    load_groups(cast("Groups", None), cast("CommittedOffsets", None), partition, NOW)
 
 
 WORKS: dict[str, tuple[str, str, Callable[[Partition], None]]] = {

@@ -11,13 +11,15 @@ from harness.base.ids import LeaderEpoch, PartitionIndex
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import encode_rows
 from harness.reference_broker.settings import BrokerSettings, folders_of
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.log_store import LogName, NoDirectoryLeft, UnreadableLog
-from harness.reference_broker.state.metadata.directory_ids import UNASSIGNED
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
+from harness.reference_broker.state.registrations.directory_ids import UNASSIGNED
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.log_directory import LogDirectory

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from harness.base.ids import Offset, TimeMs
+from harness.codec.data_framing.log_folder import LOG
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.reference_broker.state.log.batch_bytes import UnforeseenBytes
 from harness.reference_broker.state.log.stored_batch import stored_batches
-from harness.reference_broker.storage.log_folder import LOG
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.stored_segment import StoredSegment
 

@@ -9,6 +9,7 @@ import pytest
 
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.target import Target
+from tests.log_tools.planted import findings
 from tests.reference_broker.storage.exchange import (
     ONLY_NODE,
     Served,
@@ -18,7 +19,6 @@ from tests.reference_broker.storage.exchange import (
     serves,
 )
 from tests.reference_broker.storage.overflowed import BASES, END, SPLIT, begins_in, write_segments
-from tests.reference_broker.storage.planted import findings
 from tests.reference_broker.storage.test_exchange_dump import WRONG, dumped
 from tests.reference_broker.storage.varied_topics import QUICK, create
 from tests.targets import kinds

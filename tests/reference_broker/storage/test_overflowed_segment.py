@@ -11,6 +11,7 @@ from harness.reference_broker.state.cleaning.log_cleanable import cleanable
 from harness.reference_broker.state.cleaning.log_compaction import compact
 from harness.reference_broker.state.log.log_store import UnreadableLog
 from harness.reference_broker.storage import overflowed_segment
+from tests.log_tools.planted import findings
 from tests.reference_broker.storage.overflowed import (
     BASES,
     END,
@@ -21,7 +22,6 @@ from tests.reference_broker.storage.overflowed import (
     begins_in,
     write_segments,
 )
-from tests.reference_broker.storage.planted import findings
 from tests.reference_broker.storage.test_storage import (
     NOW,
     all_of,

@@ -14,6 +14,7 @@ from harness.codec.data_framing.control_records import (
     control_record_key,
     control_record_value,
 )
+from harness.codec.data_framing.log_folder import TXN_INDEX
 from harness.codec.messages import EndTxnMarker
 from harness.codec.records import (
     CONTROL,
@@ -29,7 +30,6 @@ from harness.reference_broker.state.producers.producer_states import (
     ProducerBatch,
 )
 from harness.reference_broker.storage.aborted_files import read_aborted
-from harness.reference_broker.storage.log_folder import TXN_INDEX
 from harness.reference_broker.storage.open_files import OpenFiles
 from harness.reference_broker.storage.recovered_producers import RecoveredProducers
 from harness.reference_broker.storage.stored_segment import StoredSegment

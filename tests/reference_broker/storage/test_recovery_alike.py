@@ -20,7 +20,7 @@ from harness.codec.messages import AbortedTxn, EndTxnMarker
 from harness.codec.records import CONTROL, TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.codec.records.compression import CompressionError
 from harness.codec.records.walk import BadRecord
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.fetch.fetch_reading import (
     FetchLimits,
     PartitionReading,

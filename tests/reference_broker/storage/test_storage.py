@@ -13,16 +13,18 @@ from harness.base.ids import BrokerId, LeaderEpoch, Offset, PartitionIndex, Time
 from harness.codec.data_framing import read_leader_epoch_checkpoint
 from harness.codec.records import Record, RecordBatch, encode_batch, encode_rows
 from harness.reference_broker.state.cleaning.log_retention import delete_old_segments
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.log_store import FolderInUse
 from harness.reference_broker.state.partition.following import restart_at, truncate
 from harness.reference_broker.state.partition.partition import Partition
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
 from harness.reference_broker.state.producers.producer_states import (
     ProducerExpiration,
     ProducerStates,
     RememberedProducers,
+)
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
 )
 from harness.reference_broker.storage.log_directories import LogDirectories
 from harness.reference_broker.storage.log_directory import LogDirectory

@@ -7,6 +7,7 @@ from pathlib import Path
 from harness.client.connection import Connection
 from harness.client.requests import Topic, produce_request
 from harness.codec.data_framing import read_offset_checkpoint
+from harness.codec.data_framing.log_folder import CLEANER_OFFSETS, LOG_STARTS
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import (
     CreateTopicsRequest,
@@ -19,7 +20,6 @@ from harness.codec.messages import (
 from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import RecordBatch, encode_batch
 from harness.codec.records.record import Record
-from harness.reference_broker.storage.log_folder import CLEANER_OFFSETS, LOG_STARTS
 from harness.targets.target import Address
 from tests.reference_broker.storage.exchange import serves
 from tests.reference_broker.storage.kafka_folder import BUSY, SETTINGS, batches_of

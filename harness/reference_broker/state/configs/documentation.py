@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from harness.codec.package_text import package_text
+from harness.reference_broker.state.config_definitions.topic_config_definitions import DEFINITIONS
 from harness.reference_broker.state.configs.of_groups import GROUP_CONFIGS
-from harness.reference_broker.state.configs.topic_config_definitions import DEFINITIONS
 
 
 def documentation_of(name: str) -> str | None:

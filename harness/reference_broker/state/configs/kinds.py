@@ -5,8 +5,8 @@ from enum import IntEnum
 from typing import Protocol
 
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_definitions.entry import ConfigEntry
 from harness.reference_broker.state.configs.changes import Changed
-from harness.reference_broker.state.configs.entry import ConfigEntry
 from harness.reference_broker.state.configs.of_brokers import BrokerConfigs
 from harness.reference_broker.state.configs.of_client_metrics import ClientMetricsSubscriptions
 from harness.reference_broker.state.configs.of_groups import GroupConfigs

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.configs.broker_table import (
+from harness.reference_broker.state.config_definitions.broker_table import (
     config_named,
     is_behind_a_listener,
 )
-from harness.reference_broker.state.configs.changes import Changed
-from harness.reference_broker.state.configs.config_values import ConfigError
-from harness.reference_broker.state.configs.entry import ConfigEntry, Source, entry_of
-from harness.reference_broker.state.configs.layers import (
+from harness.reference_broker.state.config_definitions.config_values import ConfigError
+from harness.reference_broker.state.config_definitions.entry import ConfigEntry, Source, entry_of
+from harness.reference_broker.state.config_definitions.layers import (
     ELIGIBLE_LEADERS_ARE_KEPT,
     BrokerConfigLayers,
 )
+from harness.reference_broker.state.configs.changes import Changed
 from harness.reference_broker.state.configs.refused import ConfigsRefused
-from harness.reference_broker.state.metadata.brokers import CLIENT_LISTENER
+from harness.reference_broker.state.registrations.brokers import CLIENT_LISTENER
 
 _ALL_BROKERS = ""
 _IN_SYNC = "min.insync.replicas"

@@ -5,9 +5,17 @@ from collections.abc import Mapping
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_definitions.config_values import (
+    ConfigDefinition,
+    ConfigError,
+)
+from harness.reference_broker.state.config_definitions.entry import (
+    ConfigEntry,
+    Source,
+    Synonym,
+    entry_of,
+)
 from harness.reference_broker.state.configs.changes import Changed
-from harness.reference_broker.state.configs.config_values import ConfigDefinition, ConfigError
-from harness.reference_broker.state.configs.entry import ConfigEntry, Source, Synonym, entry_of
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 
 CLIENT_METRICS_CONFIGS: Mapping[str, ConfigDefinition] = {

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_definitions.entry import ConfigEntry
 from harness.reference_broker.state.configs.changes import Changed
-from harness.reference_broker.state.configs.entry import ConfigEntry
 from harness.reference_broker.state.configs.of_brokers import broker_names, check_own_id
 from harness.reference_broker.state.configs.refused import ConfigsRefused
 

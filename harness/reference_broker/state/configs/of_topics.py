@@ -4,12 +4,17 @@ from collections.abc import Mapping
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.broker import BrokerState
+from harness.reference_broker.state.config_definitions.config_values import ConfigError
+from harness.reference_broker.state.config_definitions.entry import (
+    ConfigEntry,
+    Source,
+    Synonym,
+    entry_of,
+)
+from harness.reference_broker.state.config_definitions.layers import BrokerConfigLayers
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig, configs_of
 from harness.reference_broker.state.configs.changes import Changed, dialect_of
-from harness.reference_broker.state.configs.config_values import ConfigError
-from harness.reference_broker.state.configs.entry import ConfigEntry, Source, Synonym, entry_of
-from harness.reference_broker.state.configs.layers import BrokerConfigLayers
 from harness.reference_broker.state.configs.refused import ConfigsRefused
-from harness.reference_broker.state.configs.topic_configs import TopicConfig, configs_of
 from harness.reference_broker.state.topics.topic import Topic
 from harness.reference_broker.state.topics.topic_names import topic_name_problem
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
-    from harness.reference_broker.state.partition.partition_registration import (
+    from harness.reference_broker.state.registrations.partition_registration import (
         PartitionRegistration,
     )
     from harness.reference_broker.state.topics.topic import Topic

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed, partitions_where
 from harness.reference_broker.state.controller.partition_change import Election, Target
-from harness.reference_broker.state.partition.partition_registration import NO_LEADER
+from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
 
 if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord

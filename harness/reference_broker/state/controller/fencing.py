@@ -15,8 +15,12 @@ from harness.base.ids import BrokerId
 from harness.codec.messages import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
 from harness.reference_broker.state.controller.circumstances import changed, partitions_where
 from harness.reference_broker.state.controller.partition_change import Target, without
-from harness.reference_broker.state.metadata.brokers import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE
-from harness.reference_broker.state.partition.partition_registration import (
+from harness.reference_broker.state.registrations.brokers import (
+    FENCE,
+    IN_CONTROLLED_SHUTDOWN,
+    UNFENCE,
+)
+from harness.reference_broker.state.registrations.partition_registration import (
     NO_LEADER,
     PartitionRegistration,
 )
@@ -24,8 +28,8 @@ from harness.reference_broker.state.partition.partition_registration import (
 if TYPE_CHECKING:
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
-    from harness.reference_broker.state.metadata.brokers import BrokerRegistration
     from harness.reference_broker.state.partition.partition import Partition
+    from harness.reference_broker.state.registrations.brokers import BrokerRegistration
     from harness.reference_broker.state.topics.topic import Topic
 
 

@@ -12,15 +12,15 @@ from harness.base.ids import BrokerId
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.state.controller.circumstances import changed
 from harness.reference_broker.state.controller.partition_change import Target
-from harness.reference_broker.state.metadata.brokers import Brokers
 from harness.reference_broker.state.partition.leading import ANY_EPOCH
-from harness.reference_broker.state.partition.partition_registration import NO_LEADER_CHANGE
+from harness.reference_broker.state.registrations.brokers import Brokers
+from harness.reference_broker.state.registrations.partition_registration import NO_LEADER_CHANGE
 
 if TYPE_CHECKING:
     from harness.codec.messages import PartitionChangeRecord
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.partition.partition import Partition
-    from harness.reference_broker.state.partition.partition_registration import (
+    from harness.reference_broker.state.registrations.partition_registration import (
         PartitionRegistration,
     )
     from harness.reference_broker.state.topics.topic import Topic

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from harness.base.ids import BrokerId
 from harness.codec.messages import PartitionChangeRecord
-from harness.reference_broker.state.partition.partition_registration import (
+from harness.reference_broker.state.registrations.partition_registration import (
     NO_LEADER,
     NO_LEADER_CHANGE,
     RECOVERING,

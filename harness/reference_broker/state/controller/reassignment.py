@@ -14,7 +14,7 @@ from harness.reference_broker.state.controller.partition_change import (
     Target,
     without,
 )
-from harness.reference_broker.state.partition.partition_registration import ids_of
+from harness.reference_broker.state.registrations.partition_registration import ids_of
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 from harness.reference_broker.state.topics.replica_assignment import bad_assignment, check_replicas
 

@@ -14,15 +14,15 @@ from harness.codec.messages import RegisterBrokerRecord
 from harness.reference_broker.state.controller import fencing
 from harness.reference_broker.state.controller.refused import ControllerRefused
 from harness.reference_broker.state.controller.sessions import BrokerPhase, BrokerSessions, Wish
-from harness.reference_broker.state.metadata.directory_ids import is_reserved
+from harness.reference_broker.state.registrations.directory_ids import is_reserved
 
 if TYPE_CHECKING:
     from harness.codec.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest
     from harness.codec.structs import Message
     from harness.reference_broker.state.broker import BrokerState
     from harness.reference_broker.state.log.log_store import Snapshots
-    from harness.reference_broker.state.metadata.brokers import BrokerRegistration
     from harness.reference_broker.state.metadata.metadata_log import MetadataLog
+    from harness.reference_broker.state.registrations.brokers import BrokerRegistration
 
 METADATA_VERSION = "metadata.version"
 

@@ -19,14 +19,16 @@ from harness.codec.messages import (
     OffsetCommitValue,
 )
 from harness.codec.records.any_format import read_records
-from harness.reference_broker.effects import GroupMoved
+from harness.reference_broker.effects import Effect, GroupMoved
 from harness.reference_broker.state.groups.committed_offset import CommittedOffset, Place
 from harness.reference_broker.state.groups.group import Group, GroupState
 from harness.reference_broker.state.groups.group_member import Joined, Member, Protocol, Synced
 from harness.reference_broker.state.groups.group_phases import heard_of
 
 if TYPE_CHECKING:
-    from harness.reference_broker.state.broker import BrokerState
+    from harness.reference_broker.state.groups.committed_offsets import CommittedOffsets
+    from harness.reference_broker.state.groups.group_log import GroupLog
+    from harness.reference_broker.state.groups.groups import Groups
     from harness.reference_broker.state.partition.partition import Partition
 
 _ANY_BYTES = 2**31 - 1
@@ -41,7 +43,9 @@ class _Found:
     groups: dict[str, GroupMetadataValue] = field(default_factory=dict)
 
 
-def load_groups(state: BrokerState, partition: Partition, now: TimeMs) -> None:
+def load_groups(
+    groups: Groups, committed: CommittedOffsets, partition: Partition, now: TimeMs
+) -> None:
     """Take over the groups that are stored in a partition; their members' sessions begin anew.
 
     If the log cannot be read, no group is loaded: the broker does not write to that log either.
@@ -51,30 +55,34 @@ def load_groups(state: BrokerState, partition: Partition, now: TimeMs) -> None:
     except OSError:
         return
     for group_id, offsets in found.offsets.items():
-        state.committed_offsets.restore(group_id, offsets)
-        state.groups.restore(Group(GroupId(group_id), now))
+        committed.restore(group_id, offsets)
+        groups.restore(Group(GroupId(group_id), now))
     for group_id, value in found.groups.items():
         group = _group(group_id, value, now)
-        state.groups.restore(group)
+        groups.restore(group)
         for member in group.members.values():
-            heard_of(state.groups, group, member, now)
+            heard_of(groups, group, member, now)
 
 
-def unload_groups(state: BrokerState, partition: Partition) -> None:
+def unload_groups(
+    groups: Groups, committed: CommittedOffsets, log: GroupLog, partition: Partition
+) -> list[Effect]:
     """Drop the groups of a partition that another broker coordinates now.
 
     Members that wait for a response receive NOT_COORDINATOR.
     """
     refused = ErrorCode.NOT_COORDINATOR
-    for group in list(state.groups.all()):
-        if state.group_log.partition_of(group.group_id) is not partition:
+    effects: list[Effect] = []
+    for group in list(groups.all()):
+        if log.partition_of(group.group_id) is not partition:
             continue
         for member in group.members.values():
             member.answer_join(Joined(refused, member.member_id))
             member.answer_sync(Synced(refused))
-        state.groups.drop(group)
-        state.committed_offsets.drop(group.group_id)
-        state.effects.append(GroupMoved(group.group_id))
+        groups.drop(group)
+        committed.drop(group.group_id)
+        effects.append(GroupMoved(group.group_id))
+    return effects
 
 
 def _read(partition: Partition) -> _Found:

@@ -10,10 +10,10 @@ from uuid import UUID
 from harness.base.ids import LeaderEpoch, Offset, TimeMs
 from harness.codec.lent_bytes import LentBytes
 from harness.reference_broker.state.log.leader_epochs import LeaderEpochs
-from harness.reference_broker.state.metadata.directory_ids import MIGRATING
+from harness.reference_broker.state.registrations.directory_ids import MIGRATING
 
 if TYPE_CHECKING:
-    from harness.reference_broker.state.configs.topic_configs import TopicConfig
+    from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
     from harness.reference_broker.state.log.segments import Segments
     from harness.reference_broker.state.log.stored_batch import StoredBatch
     from harness.reference_broker.state.producers.producer_states import (

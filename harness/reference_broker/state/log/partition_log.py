@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
 from harness.base.ids import Offset, TimeMs
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.segments import Segment, Segments
 from harness.reference_broker.state.log.stored_batch import StoredBatch, remember_producers
 from harness.reference_broker.state.producers.producer_states import (

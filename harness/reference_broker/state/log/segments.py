@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.base.ids import Offset, TimeMs
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 
 _NO_TIMESTAMP = -1

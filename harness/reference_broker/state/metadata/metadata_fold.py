@@ -11,8 +11,14 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.reference_broker.state.metadata.brokers import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.brokers import (
+    FENCE,
+    IN_CONTROLLED_SHUTDOWN,
+    UNFENCE,
+)
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 
 if TYPE_CHECKING:
     from harness.codec import messages

@@ -12,8 +12,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from harness.base.ids import PartitionIndex, TimeMs
-from harness.reference_broker.state.metadata.brokers import BrokerRegistration
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.brokers import BrokerRegistration
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.topic_names import GROUP_METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def begin_replicas(state: BrokerState, now: TimeMs) -> None:
             _register(state, topic, partition, partition.registration, now)
     if host.storage is not None:
         # Not at the start: brokers that keep nothing need none of it.
-        from harness.reference_broker.state.partition.log_moving import resume
+        from harness.reference_broker.state.replica_moves.log_moving import resume
 
         resume(state.cluster, now)
 
@@ -112,9 +114,11 @@ def _register(
     from harness.reference_broker.state.groups.group_loading import load_groups, unload_groups
 
     if leads:
-        load_groups(state, partition, now)
+        load_groups(state.groups, state.committed_offsets, partition, now)
     else:
-        unload_groups(state, partition)
+        state.effects += unload_groups(
+            state.groups, state.committed_offsets, state.group_log, partition
+        )
 
 
 def _registered(state: BrokerState, record: messages.RegisterBrokerRecord, _now: TimeMs) -> None:

@@ -20,7 +20,9 @@ from harness.reference_broker.state.metadata.metadata_batches import (
     record_batch,
 )
 from harness.reference_broker.state.metadata.metadata_fold import MetadataFold
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.topic import Topic
 from harness.reference_broker.state.topics.topic_names import CLUSTER_METADATA_TOPIC
 

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
-from harness.reference_broker.state.metadata.brokers import Brokers
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.brokers import Brokers
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 
 _UNKNOWN, _LONG_AGO = Offset(-1), TimeMs(0)
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"

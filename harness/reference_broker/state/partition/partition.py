@@ -18,7 +18,7 @@ from harness.base.ids import (
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import BatchHeader
 from harness.reference_broker.effects import Effect, IsrProposed, PartitionGrew, ReplicaMoved
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.batch_bytes import magic_of
 from harness.reference_broker.state.log.leader_epochs import EpochEnd, LeaderEpochs
@@ -27,12 +27,14 @@ from harness.reference_broker.state.log.partition_log import PartitionLog
 from harness.reference_broker.state.log.segments import Segments
 from harness.reference_broker.state.log.stored_batch import StoredBatch, remember_producer
 from harness.reference_broker.state.partition.leading import ANY_EPOCH, Leading
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
-from harness.reference_broker.state.producers.producer_check import known_duplicate
 from harness.reference_broker.state.producers.producer_states import ActiveProducer, ProducerStates
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.validation.message_set_validation import validate_message_set
 from harness.reference_broker.state.validation.old_formats import as_messages
+from harness.reference_broker.state.validation.producer_check import known_duplicate
 from harness.reference_broker.state.validation.record_validation import Placement, validate_batch
 
 _NO_TIMESTAMP = -1

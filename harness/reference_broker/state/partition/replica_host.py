@@ -8,8 +8,8 @@ from uuid import UUID
 
 from harness.base.ids import BrokerId, PartitionIndex
 from harness.reference_broker.state.log.log_store import Place, Storage
-from harness.reference_broker.state.metadata.brokers import Brokers
 from harness.reference_broker.state.partition.leading import ReplicationRules
+from harness.reference_broker.state.registrations.brokers import Brokers
 
 NO_BROKER = BrokerId(-2)
 """Differs from -1, the leader id of a partition without a leader."""

@@ -11,8 +11,7 @@ from uuid import UUID
 
 from harness.base.ids import BrokerId, PartitionIndex, TimeMs
 from harness.reference_broker.effects import TopicDeleted
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.partition.replica_host import ReplicaHost
 from harness.reference_broker.state.producers.producer_states import (
     ProducerExpiration,
@@ -20,6 +19,9 @@ from harness.reference_broker.state.producers.producer_states import (
     RememberedProducers,
 )
 from harness.reference_broker.state.randomness import Randomness, random_uuid
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.topic import Topic
 from harness.reference_broker.state.topics.topic_names import collision_form
 

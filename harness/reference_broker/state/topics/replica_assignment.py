@@ -9,9 +9,11 @@ from dataclasses import replace
 from uuid import UUID
 
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.metadata.brokers import Brokers
-from harness.reference_broker.state.metadata.directory_ids import MIGRATING, UNASSIGNED
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.brokers import Brokers
+from harness.reference_broker.state.registrations.directory_ids import MIGRATING, UNASSIGNED
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.creation_refused import CreationRefused
 
 

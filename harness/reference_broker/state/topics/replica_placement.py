@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from harness.base.ids import BrokerId
-from harness.reference_broker.state.metadata.brokers import BrokerRegistration
 from harness.reference_broker.state.randomness import Randomness, below, shuffled
+from harness.reference_broker.state.registrations.brokers import BrokerRegistration
 
 _NO_EPOCH = -1
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.likeness import LIKE_NONE, Likeness
-from harness.reference_broker.state.configs.config_values import ConfigError
-from harness.reference_broker.state.configs.topic_configs import TopicConfig, configs_of
-from harness.reference_broker.state.metadata.brokers import Brokers
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.config_definitions.config_values import ConfigError
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig, configs_of
 from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.registrations.brokers import Brokers
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.cluster import Cluster
 from harness.reference_broker.state.topics.creation_limits import (
     check_changes,

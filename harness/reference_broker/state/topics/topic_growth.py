@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.codec.error_code import ErrorCode
-from harness.reference_broker.state.metadata.brokers import Brokers
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
 from harness.reference_broker.state.randomness import Randomness
+from harness.reference_broker.state.registrations.brokers import Brokers
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.cluster import Cluster
 from harness.reference_broker.state.topics.creation_limits import check_partitions_asked
 from harness.reference_broker.state.topics.creation_refused import CreationRefused

@@ -19,7 +19,7 @@ from harness.codec.records import (
 )
 from harness.codec.records.compression import CODEC_NAMES
 from harness.codec.records.message_set import open_wrapper
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.batch_bytes import CorruptBatch, magic_of, next_batch_size
 from harness.reference_broker.state.validation.recompression import target_codec

@@ -9,7 +9,7 @@ from harness.base.ids import TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import LOG_APPEND_TIME, BatchHeader
 from harness.codec.records.walk import RecordsSummary
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.append_error import AppendRefused, RecordProblem
 
 _NO_TIMESTAMP = -1

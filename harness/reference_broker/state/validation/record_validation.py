@@ -12,7 +12,7 @@ from harness.codec.errors import CodecError
 from harness.codec.records import BATCH_HEADER_BYTES, CONTROL, LOG_APPEND_TIME, BatchHeader
 from harness.codec.records.compression import LimitError, decompress
 from harness.codec.records.walk import BadRecord, RecordsSummary, walk_records
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.log.batch_bytes import (
     CorruptBatch,

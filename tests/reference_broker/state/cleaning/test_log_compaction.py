@@ -19,7 +19,7 @@ from harness.codec.records import (
 )
 from harness.reference_broker.state.cleaning.log_cleanable import cleanable
 from harness.reference_broker.state.cleaning.log_compaction import compact, compaction_round
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.partition.offset_search import (
     LATEST,
     NOTHING_FOUND,

@@ -7,7 +7,7 @@ from harness.reference_broker.state.cleaning.log_retention import (
     delete_old_segments,
     retention_round,
 )
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.partition.offset_search import (
     EARLIEST,
     LATEST,

@@ -20,11 +20,14 @@ from harness.reference_broker.handlers.table import advertised_like
 from harness.reference_broker.likeness import LIKE_NONE
 from harness.reference_broker.node import Node
 from harness.reference_broker.settings import BrokerSettings
-from harness.reference_broker.state.configs.broker_table import broker_configs
+from harness.reference_broker.state.config_definitions.broker_table import broker_configs
+from harness.reference_broker.state.config_definitions.topic_configs import (
+    TOPIC_CONFIGS,
+    TopicConfig,
+)
 from harness.reference_broker.state.configs.documentation import documentation_of
 from harness.reference_broker.state.configs.of_client_metrics import CLIENT_METRICS_CONFIGS
 from harness.reference_broker.state.configs.of_groups import GROUP_CONFIGS
-from harness.reference_broker.state.configs.topic_configs import TOPIC_CONFIGS, TopicConfig
 from tests.reference_broker.made_cluster import CHANCE
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32

@@ -2,8 +2,8 @@ import pytest
 
 from harness.reference_broker.likeness import Likeness
 from harness.reference_broker.settings import BrokerSettings, SettingError, parse_assignments
-from harness.reference_broker.state.configs.config_values import ConfigError
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.config_values import ConfigError
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from harness.reference_broker.handlers import api_43_elect_leaders
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
 from harness.reference_broker.state.controller.elections import preferred_leaders, unclean_leaders
 from harness.reference_broker.state.controller.fencing import fenced, leads_anything
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from tests.reference_broker.made_controller import (
     CHANCE,
     NOW,

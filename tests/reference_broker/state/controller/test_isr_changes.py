@@ -11,7 +11,9 @@ from harness.codec.error_code import ErrorCode
 from harness.reference_broker.handlers import api_56_alter_partition
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
 from harness.reference_broker.state.controller.isr_changes import Proposal, problem_with
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from tests.reference_broker.made_controller import (
     CHANCE,
     NOW,

@@ -13,7 +13,7 @@ from harness.reference_broker.state.controller.partition_change import (
     Target,
     change_of,
 )
-from harness.reference_broker.state.partition.partition_registration import (
+from harness.reference_broker.state.registrations.partition_registration import (
     NO_LEADER,
     NO_LEADER_CHANGE,
     RECOVERING,

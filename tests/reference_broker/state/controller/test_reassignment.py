@@ -12,8 +12,10 @@ from harness.reference_broker.handlers import (
     api_46_list_partition_reassignments,
 )
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
-from harness.reference_broker.state.metadata.brokers import BrokerRegistration
-from harness.reference_broker.state.partition.partition_registration import PartitionRegistration
+from harness.reference_broker.state.registrations.brokers import BrokerRegistration
+from harness.reference_broker.state.registrations.partition_registration import (
+    PartitionRegistration,
+)
 from harness.reference_broker.state.topics.replica_placement import PlacementRefused, place
 from tests.reference_broker.made_controller import (
     CHANCE,

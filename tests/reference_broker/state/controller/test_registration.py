@@ -14,7 +14,7 @@ from harness.reference_broker.handlers import (
 )
 from harness.reference_broker.handlers.outcome import Advertised, RequestContext
 from harness.reference_broker.state.controller import fencing
-from harness.reference_broker.state.partition.partition_registration import NO_LEADER
+from harness.reference_broker.state.registrations.partition_registration import NO_LEADER
 from tests.reference_broker.made_controller import (
     CHANCE,
     NOW,

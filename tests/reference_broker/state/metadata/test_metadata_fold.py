@@ -21,7 +21,10 @@ from harness.reference_broker.state.metadata.metadata_batches import (
 )
 from harness.reference_broker.state.metadata.metadata_fold import MetadataFold
 from harness.reference_broker.state.metadata.metadata_log import MetadataLog
-from harness.reference_broker.state.metadata.metadata_records import quota_records, topic_records
+from harness.reference_broker.state.registrations.metadata_records import (
+    quota_records,
+    topic_records,
+)
 from harness.reference_broker.storage.metadata_snapshots import MetadataSnapshots
 from tests.reference_broker.made_controller import NOW, TOPIC_ID, MadeController, registered
 

@@ -15,17 +15,17 @@ from harness.reference_broker.effects import ReplicaMoved, TopicDeleted
 from harness.reference_broker.initial_state import member_state
 from harness.reference_broker.settings import BrokerSettings
 from harness.reference_broker.state.broker import BrokerState
-from harness.reference_broker.state.metadata.brokers import Endpoint
 from harness.reference_broker.state.metadata.metadata_batches import MetadataReading, record_batch
 from harness.reference_broker.state.metadata.metadata_image import apply_records, begin_replicas
 from harness.reference_broker.state.metadata.metadata_log import METADATA_TOPIC_ID
-from harness.reference_broker.state.metadata.metadata_records import (
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.registrations.brokers import Endpoint
+from harness.reference_broker.state.registrations.metadata_records import (
     config_records,
     partition_records,
     quota_records,
     topic_records,
 )
-from harness.reference_broker.state.partition.partition import Partition
 from tests.reference_broker.made_controller import (
     CLUSTER_ID,
     NOW,

@@ -7,9 +7,9 @@ import pytest
 from harness.base.ids import BrokerId, LeaderEpoch, Offset, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.reference_broker.effects import IsrProposed, PartitionGrew
-from harness.reference_broker.state.metadata.brokers import BrokerRegistration
 from harness.reference_broker.state.partition.leading import ANY_EPOCH, Leading
 from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.registrations.brokers import BrokerRegistration
 from tests.reference_broker.made_controller import broker
 from tests.reference_broker.made_replicas import LAG_MS, NOW, decided, replica, write
 

@@ -8,7 +8,7 @@ from harness.base.ids import Offset, PartitionIndex, TimeMs
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, decode_batches, encode_batch
 from harness.reference_broker.effects import PartitionGrew
-from harness.reference_broker.state.configs.topic_configs import TopicConfig
+from harness.reference_broker.state.config_definitions.topic_configs import TopicConfig
 from harness.reference_broker.state.log.append_error import AppendRefused
 from harness.reference_broker.state.partition.offset_search import (
     LATEST,

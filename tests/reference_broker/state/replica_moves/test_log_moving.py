@@ -1,0 +1,389 @@
+"""Replicas move from one folder to another while they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from harness.base.ids import LeaderEpoch, Offset, TimeMs
+from harness.codec.error_code import ErrorCode
+from harness.codec.records import encode_rows
+from harness.reference_broker.effects import PartitionGrew
+from harness.reference_broker.state.cleaning.log_cleanable import cleanable
+from harness.reference_broker.state.cleaning.log_compaction import compact
+from harness.reference_broker.state.cleaning.log_retention import retention_round
+from harness.reference_broker.state.log.log_store import UnreadableLog
+from harness.reference_broker.state.partition.following import restart_at, truncate
+from harness.reference_broker.state.partition.partition import Partition
+from harness.reference_broker.state.replica_moves.log_moving import lag_of
+from harness.reference_broker.storage.stored_log import StoredLog
+from tests.reference_broker.moving import moving
+from tests.reference_broker.storage.test_storage import NOW, SMALL, all_of, produce, write
+
+BIG = b"x" * 600_000  # two of them are more than a piece
+GONE = "t-0-delete"
+COMING = "t-0-future"
+
+
+def keyed(partition: Partition, count: int) -> None:
+    """Write records, each into a new segment."""
+    for number in range(count):
+        partition.append(encode_rows([(NOW + 1_000 * number, b"k", b"%d" % number)]), NOW)
+
+
+@contextmanager
+def without_its_future(replica: Partition) -> Iterator[None]:
+    """Hide the folder of the future log meanwhile."""
+    future, replica.future = replica.future, None
+    yield
+    replica.future = future
+
+
+def test_a_replica_moves_and_is_used_meanwhile(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        assert broker.wish("second") is ErrorCode.NONE
+        assert broker.places() == {"first": False, "second": True}
+        (effect,) = broker.bring(steps=1)
+        assert isinstance(effect, PartitionGrew)
+        assert broker.folders() == {"first": ["t-0"], "second": [COMING], "third": []}
+        write(replica, 1, b"meanwhile")
+        replica.high_watermark = Offset(3)
+        before, high_watermark = all_of(replica), replica.high_watermark
+        broker.bring()
+        assert broker.folders() == {"first": [GONE], "second": ["t-0"], "third": []}
+        assert (all_of(replica), replica.high_watermark) == (before, high_watermark)
+        assert replica.future is None
+        assert not broker.state.cluster.host.moving
+        write(replica)
+        assert replica.log.end_offset == 6
+        broker.files.logs.tidy(NOW)
+        assert broker.folders()["first"] == []
+        after = all_of(replica)
+    with moving(tmp_path) as broker:
+        assert all_of(broker.replica()) == after
+
+
+def test_what_is_told_of_a_log_to_come(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=1)
+        first, second, _ = (one.logs.get(("t", 0)) for one in broker.files.logs.directories())
+        assert first is not None
+        assert second is not None
+        assert 0 < second.size_bytes < first.size_bytes == replica.log.size_bytes
+        assert lag_of(replica, first.end_offset, is_future=False) == 0
+        assert lag_of(replica, second.end_offset, is_future=True) == 4 - second.end_offset > 0
+
+
+def test_epochs_producers_and_the_start_come_along(tmp_path: Path) -> None:
+    with moving(tmp_path, clean=True) as broker:
+        replica = broker.replica(**SMALL)
+        for sequence in range(6):
+            produce(replica, sequence)
+        replica.delete_records(3)
+        replica.epochs.assign(LeaderEpoch(4), replica.log.end_offset)  # nothing written in it yet
+        broker.wish("third")
+        broker.bring()
+        assert broker.folders()["third"] == ["t-0"]
+        assert (replica.log.start_offset, replica.log.end_offset) == (3, 6)
+        assert replica.epochs.latest == 4
+        assert produce(replica, 5) == 5  # known: not appended again
+        assert replica.log.end_offset == 6
+        replica.leader_epoch = LeaderEpoch(5)
+        assert produce(replica, 6) == 6
+    notes = (tmp_path / "third" / "t-0" / "leader-epoch-checkpoint").read_text().split()
+    assert notes[-2:] == ["5", "6"]
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        assert (replica.log.start_offset, replica.log.end_offset) == (3, 7)
+        assert produce(replica, 6) == 6
+
+
+def test_there_and_back_again(tmp_path: Path) -> None:
+    """The notes about the first stay in a folder do not apply to the second."""
+    with moving(tmp_path, clean=True) as broker:
+        replica = broker.replica()
+        write(replica, 5)
+        replica.delete_records(2)
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        before = all_of(replica)
+        for folder in ("second", "first"):
+            assert broker.wish(folder) is ErrorCode.NONE
+            broker.bring()
+            assert broker.places() == {folder: False}
+            assert (replica.log.start_offset, all_of(replica)) == (2, before)
+
+
+@pytest.mark.parametrize(
+    ("folder", "told", "left"),
+    [("first", {"first": False}, ["t-0"]), ("third", {"first": False, "third": True}, ["t-0"])],
+    ids=["home", "elsewhere"],
+)
+def test_another_wish_takes_the_first_back(
+    tmp_path: Path, folder: str, told: dict[str, bool], left: list[str]
+) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=1)
+        assert broker.wish(folder) is ErrorCode.NONE
+        assert broker.places() == told
+        assert broker.folders()["first"] == left
+        assert broker.folders()["second"] == [GONE]
+        broker.bring()
+        assert broker.places() == {folder: False}
+
+
+def test_the_same_wish_again_changes_nothing(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        write(broker.replica(), 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=1)
+        (coming,) = (tmp_path / "second").glob("*-future")
+        assert broker.wish("second") is ErrorCode.NONE
+        assert list((tmp_path / "second").glob("*-future")) == [coming]
+
+
+def test_a_wish_for_what_is_not_there_yet(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        assert broker.wish("third") is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        broker.replica()
+        assert broker.places() == {"third": False}
+        assert broker.wish("second", index=1) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        assert broker.wish("fourth") is ErrorCode.LOG_DIR_NOT_FOUND
+        long = "l" * 214  # with its suffix more than a name may have
+        assert broker.wish("first", long) is ErrorCode.INVALID_TOPIC_EXCEPTION
+        assert broker.wish("first", long[1:]) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_old_releases_know_only_that_there_is_no_replica(tmp_path: Path) -> None:
+    with moving(tmp_path, like="1.1.1") as broker:
+        assert broker.wish("third") is ErrorCode.REPLICA_NOT_AVAILABLE
+        assert broker.wish("third", "l" * 214) is ErrorCode.REPLICA_NOT_AVAILABLE
+
+
+@pytest.mark.parametrize("clean", [False, True])
+def test_a_move_outlives_the_process(tmp_path: Path, clean: bool) -> None:
+    with moving(tmp_path, clean=clean) as broker:
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=1)
+        before = all_of(replica)
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        broker.resume()
+        assert replica.future is not None
+        assert 0 < replica.future.log.end_offset < 4
+        broker.bring()
+        assert broker.places() == {"second": False}
+        assert all_of(replica) == before
+
+
+def test_what_is_cut_off_is_cut_off_the_log_to_come(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=3)
+        assert replica.future is not None
+        assert replica.future.log.end_offset == 3
+        truncate(replica, Offset(1))
+        assert replica.future.log.end_offset == 1
+        restart_at(replica, Offset(9), NOW)
+        assert replica.future.log.end_offset == 9
+        write(replica, 1, b"again")
+        broker.bring()
+        assert broker.places() == {"second": False}
+        assert (replica.log.start_offset, replica.log.end_offset) == (9, 10)
+
+
+def test_what_was_cut_off_meanwhile_is_found_by_the_epochs(tmp_path: Path) -> None:
+    """The folder of the future log was away when the present one was cut."""
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=3)
+        with without_its_future(replica):
+            truncate(replica, Offset(2))
+            replica.leader_epoch = LeaderEpoch(3)
+            replica.epochs.assign(LeaderEpoch(3), Offset(2))
+            write(replica, 3, b"another")
+        before = all_of(replica)
+        broker.bring()
+        assert broker.places() == {"second": False}
+        assert all_of(replica) == before
+
+
+def test_a_log_to_come_that_knows_more_than_the_present_one_is_cut(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        write(replica, 2, BIG)
+        replica.leader_epoch = LeaderEpoch(3)
+        write(replica, 2, BIG)
+        broker.wish("second")
+        broker.bring(steps=3)
+        with without_its_future(replica):
+            truncate(replica, Offset(1))
+            replica.leader_epoch = LeaderEpoch(1)
+            write(replica, 1, b"another")
+        before = all_of(replica)
+        broker.bring()
+        assert broker.places() == {"second": False}
+        assert all_of(replica) == before
+
+
+def test_where_one_folder_fails_nothing_begins_to_move(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        write(broker.replica())
+        (tmp_path / "third").rename(tmp_path / "gone")
+        (tmp_path / "third").touch()
+        broker.files.logs.checkpoint()
+        for folder in ("second", "third"):
+            assert broker.wish(folder) is ErrorCode.KAFKA_STORAGE_ERROR
+        assert broker.wish("first") is ErrorCode.NONE
+        assert broker.wish("third", "unknown") is ErrorCode.KAFKA_STORAGE_ERROR
+        assert broker.places() == {"first": False}
+
+
+def test_the_folder_that_a_replica_goes_to_fails(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=1)
+        (tmp_path / "second").rename(tmp_path / "gone")
+        (tmp_path / "second").touch()
+        broker.files.logs.checkpoint()
+        assert [one.is_online for one in broker.files.logs.directories()] == [True, False, True]
+        broker.bring()
+        assert replica.future is None
+        write(replica)
+        assert (replica.log.end_offset, replica.leader_problem()) == (5, ErrorCode.NONE)
+        assert list((tmp_path / "gone").glob("*-future"))  # left as it is
+
+
+def test_the_folder_that_a_replica_comes_from_fails(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        broker.replica("other")  # in the first, without which a node cannot live
+        replica = broker.replica()
+        write(replica, 4, BIG)
+        broker.wish("third")
+        broker.bring(steps=1)
+        assert isinstance(replica.log, StoredLog)
+        replica.log.fail(OSError(5, "Input/output error"))
+        broker.bring()
+        assert replica.future is None
+        assert replica.leader_problem() is ErrorCode.KAFKA_STORAGE_ERROR
+        assert lag_of(replica, Offset(1), is_future=True) == -1
+        assert broker.folders()["third"] == [COMING]
+        assert broker.wish("first") is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_crash_between_the_two_names_is_told(tmp_path: Path) -> None:
+    """As in Kafka: it cannot know which of the two is whole."""
+    with moving(tmp_path) as broker:
+        write(broker.replica())
+    (tmp_path / "second" / "t-0").mkdir()
+    with (
+        moving(tmp_path) as broker,
+        pytest.raises(UnreadableLog, match=r"t-0: it is in .*first and .*second"),
+    ):
+        broker.replica()
+
+
+def test_a_topic_goes_with_its_log_to_come(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        write(broker.replica(), 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=1)
+        topic = broker.state.cluster.named("t")
+        assert topic is not None
+        broker.state.cluster.delete(topic)
+        assert broker.folders() == {"first": [GONE], "second": [GONE], "third": []}
+        assert broker.bring() == []
+    with moving(tmp_path) as broker:
+        broker.files.logs.tidy(NOW)  # what was left when the process was killed
+        assert broker.folders() == {"first": [], "second": [], "third": []}
+
+
+def test_a_topic_with_a_long_name_goes(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        broker.replica("l" * 249)
+        topic = broker.state.cluster.named("l" * 249)
+        assert topic is not None
+        broker.state.cluster.delete(topic)
+        (left,) = (tmp_path / "first").glob("*-delete")
+        assert len(left.name) == 255
+        assert not broker.files.logs.has_failed()
+
+
+def test_nothing_that_moves_is_compacted(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica(
+            cleanup_policy="compact", segment_ms="900", min_cleanable_dirty_ratio="0"
+        )
+        keyed(replica, 6)
+        log = cleanable(replica, NOW)
+        assert log is not None
+        under_way = compact(log, NOW)
+        next(under_way)
+        broker.wish("second")
+        assert cleanable(replica, NOW) is None
+        assert list(under_way) == []
+        broker.bring()
+        assert broker.places() == {"second": False}
+        log = cleanable(replica, NOW)
+        assert log is not None
+        for _ in compact(log, NOW):
+            pass
+        assert [batch.base_offset for batch in replica.log.between(Offset(0), Offset(6))] == [4, 5]
+        assert not broker.files.logs.has_failed()
+
+
+def test_a_topic_goes_while_it_is_compacted(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica(
+            cleanup_policy="compact", segment_ms="900", min_cleanable_dirty_ratio="0"
+        )
+        keyed(replica, 6)
+        log, topic = cleanable(replica, NOW), broker.state.cluster.named("t")
+        assert log is not None
+        assert topic is not None
+        under_way = compact(log, NOW)
+        next(under_way)
+        broker.state.cluster.delete(topic)
+        assert list(under_way) == []
+        assert not broker.files.logs.has_failed()
+
+
+def test_what_retention_lets_go_of_the_log_to_come_goes_with_its_new_name(tmp_path: Path) -> None:
+    with moving(tmp_path) as broker:
+        replica = broker.replica(
+            file_delete_delay_ms="60000", retention_bytes="700000", internal_segment_bytes="700000"
+        )
+        write(replica, 4, BIG)
+        broker.wish("second")
+        broker.bring(steps=3)
+        for _ in retention_round(broker.state.cluster, NOW):
+            pass
+        assert replica.future is not None
+        assert (replica.future.log.start_offset, replica.log.start_offset) == (1, 2)
+        broker.bring()
+        assert broker.places() == {"second": False}
+        broker.files.logs.tidy(NOW)
+        (folder,) = (tmp_path / "second").glob("t-0")
+        deleted = list(folder.glob("*.deleted"))
+        broker.files.logs.tidy(TimeMs(NOW + 70_000))
+        assert deleted
+        assert not list(folder.glob("*.deleted"))

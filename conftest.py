@@ -2,4 +2,4 @@
 the clock lane of ``tests/``.
 """
 
-pytest_plugins = ("harness.runner.pytest_plugin", "tests.pace.lane")
+pytest_plugins = ("harness.runner.pytest_plugin", "checks.clock_lane")

@@ -24,6 +24,7 @@ _COMMANDS = {
     "timeline": ("harness.commands.timeline", "timeline_command"),
     "log": ("harness.commands.log", "log"),
     "codec": ("harness.commands.codec", "codec"),
+    "lab": ("harness.commands.lab", "lab"),
 }
 
 

@@ -160,7 +160,7 @@ HISTORIES: Final = BesideDataset(
 
 
 def defect_tables(datasets: Iterable[Dataset]) -> list[dict[str, Any]]:
-    """The defect tables beside these runs, as `python -m tests.defects` writes them.
+    """The defect tables beside these runs, as `kafka-conformance lab defects` writes them.
 
     Raises ReportError when a file is no JSON, or of another form or version.
     """
@@ -188,7 +188,7 @@ def _defect_table(file: Path) -> dict[str, Any]:
         what = f"the defect table has schema version {stated}, this report reads {DEFECTS_VERSION}"
     except (OSError, ValueError, AttributeError, TypeError) as error:
         what = f"not a readable defect table: {error}"
-    raise ReportError(what, str(file), "remove it, or make it again: python -m tests.defects")
+    raise ReportError(what, str(file), "remove it, or make it again: kafka-conformance lab defects")
 
 
 def _require(values: dict[str, Any], shape: dict[str, Any], what: str) -> None:

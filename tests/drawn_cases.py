@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.ci.draw import head, number_of
+from checks.draw import head, number_of
 
 MARKS = ("sample", "rotates")
 

@@ -20,7 +20,8 @@ def proved_in(folder: Path) -> frozenset[str]:
     files = sorted(folder.glob("*.json"))
     if not files:
         raise DefectTableError(
-            f"{folder} has no defect table: make one with python -m tests.defects --out {folder}"
+            f"{folder} has no defect table; this command writes one: "
+            f"kafka-conformance lab defects --out {folder}"
         )
     return frozenset(name for file in files for name in _killed(file))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 JUDGES, AT_VERSIONS = "judges", "at_versions"
 """The marks of :mod:`harness.runner.marks`."""
-DEFECTS = "tests/defects"
+DEFECTS = "labs/defects"
 """The folder of defects; an installed package does not have it."""
 
 
@@ -64,7 +64,7 @@ def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
 
 
 def defects(requirement_id: str, root: Path) -> list[str]:
-    """The places in the defect table that name a requirement, as ``tests/defects/x.py:12``."""
+    """The places in the defect table that name a requirement, as ``labs/defects/x.py:12``."""
     return [
         f"{file.relative_to(root)}:{number}"
         for file in sorted((root / DEFECTS).glob("*.py"))

@@ -141,7 +141,7 @@ const defectCell = (row, target) => {
 const defectsView = {
   name: "defects", title: "Defects", filters: true,
   note: "Named mistakes of a broker, each put in front of a broker that has none: is it noticed by its requirement alone? This is how a test is shown to be able to fail.",
-  missing: () => defects.length ? "" : "No defect table lies beside these results: python -m tests.defects --out DIR/defects makes one.",
+  missing: () => defects.length ? "" : "No defect table lies beside these results: kafka-conformance lab defects --out DIR/defects makes one.",
   show() {
     const fitting = requirements.filter(rowFilter());
     const shown = fitting.filter((row) => defectsOf.has(row.id));

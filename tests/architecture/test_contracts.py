@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("harness", "reports", "suites", "tests")
+PACKAGES = ("checks", "harness", "labs", "reports", "suites", "tests")
 PLANTS = {
     "codec": ("harness/codec", "import socket"),
     "client": ("harness/client", "import harness.proxies"),
     "broker": ("harness/reference_broker", "import harness.client"),
+    "state_layers": (
+        "harness/reference_broker/state/log",
+        "import harness.reference_broker.state.groups",
+    ),
     "state": ("harness/reference_broker/state", "import time"),
     "handlers": ("harness/reference_broker/handlers", "import asyncio"),
     "leaves": ("harness/base/ids.py", "import harness.codec"),
@@ -29,7 +33,8 @@ PLANTS = {
     "conformance": ("harness/conformance", "import harness.client"),
     "reports": ("reports", "import harness.codec"),
     "suites": ("suites/protocol", "import harness.reference_broker"),
-    "tests": ("harness/commands", "import tests.defects"),
+    "tests": ("harness/commands", "import labs.defects"),
+    "labs": ("labs/defects", "import tests.labs"),
     "scapy": ("harness/proxies", "import scapy"),
     "docker": ("harness/client", "import docker"),
     "aiohttp": ("harness/targets", "import aiohttp"),

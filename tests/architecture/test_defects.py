@@ -6,15 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from checks.deep_parts import DEEP
+from checks.draw import Draw
+from checks.gate_parts import GATE
+from checks.named_slices import named_slices
+from checks.part import Part
 from harness.conformance.catalogue import load_catalogue
+from labs.defects.all_defects import ALL_DEFECTS
+from labs.defects.seen_on import KAFKA_ALONE, REFERENCE, SHOWN, shown_by_any
 from tests.architecture.test_tidy import ROOT
-from tests.ci.deep_parts import DEEP
-from tests.ci.draw import Draw
-from tests.ci.gate_parts import GATE
-from tests.ci.named_slices import named_slices
-from tests.ci.part import Part
-from tests.defects.all_defects import ALL_DEFECTS
-from tests.defects.seen_on import KAFKA_ALONE, REFERENCE, SHOWN, shown_by_any
 
 
 def test_every_defect_is_there_once() -> None:
@@ -25,8 +25,8 @@ def test_every_defect_is_there_once() -> None:
 
 def test_every_file_of_defects_is_in_the_table() -> None:
     tables = ("all_defects.py", "wrong_storage.py")
-    table = "".join((ROOT / "tests" / "defects" / each).read_text("utf-8") for each in tables)
-    files = (ROOT / "tests" / "defects").glob("*.py")
+    table = "".join((ROOT / "labs" / "defects" / each).read_text("utf-8") for each in tables)
+    files = (ROOT / "labs" / "defects").glob("*.py")
     lists = [file.stem for file in files if "\nDEFECTS = [" in file.read_text("utf-8")]
     assert len(lists) > 20
     assert [name for name in lists if f"*{name}.DEFECTS" not in table] == []
@@ -50,7 +50,7 @@ def targets_of(*tables: Sequence[Part]) -> set[str]:
     found = set()
     for one in (one for parts in tables for one in named_slices(parts, ())):
         for words in (line.words for line in one.commands(Draw("any"), "out")):
-            if "tests.defects" in words:
+            if "labs.defects" in words:
                 found.add(words[words.index("--target") + 1])
     return found
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from checks.deep_parts import DEEP
+from checks.gate_parts import GATE
 from harness.cli import main
 from harness.conformance.fault_parquet import FAULTS_SCHEMA, FAULTS_SCHEMA_VERSION
 from harness.conformance.history_parquet import HISTORY_SCHEMA, HISTORY_SCHEMA_VERSION
 from harness.conformance.results_schema import RESULTS_SCHEMA, SCHEMA_VERSION
 from harness.conformance.wire_parquet import WIRE_SCHEMA, WIRE_SCHEMA_VERSION
-from tests.ci.deep_parts import DEEP
-from tests.ci.gate_parts import GATE
 
 ROOT = Path(__file__).resolve().parents[2]
 

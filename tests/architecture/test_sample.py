@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.draw import NO_COMMIT
+from checks.draw import NO_COMMIT
 from tests.drawn_cases import left_out
 
 pytest_plugins = ("pytester",)

@@ -13,8 +13,8 @@ from scapy.utils import PcapNgWriter, RawPcapReader, RawPcapWriter
 
 from harness.capture.capture_file import CaptureFile
 from harness.capture.errors import CaptureError
+from labs.captures.recorded import FOLDER, segments
 from tests.capture.made import Conversation, as_packet, write_pcap
-from tests.capture.recorded import FOLDER, segments
 
 REAL = FOLDER / "kafka-3.9.2-python.pcap"
 

@@ -23,8 +23,8 @@ from harness.codec.messages import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
+from labs.captures.recorded import follow, messages
 from tests.capture.made import BROKER, CLIENT, Conversation, without_syn
-from tests.capture.recorded import follow, messages
 
 HELLO = b"\x16\x03\x01\x00\x05hello"
 

@@ -10,9 +10,9 @@ from harness.capture.follow import Follower
 from harness.capture.limits import Limits
 from harness.capture.lines import line_of, object_of
 from harness.capture.segment import Segment
+from labs.captures.recorded import FOLDER, segments
+from labs.message_values.values import QUICK
 from tests.capture.made import BROKER, CLIENT
-from tests.capture.recorded import FOLDER, segments
-from tests.codec.values import QUICK
 
 REAL = segments(FOLDER / "kafka-4.4.0-librdkafka.pcap")
 TIGHT = Limits(

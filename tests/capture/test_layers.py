@@ -28,9 +28,9 @@ from harness.codec.apis import APIS, Api, api_named
 from harness.codec.frame import frame
 from harness.codec.header import encode_request, encode_response
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse
-from tests.capture.recorded import FILES, FOLDER, follow, messages, port_of, segments
+from labs.captures.recorded import FILES, FOLDER, follow, messages, port_of, segments
+from labs.message_values.values import rich
 from tests.codec.each_layout import each_of
-from tests.codec.values import rich
 
 each_api = each_of({api.name: api for api in APIS.values()})
 

@@ -13,8 +13,8 @@ from harness.capture.segment import ACK, Endpoint, Segment
 from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import HeartbeatRequest, HeartbeatResponse, ProduceRequest
+from labs.captures.recorded import messages
 from tests.capture.made import BROKER, CLIENT, Conversation
-from tests.capture.recorded import messages
 
 SMALL = Limits(
     out_of_order_bytes=MIB // 4,

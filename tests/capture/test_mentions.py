@@ -18,8 +18,8 @@ from harness.codec.messages import (
     ProduceResponse,
     message_class,
 )
+from labs.message_values.values import rich
 from tests.codec.each_layout import each_of
-from tests.codec.values import rich
 
 SCHEMAS = files("harness.codec") / "schemas"
 NAMES = [f"{api.name}{kind}" for api in APIS.values() for kind in ("Request", "Response")]

@@ -9,8 +9,7 @@ import pytest
 
 from harness.capture.events import REQUEST, Captured, Notice
 from harness.capture.segment import SYN, Segment
-from tests.capture.made import without_syn
-from tests.capture.recorded import (
+from labs.captures.recorded import (
     SMALL,
     Told,
     follow,
@@ -19,6 +18,7 @@ from tests.capture.recorded import (
     segments,
     told,
 )
+from tests.capture.made import without_syn
 
 FILES = pytest.mark.parametrize("file", SMALL, ids=lambda file: file.name)
 

@@ -16,8 +16,8 @@ from harness.capture.lines import object_of
 from harness.cli import main
 from harness.codec.frame import frame
 from harness.codec.messages import SaslAuthenticateRequest
+from labs.captures.recorded import FOLDER, follow, messages, port_of, segments
 from tests.capture.made import Conversation, write_pcap
-from tests.capture.recorded import FOLDER, follow, messages, port_of, segments
 
 PYTHON = FOLDER / "kafka-4.4.0-python.pcap"
 VERSIONS = FOLDER / "kafka-3.9.2-versions.pcap.gz"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from harness.capture.limits import LIMITS, Limits
 from harness.capture.reassembly import Chunk, Reassembly
 from harness.capture.segment import FIN, SYN, Segment
-from tests.capture.recorded import FOLDER, by_connection, follow, messages, segments
-from tests.codec.values import QUICK
+from labs.captures.recorded import FOLDER, by_connection, follow, messages, segments
+from labs.message_values.values import QUICK
 
 DATA = bytes(range(256)) * 4
 REAL = FOLDER / "kafka-4.4.0-python.pcap"

@@ -8,7 +8,7 @@ import pytest
 
 from harness.capture.events import REQUEST
 from harness.codec.apis import APIS
-from tests.capture.recorded import FILES, FOLDER, follow, messages, port_of, segments
+from labs.captures.recorded import FILES, FOLDER, follow, messages, port_of, segments
 
 PYTHON = [FOLDER / f"kafka-{release}-python.pcap" for release in ("3.9.2", "4.4.0")]
 VERSIONS = [FOLDER / f"kafka-{release}-versions.pcap.gz" for release in ("3.9.2", "4.4.0")]

@@ -14,7 +14,7 @@ from scapy.layers.l2 import CookedLinux, CookedLinuxV2, Dot1AD, Dot1Q, Ether, Lo
 from scapy.packet import Packet, Raw
 
 from harness.capture.segment import NoSegment, Segment, read_segment
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 V4 = IP(src="127.0.0.1", dst="127.0.0.2")
 V6 = IPv6(src="::1", dst="fe80::2")

@@ -20,11 +20,11 @@ from harness.codec.messages import RequestHeader
 from harness.codec.records import Message as OldMessage
 from harness.codec.records import Record, RecordBatch, encode_batch, encode_message_set
 from harness.codec.structs import Message, Struct
+from labs.captures.recorded import FILES, follow, messages, port_of, segments
+from labs.message_values.values import rich
 from tests.capture.made import BROKER, Conversation, write_pcap
-from tests.capture.recorded import FILES, follow, messages, port_of, segments
 from tests.capture.tshark import Dissected, dissect, installed_version
 from tests.capture.tshark_versions import HIGHEST_KNOWN, MISTAKES, Mistake, mistake_at
-from tests.codec.values import rich
 from tests.targets.kinds import not_run
 
 COMPARED = (4, 0)

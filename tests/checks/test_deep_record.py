@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci import deep_record
-from tests.ci.deep_parts import DEEP
-from tests.ci.deep_record import DeepRun, ages, append, deep_run, read
-from tests.ci.draw import Draw
-from tests.ci.part import Part, Slice
-from tests.ci.part_run import Result, Row
+from checks import deep_record
+from checks.deep_parts import DEEP
+from checks.deep_record import DeepRun, ages, append, deep_run, read
+from checks.draw import Draw
+from checks.part import Part, Slice
+from checks.part_run import Result, Row
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FUZZ = Part("fuzz", count=2, rooms=("harness/codec",))

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.ci.lanes import run_all
-from tests.ci.part import Lane, Part, Slice
-from tests.ci.part_run import Result, Row
-from tests.ci.termination import orderly_end
+from checks.lanes import run_all
+from checks.part import Lane, Part, Slice
+from checks.part_run import Result, Row
+from checks.termination import orderly_end
 
 LIMIT_S = 60
 

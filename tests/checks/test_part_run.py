@@ -10,11 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.ci import part_run
-from tests.ci.draw import Draw
-from tests.ci.part import Command, Part, Slice
-from tests.ci.part_run import Place, Result, Row, counts_in, run_slice
-from tests.runner.awaiting import await_that
+from checks import part_run
+from checks.draw import Draw
+from checks.part import Command, Part, Slice
+from checks.part_run import Place, Result, Row, counts_in, run_slice
+from labs.awaiting import await_that
 
 DRAW = Draw("w")
 PYTHON = Path(sys.executable).name

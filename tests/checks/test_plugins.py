@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.case_slice import slice_of
-from tests.ci.draw import ROOT
+from checks.case_slice import slice_of
+from checks.draw import ROOT
 
 pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
 
@@ -46,7 +46,7 @@ def collected(folder: Path, *options: str) -> list[str]:
 
 
 def test_the_slices_are_disjoint_and_together_everything(folder: Path) -> None:
-    plugin = ("-p", "tests.ci.case_slice")
+    plugin = ("-p", "checks.case_slice")
     every = collected(folder, *plugin)
     parts = [collected(folder, *plugin, "--slice", f"{number}/3") for number in (1, 2, 3)]
     assert len(every) == FILES * 3
@@ -62,7 +62,7 @@ def test_what_is_no_slice_is_refused(text: str) -> None:
 
 
 def test_a_share_of_the_private_tests_runs_and_every_other_test(folder: Path) -> None:
-    plugin = ("-p", "tests.ci.private_share", "--private-share", "4", "--private-draw")
+    plugin = ("-p", "checks.private_share", "--private-share", "4", "--private-draw")
     seen = [set(collected(folder, *plugin, word)) for word in ("a", "b", "c")]
     for cases in seen:
         assert sum("shared" in case for case in cases) == FILES

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from checks.same_verdicts import differences
 from harness.conformance.verdict import Verdict
-from tests.ci.same_verdicts import differences
 
 PASSED, FAILED = Verdict.PASSED, Verdict.FAILED
 

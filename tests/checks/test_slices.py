@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.ci.deep_parts import DEEP
-from tests.ci.draw import ROTATING, Draw
-from tests.ci.gate_parts import GATE
-from tests.ci.named_slices import UnknownPart, named_slices
-from tests.ci.part import Part, Slice, command
+from checks.deep_parts import DEEP
+from checks.draw import ROTATING, Draw
+from checks.gate_parts import GATE
+from checks.named_slices import UnknownPart, named_slices
+from checks.part import Part, Slice, command
 
 DRAW = Draw("a commit")
 SEEDED = Part(

@@ -14,7 +14,7 @@ from harness.codec.frame import frame
 from harness.codec.header import decode_request_header, encode_response
 from harness.codec.message_codec import decode
 from harness.codec.structs import Message
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 LIMIT_S = HANGS_AFTER_S
 

@@ -29,8 +29,8 @@ from harness.codec.messages import (
     MetadataResponse,
     ProduceRequest,
 )
+from labs.hang_limit import HANGS_AFTER_S
 from tests.client.scripted import Peer, scripted
-from tests.hang_limit import HANGS_AFTER_S
 
 SHORT_MS = 150
 ANSWER = frame(encode_response(MetadataResponse(controller_id=5), 1, 1))

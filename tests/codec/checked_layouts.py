@@ -18,7 +18,7 @@ import pytest
 
 from harness.codec.compact_form import compact_line
 from harness.codec.structs import Message
-from tests.codec.values import CLASSES, class_name
+from labs.message_values.values import CLASSES, class_name
 
 HERE = Path(__file__).parent
 FILE = HERE / "checked_layouts.tsv"

@@ -12,8 +12,8 @@ from typing import TypeVar
 import pytest
 
 from harness.codec.structs import Message
+from labs.message_values.values import CLASSES, class_name
 from tests.codec.checked_layouts import due
-from tests.codec.values import CLASSES, class_name
 
 SHOWN_CHARACTERS = 200
 

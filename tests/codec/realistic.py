@@ -9,7 +9,7 @@ from typing import Any
 from harness.codec import encode
 from harness.codec.layout import Slot
 from harness.codec.structs import Message, Struct, nested_class
-from tests.codec.values import layout_of
+from labs.message_values.values import layout_of
 
 INNER_STRUCTS = 4
 INNER_SCALARS = 3

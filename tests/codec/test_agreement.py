@@ -12,8 +12,8 @@ from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.interpreter_decode import Reader
 from harness.codec.interpreter_encode import Writer
 from harness.codec.structs import Message
+from labs.message_values.values import QUICK, messages_at, outcome, rich
 from tests.codec.each_layout import each_due_class, each_due_version, each_version
-from tests.codec.values import QUICK, messages_at, outcome, rich
 
 
 @each_due_version

@@ -17,10 +17,10 @@ from harness.codec.records import (
 )
 from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint
+from labs.fuzz import memory
+from labs.message_values.values import rich
 from tests.codec.each_layout import each_due_class
 from tests.codec.realistic import realistic
-from tests.codec.values import rich
-from tests.fuzz import memory
 
 FIXED_LIES = [b"\x7f\xff\xff\xff", b"\x7f\xff"]
 COMPACT_LIES = [b"\xff\xff\xff\xff\x07"]

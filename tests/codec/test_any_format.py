@@ -28,8 +28,8 @@ from harness.codec.records.any_format import RecordsReading, read_records
 from harness.codec.records.compression import CODEC_IDS, LimitError, compress
 from harness.codec.records.log_records import LogRecord
 from harness.codec.records.message_set import wrapper_of
+from labs.message_values.values import QUICK
 from tests.codec.test_walk import RECORDS
-from tests.codec.values import QUICK
 
 LIMIT = 1 << 24
 TWO = [Record(b"one", b"k", [Header("h", b"x")], 5), Record(None, None, (), 7)]

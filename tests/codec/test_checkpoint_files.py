@@ -23,7 +23,7 @@ from harness.codec.data_framing import (
     read_offset_checkpoint,
     read_partition_metadata,
 )
-from tests.codec import log_folder_vectors as vectors
+from labs.data_vectors import log_folder_vectors as vectors
 
 Read = Callable[[bytes], object]
 

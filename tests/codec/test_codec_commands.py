@@ -17,9 +17,9 @@ from harness.codec.apis import APIS, Api
 from harness.codec.header import encode_request, encode_response
 from harness.codec.messages import ApiVersionsRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
+from labs.message_values.values import rich
 from tests.codec.each_layout import each_of
 from tests.codec.test_golden import FETCH_REQUEST_V12, raw
-from tests.codec.values import rich
 
 METADATA_V4 = "00000001" + "000174" + "01"
 TREE = """\

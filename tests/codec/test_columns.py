@@ -11,8 +11,8 @@ from harness.codec.records.columns import BadRecord, read_columns
 from harness.codec.records.log_records import LogRecords
 from harness.codec.records.record import encode_records
 from harness.codec.varint import encode_varlong
+from labs.message_values.values import QUICK, outcome
 from tests.codec.test_walk import BYTES, RECORDS, payload_of
-from tests.codec.values import QUICK, outcome
 
 Rows = list[tuple[object, ...]]
 

@@ -11,7 +11,7 @@ from harness.codec.compact_form import compact_line, read_line
 from harness.codec.definition import parse_definition
 from harness.codec.specs import FieldSpec, MessageSpec, StructSpec
 from harness.codec.stubs import definitions
-from tests.codec.all_kinds import TEXT
+from labs.message_values.all_kinds import TEXT
 from tests.codec.each_layout import each_of
 
 SPECS = {**definitions(), "AllKinds": parse_definition(TEXT, "AllKinds.json")}

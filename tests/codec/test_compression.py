@@ -21,7 +21,7 @@ from harness.codec.records.compression import (
     compress,
     decompress,
 )
-from tests.codec.values import QUICK, outcome
+from labs.message_values.values import QUICK, outcome
 
 PACKING = [codec for name, codec in CODEC_IDS.items() if name != "none"]
 TEXT = b"the quick brown fox " * 10_000

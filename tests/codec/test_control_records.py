@@ -20,7 +20,7 @@ from harness.codec.messages import (
     SnapshotHeaderRecord,
 )
 from harness.codec.structs import Message
-from tests.codec.data_vectors import vector
+from labs.data_vectors.data_vectors import vector
 
 RELEASE = "3.9.2"
 Voter = LeaderChangeMessage.Voter

@@ -24,8 +24,8 @@ from harness.codec.records import (
     up_convert,
 )
 from harness.codec.records.compression import CODEC_IDS
+from labs.message_values.values import QUICK
 from tests.codec.test_message_set import BYTES, CODECS
-from tests.codec.values import QUICK
 
 RECORDS = st.lists(
     st.builds(

@@ -28,8 +28,8 @@ from harness.codec.messages import (
     message_names,
 )
 from harness.codec.structs import Message
-from tests.codec.data_vectors import vector, vector_names
-from tests.codec.values import outcome
+from labs.data_vectors.data_vectors import vector, vector_names
+from labs.message_values.values import outcome
 
 TOPIC_ID = UUID(int=1 << 64 | 2)
 PAIRS = [

@@ -17,8 +17,8 @@ from harness.codec.layout import layout
 from harness.codec.messages import message_class, message_names, older_releases
 from harness.codec.structs import Message
 from harness.targets.artifacts import fetch_release
+from labs.message_values.values import rich
 from tests.codec.each_layout import each_of
-from tests.codec.values import rich
 
 RPC_TYPES = ("request", "response", "header")
 RELEASES = ("3.9.2", "4.0.2", "4.3.1", "4.4.0")

@@ -16,7 +16,7 @@ from harness.codec.messages import (
     MetadataResponse,
 )
 from harness.codec.structs import Message
-from tests.codec.all_kinds import ALL_KINDS
+from labs.message_values.all_kinds import ALL_KINDS
 
 HAND_MADE: list[tuple[type[Message], int, str, str, int, str]] = [
     (MetadataRequest, 1, "", "topics", 0, "4 bytes needed, 0 left"),

@@ -15,8 +15,8 @@ from harness.codec import DefinitionError
 from harness.codec.definition import MessageSpec, parse_definition, snake_case
 from harness.codec.stubs import COMPACT, STUB, TABLE, compact_text, stub_text, table_text
 from harness.codec.versions import HIGHEST, NO_VERSIONS, VersionRange
-from tests.codec.all_kinds import ALL_KINDS, TEXT
-from tests.codec.values import QUICK, outcome
+from labs.message_values.all_kinds import ALL_KINDS, TEXT
+from labs.message_values.values import QUICK, outcome
 
 HEAD: dict[str, Any] = {"name": "M", "type": "data", "validVersions": "0-3", "fields": []}
 

@@ -8,9 +8,9 @@ from harness.codec.describe import changes, layout_lines, rows
 from harness.codec.generated_source import decoder_source, encoder_source
 from harness.codec.messages import FetchRequest, FetchResponse, HeartbeatRequest
 from harness.codec.structs import Message
-from tests.codec.all_kinds import ALL_KINDS
+from labs.message_values.all_kinds import ALL_KINDS
+from labs.message_values.values import layout_of, rich, structs_in
 from tests.codec.each_layout import each_version
-from tests.codec.values import layout_of, rich, structs_in
 
 LAYOUT = """\
 group_id                                     string

@@ -20,9 +20,9 @@ from harness.codec.messages import (
     ProduceRequest,
 )
 from harness.codec.structs import Message
-from tests.codec.all_kinds import ALL_KINDS
+from labs.message_values.all_kinds import ALL_KINDS
+from labs.message_values.values import QUICK, messages_at, rich, structs_in
 from tests.codec.each_layout import each_due_version, each_version
-from tests.codec.values import QUICK, messages_at, rich, structs_in
 
 
 @each_due_version

@@ -9,7 +9,7 @@ import pytest
 
 from harness.codec.messages import FetchRequest, InitProducerIdRequest
 from harness.codec.structs import Message
-from tests.codec.all_kinds import ALL_KINDS
+from labs.message_values.all_kinds import ALL_KINDS
 from tests.codec.each_layout import each_class
 
 ALL_KINDS_SAID = """\

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from harness.codec.structs import Message
+from labs.message_values.values import CLASSES, class_name
 from tests.codec import checked_layouts
 from tests.codec.checked_layouts import CODE, ONE_IN, due, due_names, hashes
 from tests.codec.each_layout import check_each, each_class, each_of, each_version
-from tests.codec.values import CLASSES, class_name
 
 NAMES = frozenset(map(class_name, CLASSES))
 

@@ -12,8 +12,8 @@ from harness.codec.apis import APIS
 from harness.codec.interpreter_encode import Writer
 from harness.codec.messages import ApiVersionsRequest, FetchRequest, MetadataRequest
 from harness.codec.structs import Message, Struct
+from labs.message_values.values import rich, rich_value, structs_in
 from tests.codec.each_layout import each_version
-from tests.codec.values import rich, rich_value, structs_in
 
 INTS: tuple[Any, ...] = (1.5, "1", None, b"1", [])
 WRONG: dict[str, tuple[Any, ...]] = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.codec import FrameError
 from harness.codec.frame import FrameSplitter, frame
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 LIMIT = 50
 CUTS = st.lists(st.integers(0, 400), max_size=8)

@@ -21,8 +21,8 @@ from harness.codec.header import (
 )
 from harness.codec.message_codec import decode
 from harness.codec.messages import MetadataRequest, RequestHeader, message_class
+from labs.message_values.values import QUICK, outcome, rich
 from tests.codec.each_layout import each_of
-from tests.codec.values import QUICK, outcome, rich
 
 each_api = each_of({api.name: api for api in APIS.values()})
 

@@ -6,9 +6,9 @@ import pytest
 
 from harness.codec import DecodeError, decode, decode_prefix, encode
 from harness.codec.structs import Message
+from labs.message_values.values import rich
 from tests.codec.each_layout import each_version
 from tests.codec.places import Place, places
-from tests.codec.values import rich
 
 OVERLONG, ABOVE_32_BITS = b"\x80\x80\x80\x80\x80\x00", b"\xff\xff\xff\xff\x1f"
 ABSURD = {

@@ -12,7 +12,7 @@ from harness.codec.data_framing import (
     time_index_entries,
 )
 from harness.codec.errors import EncodeError
-from tests.codec.log_folder_vectors import OFFSET_INDEX, TIME_INDEX
+from labs.data_vectors.log_folder_vectors import OFFSET_INDEX, TIME_INDEX
 
 OFFSETS = [
     OffsetIndexEntry(539, 40211),

@@ -18,9 +18,9 @@ from harness.codec.first_releases import VersionsOfAnApi
 from harness.codec.messages import message_class, message_names
 from harness.codec.structs import Message
 from harness.commands.codec import describe
-from tests.codec.all_kinds import ALL_KINDS
+from labs.message_values.all_kinds import ALL_KINDS
+from labs.message_values.values import class_name
 from tests.codec.each_layout import each_class
-from tests.codec.values import class_name
 
 RPC_TYPES = ("request", "response")
 

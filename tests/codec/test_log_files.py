@@ -17,7 +17,7 @@ from harness.codec.data_framing import (
     transaction_index_bytes,
 )
 from harness.codec.messages import AbortedTxn, ProducerSnapshot, QuorumStateData
-from tests.codec.data_vectors import vector, vector_text
+from labs.data_vectors.data_vectors import vector, vector_text
 
 RELEASE = "3.9.2"
 

@@ -11,7 +11,7 @@ from harness.codec.records import Message, decode_message_set, encode_message_se
 from harness.codec.records.compression import CompressionError, compress
 from harness.codec.records.lz4_header import with_right_checksum, with_wrong_checksum, xxh32
 from harness.codec.records.message_set import wrapper_of
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 FRAME = compress(3, b"a text that is worth it " * 20)
 CHECKSUM_AT = 6  # of a frame without a content size

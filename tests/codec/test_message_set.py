@@ -25,7 +25,7 @@ from harness.codec.records import (
 )
 from harness.codec.records.compression import compress
 from harness.codec.records.message_set import wrapper_of
-from tests.codec.values import QUICK, outcome
+from labs.message_values.values import QUICK, outcome
 
 CODECS = ("none", "gzip", "snappy", "lz4")
 BYTES = st.none() | st.binary(max_size=60) | st.just(b"v" * 40_000)

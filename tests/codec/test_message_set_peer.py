@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.codec.records import Message, decode_message_set, encode_message_set
+from labs.message_values.values import QUICK
 from tests.codec.test_message_set import BYTES
-from tests.codec.values import QUICK
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # kafka-python reads its files in a way that Python warns of

@@ -22,7 +22,7 @@ from harness.codec.messages import (
     message_class,
     message_names,
 )
-from tests.codec.data_vectors import vector
+from labs.data_vectors.data_vectors import vector
 
 TOPIC_ID = UUID(int=1 << 64 | 2)
 PREVIEW = "2.8.2"

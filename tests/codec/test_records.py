@@ -27,8 +27,8 @@ from harness.codec.records import (
     split_batches,
 )
 from harness.codec.records.compression import CODEC_IDS
+from labs.message_values.values import QUICK, outcome
 from tests.codec.test_walk import RECORDS
-from tests.codec.values import QUICK, outcome
 
 CODECS = list(CODEC_IDS)
 

@@ -21,8 +21,8 @@ from harness.codec.data_framing import (
     subscription_info_bytes,
 )
 from harness.codec.messages import SubscriptionInfoData
-from tests.codec.data_vectors import vector, vector_names
-from tests.codec.values import QUICK, outcome
+from labs.data_vectors.data_vectors import vector, vector_names
+from labs.message_values.values import QUICK, outcome
 
 RELEASE = "3.9.2"
 VERSIONS = range(1, 12)

@@ -12,9 +12,9 @@ from harness.codec import decode, encode
 from harness.codec.generate_decoder import generate_decoder
 from harness.codec.messages import FetchRequest, FetchResponse, MetadataRequest
 from harness.codec.structs import Message, Struct, slot_of
-from tests.codec.all_kinds import ALL_KINDS
+from labs.message_values.all_kinds import ALL_KINDS
+from labs.message_values.values import OLDER, rich, structs_in
 from tests.codec.each_layout import each_class
-from tests.codec.values import OLDER, rich, structs_in
 
 
 def test_unknown_tags_of_a_fresh_struct_can_be_set_and_are_its_own() -> None:

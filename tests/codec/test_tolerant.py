@@ -12,7 +12,7 @@ from harness.codec.interpreter_decode import Reader
 from harness.codec.messages import FetchRequest, MetadataRequest
 from harness.codec.structs import Message
 from harness.codec.varint import encode_uvarint as uvarint
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 DESCENDING = uvarint(2) + uvarint(200) + uvarint(1) + b"a" + uvarint(100) + uvarint(1) + b"b"
 TWICE = uvarint(2) + uvarint(200) + uvarint(1) + b"a" + uvarint(200) + uvarint(1) + b"b"

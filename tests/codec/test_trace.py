@@ -12,9 +12,9 @@ from harness.codec.messages import FetchRequest, FetchResponse
 from harness.codec.structs import Message, Struct
 from harness.codec.trace import UNREAD, TracedField, trace
 from harness.codec.trace_text import trace_lines
+from labs.message_values.values import outcome, rich
 from tests.codec.each_layout import each_version
 from tests.codec.test_golden import FETCH_REQUEST_V12, FETCH_RESPONSE_V13, raw
-from tests.codec.values import outcome, rich
 
 
 def _own_bytes(node: TracedField, data: bytes) -> bytes:

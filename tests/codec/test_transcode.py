@@ -27,9 +27,9 @@ from harness.codec.records import Message as OldMessage
 from harness.codec.structs import Message
 from harness.codec.transcode import transcode_line
 from harness.commands.codec.transcode import line_groups
-from tests.codec.all_kinds import ALL_KINDS
+from labs.message_values.all_kinds import ALL_KINDS
+from labs.message_values.values import OLDER, QUICK, rich
 from tests.codec.each_layout import each_version
-from tests.codec.values import OLDER, QUICK, rich
 
 KINDS_OF_HEADERS = {"RequestHeader": "request_header", "ResponseHeader": "response_header"}
 COMMAND = (sys.executable, "-m", "harness.cli", "codec", "transcode")

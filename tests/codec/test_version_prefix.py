@@ -24,7 +24,7 @@ from harness.codec.messages import (
     DefaultPrincipalData,
     StickyAssignorUserData,
 )
-from tests.codec.data_vectors import vector
+from labs.data_vectors.data_vectors import vector
 
 CONNECT = "3.9.2"
 

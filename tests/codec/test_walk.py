@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.codec.records import Header, Record, RecordsError, decode_record, encode_record
 from harness.codec.records.walk import BadRecord, RecordsSummary, walk_records
 from harness.codec.varint import encode_varlong
-from tests.codec.values import QUICK, outcome
+from labs.message_values.values import QUICK, outcome
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 BYTES = st.none() | st.binary(max_size=80) | st.just(b"v" * 9000)

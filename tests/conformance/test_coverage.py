@@ -45,7 +45,7 @@ def test_what_is_killed_in_any_table_is_proved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "has no defect table: make one with"),
+        (None, "has no defect table; this command writes one"),
         ("{", "x.json is no defect table"),
         ('{"schema_version": 2}', "its schema version is 2, not 1"),
         ('{"schema_version": 1, "defects": [{}]}', "not readable: KeyError"),

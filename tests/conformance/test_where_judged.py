@@ -41,6 +41,6 @@ def test_tests_are_found_by_their_marks(tmp_path: Path) -> None:
 
 def test_defects_are_found_by_line_and_may_be_absent(tmp_path: Path) -> None:
     assert defects("GRP-001", tmp_path) == []
-    (tmp_path / "tests" / "defects").mkdir(parents=True)
-    (tmp_path / "tests" / "defects" / "grp.py").write_text('x\nrule("GRP-001", x)\n"GRP-0011"\n')
-    assert defects("GRP-001", tmp_path) == ["tests/defects/grp.py:2"]
+    (tmp_path / "labs" / "defects").mkdir(parents=True)
+    (tmp_path / "labs" / "defects" / "grp.py").write_text('x\nrule("GRP-001", x)\n"GRP-0011"\n')
+    assert defects("GRP-001", tmp_path) == ["labs/defects/grp.py:2"]

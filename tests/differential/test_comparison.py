@@ -13,7 +13,7 @@ from harness.differential.explained import Explained
 from harness.differential.generator import conversations
 from harness.differential.player import Answer, How
 from harness.proxies import FrameRule
-from tests.defects.topic import creation_is_idempotent
+from labs.defects.topic import creation_is_idempotent
 from tests.differential.conftest import Pair
 
 Compared = Callable[[FrameRule | None], Comparison]

@@ -11,7 +11,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.messages import ListGroupsRequest, OffsetFetchRequest
 from harness.sweep.snapshot import Snapshot, differences, take_snapshot
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.sweep.brokers import LONG_MS
 
 EARLIEST = -2

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from harness.base.own_names import DEFAULT_PREFIX, age_s
 from harness.cli import main
 from harness.sweep.snapshot import differences
+from labs.awaiting import await_that
 from tests.external.conftest import Cluster
-from tests.runner.awaiting import await_that
 
 
 def _ours(cluster: Cluster) -> list[str]:

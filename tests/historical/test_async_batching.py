@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.historical.async_batching import AsyncBatching
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 
 @QUICK

@@ -16,7 +16,7 @@ from harness.historical.consumer_registration import (
     wants,
 )
 from harness.historical.partition_owners import Owned, PartitionOwners
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 GROUPS, CONSUMERS, TOPICS = ("g", "h"), ("c1", "c2", "c3"), ("a", "b", "ab")
 SUBSCRIPTIONS: list[Subscription] = [

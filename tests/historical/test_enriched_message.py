@@ -17,7 +17,7 @@ from harness.historical.enriched_message import (
     encode_enriched,
 )
 from harness.historical.errors import ByDocumentError
-from tests.codec.values import QUICK, outcome
+from labs.message_values.values import QUICK, outcome
 
 
 def by_hand(offset: str, body: str) -> bytes:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.historical.growing_fetch import MessageTooLarge, growing_fetch
 from harness.historical.log_format import LogFormat
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 from tests.historical.old_logs import entries_of
 
 FORMATS = pytest.mark.parametrize("log_format", list(LogFormat), ids=lambda one: one.value)

@@ -20,7 +20,7 @@ from harness.historical.messages_0_7 import (
     read_message_set,
     valid_bytes,
 )
-from tests.codec.values import QUICK, outcome
+from labs.message_values.values import QUICK, outcome
 
 LIMIT = 1 << 20
 PAYLOAD = b"123456789"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.historical.partition_count import partition_count
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 RATES = st.fractions(min_value=Fraction(1, 1000), max_value=10**6)
 

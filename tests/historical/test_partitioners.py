@@ -13,7 +13,7 @@ from harness.historical.partitioners import (
     partition_by_hash_code,
     partition_by_murmur2,
 )
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 
 @QUICK

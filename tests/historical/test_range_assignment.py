@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.historical.range_assignment import BrokerPartition, range_assignment
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 PARTITIONS = st.sets(
     st.builds(BrokerPartition, st.integers(0, 12), st.integers(0, 12)), max_size=40

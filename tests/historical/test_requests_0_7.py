@@ -30,7 +30,7 @@ from harness.historical.requests_0_7 import (
     encode_offsets_response,
     encode_request,
 )
-from tests.codec.values import QUICK, outcome
+from labs.message_values.values import QUICK, outcome
 
 SET = bytes.fromhex("0000000e 00 cbf43926 313233343536373839")  # one message of magic 0
 PRODUCE = "0004 74657374 ffffffff 00000012" + SET.hex()  # topic, partition -1, size of the set, set

@@ -24,7 +24,7 @@ from harness.historical.zookeeper_registry import (
     encode_state,
     encode_topic,
 )
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 
 NUMBERS = st.integers(0, 2**31 - 1)
 TEXTS = st.text(max_size=12)

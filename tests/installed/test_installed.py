@@ -10,7 +10,7 @@ import pytest
 
 from harness.proxies import RunningRelay
 from harness.targets.reference import ReferenceBroker
-from tests.defects.all_defects import ALL_DEFECTS
+from labs.defects.all_defects import ALL_DEFECTS
 from tests.installed.conftest import ROOT, Installed
 
 pytestmark = [

@@ -43,9 +43,9 @@ from harness.log_tools.log_values import log_values
 from harness.targets.artifacts import fetch_release
 from harness.targets.java import find_java
 from harness.targets.kafka.target import KafkaTarget
+from labs.awaiting import await_right
 from tests.log_tools.planted import Plant, findings
 from tests.reference_broker.storage.kafka_folder import SETTINGS, TOPIC, write, written_folder
-from tests.runner.awaiting import await_right
 from tests.targets import kinds
 
 pytestmark = [pytest.mark.kafka, pytest.mark.rotates(20)]

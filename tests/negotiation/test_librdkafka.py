@@ -16,7 +16,7 @@ from harness.negotiation.client_file import ClientFile, find_client
 from harness.negotiation.negotiate import Negotiation, negotiate
 from harness.targets.info import TargetInfo, probe
 from harness.targets.spec import parse_target
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets import kinds
 
 ADMIN: Any = confluent_kafka.admin  # its stubs export little

@@ -14,7 +14,7 @@ import pytest
 
 from harness.power_loss import lossy_disk
 from harness.power_loss.lossy_disk import DiskError, LossyDisk, is_possible
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import not_run
 
 OWNER = """

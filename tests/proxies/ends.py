@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from harness.proxies import FrameRule, RunningRelay
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 LIMIT_S = HANGS_AFTER_S
 

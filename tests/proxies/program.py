@@ -14,7 +14,7 @@ from threading import Thread
 from time import monotonic
 
 from harness.proxies.address import Address
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 LIMIT_S = HANGS_AFTER_S
 COMMAND = [sys.executable, "-P", "-m", "harness.cli", "proxy"]

@@ -25,9 +25,9 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.rules import RuleSet, responses
 from harness.proxies.running import RunningProxies
 from harness.targets.ports import free_ports
-from tests.capture.recorded import follow, messages
+from labs.captures.recorded import follow, messages
+from labs.hang_limit import HANGS_AFTER_S
 from tests.capture.tshark import dissect, installed_version
-from tests.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import read, read_to_end
 from tests.proxies.recorder import recorder
 from tests.reference_broker import test_clients as clients

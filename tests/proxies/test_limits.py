@@ -17,7 +17,7 @@ from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
 from harness.proxies import FrameRule, Relay, RunningRelay
 from harness.proxies.limits import LIMITS
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
 FRAME = frame(bytes(32 * 1024))

@@ -14,7 +14,7 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest, ProduceRequest
 from harness.proxies import RunningRelay
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import Ends, in_background, read, read_to_end, relayed
 
 FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])

@@ -30,7 +30,7 @@ from harness.codec.header import encode_request
 from harness.codec.messages import MetadataRequest
 from harness.proxies.address import Address
 from harness.targets.ports import free_ports
-from tests.capture.recorded import follow, messages
+from labs.captures.recorded import follow, messages
 from tests.proxies.program import COMMAND, LIMIT_S, Program, program, refused
 from tests.proxies.recorder import recorder
 from tests.reference_broker import test_clients as clients

@@ -9,7 +9,7 @@ from harness.client.connection import Connection
 from harness.codec.messages import CreateTopicsRequest, MetadataRequest
 from harness.reference_broker.server import serve
 from harness.reference_broker.settings import BrokerSettings
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 Address = tuple[str, int]
 

@@ -18,7 +18,7 @@ from harness.reference_broker.file_part import FilePart, FileTooShort
 from harness.reference_broker.node import Node, Response
 from harness.reference_broker.request_memory import RequestMemory
 from harness.reference_broker.untaken_answers import UntakenAnswers
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 DATA = os.urandom(3 << 20)
 BEGIN, END = 1_000, len(DATA) - 7

@@ -12,7 +12,7 @@ from harness.codec.frame import frame
 from harness.codec.header import encode_request
 from harness.codec.messages import ApiVersionsRequest, MetadataRequest
 from harness.codec.records import Record, RecordBatch, encode_batch
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.running import create_topic, running_broker
 from tests.reference_broker.test_server import fetch, produce, send_up_to
 

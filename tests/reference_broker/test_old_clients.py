@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import confluent_kafka
 import pytest
 
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.running import Address, create_topic, running_broker
 
 RECORDS = 50

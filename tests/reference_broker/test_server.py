@@ -27,9 +27,9 @@ from harness.codec.messages import (
 )
 from harness.codec.records import TRANSACTIONAL, Record, RecordBatch, encode_batch
 from harness.reference_broker.handlers.table import HANDLERS
-from tests.hang_limit import HANGS_AFTER_S
+from labs.awaiting import await_that
+from labs.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.running import Address, create_topic, named, running_broker
-from tests.runner.awaiting import await_that
 
 
 def produce(topic: str, *, records: bytes | None = None, acks: int = 1) -> ProduceRequest:

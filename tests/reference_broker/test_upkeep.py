@@ -9,7 +9,7 @@ import pytest
 
 from harness.base.ids import TimeMs
 from harness.reference_broker.upkeep import Upkeep
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 
 def run_rounds(begin: Callable[[int], Iterator[None]], wanted: int) -> list[int]:

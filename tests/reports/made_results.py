@@ -239,7 +239,7 @@ def wire_rows(target: str, seed: int) -> list[Row]:
 
 
 def defect_table(target: str, at: str, **values: Any) -> Row:
-    """A table of one defect, as `python -m tests.defects` writes it."""
+    """A table of one defect, as `kafka-conformance lab defects` writes it."""
     defect = {
         "requirement": "PROD-004",
         "defect": "acks_are_early",

@@ -11,14 +11,14 @@ import pytest
 
 from harness.conformance import fault_parquet, history_parquet, wire_parquet
 from harness.conformance.verdict import Verdict
+from labs.defects.all_defects import ALL_DEFECTS
+from labs.defects.outcome import Outcome
+from labs.defects.table import Table
 from reports.arrow import pa, pq
 from reports.beside import FAULTS, HISTORIES, WIRE, defect_tables
 from reports.dataset import Dataset, find_datasets
 from reports.errors import ReportError
 from reports.evidence import evidence_path, read_evidence
-from tests.defects.all_defects import ALL_DEFECTS
-from tests.defects.outcome import Outcome
-from tests.defects.table import Table
 
 from .made_matrix import fallen, matrix, passed, row, run
 from .made_results import (
@@ -142,7 +142,7 @@ def test_unfit_defect_table_is_refused(
         defect_tables(datasets)
     assert what in error.value.what
     assert str(file) in error.value.where
-    assert "tests.defects" in error.value.what_to_do
+    assert "labs.defects" in error.value.what_to_do
 
 
 def test_table_of_the_defect_command_is_read(tmp_path: Path, datasets: list[Dataset]) -> None:

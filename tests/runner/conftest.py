@@ -13,7 +13,7 @@ import pytest
 
 from harness.conformance.journal import JOURNAL_NAME, Journal, read_journal
 from harness.targets.reference import ReferenceBroker
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 PREAMBLE = """
 import pytest

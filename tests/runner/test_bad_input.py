@@ -29,8 +29,8 @@ from harness.conformance.journal import JOURNAL_NAME
 from harness.conformance.parquet import ensure_parquet
 from harness.conformance.results_schema import SCHEMA_VERSION_KEY
 from harness.targets.reference import ReferenceBroker
+from labs.awaiting import await_that
 from tests.conformance.made import check, write_run
-from tests.runner.awaiting import await_that
 from tests.runner.bad_peers import Garbage, GarbageLater, Silent, WebServer, listening
 
 pytestmark = pytest.mark.sample(2)  # each case is a run of its own

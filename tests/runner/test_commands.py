@@ -101,7 +101,7 @@ def test_requirements_show_and_coverage() -> None:
     assert "CORRUPT_MESSAGE" in shown.output
     tests = r"^tests +suites/protocol/test_prod\w*\.py:\d+ test_\w+ \(Produce 0-2, 3\+\)$"
     assert re.search(tests, shown.output, re.MULTILINE)
-    assert re.search(r"^defects +tests/defects/\w+\.py:\d+$", shown.output, re.MULTILINE)
+    assert re.search(r"^defects +labs/defects/\w+\.py:\d+$", shown.output, re.MULTILINE)
     assert "run --requirement PROD-011" in shown.output
     covered = json.loads(_invoke("requirements", "coverage", "--json").output)
     judged_ids = {name for area in covered["areas"] for name in area["judged"]}

@@ -23,9 +23,9 @@ from harness.codec.messages import (
     OffsetCommitRequest,
 )
 from harness.proxies import FrameRule, RunningRelay, SeenRequest
+from labs.defects.edited_request import with_body
 from suites.protocol.classic_group import ClassicGroup
 from suites.protocol.loaded_groups import await_all_loaded
-from tests.defects.edited_request import with_body
 from tests.sweep.brokers import door
 
 LIMIT_S = 120

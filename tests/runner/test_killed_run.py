@@ -13,7 +13,7 @@ import psutil
 from harness.conformance.gate import GateExit, gate
 from harness.conformance.journal import JOURNAL_NAME, read_journal
 from harness.targets.reference import ReferenceBroker
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 from tests.runner.conftest import SmallSuite
 
 SLOW = """

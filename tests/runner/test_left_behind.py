@@ -15,7 +15,7 @@ import pytest
 
 from harness.conformance.journal import JOURNAL_NAME
 from harness.targets.kafka.zookeeper import PIN
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 from tests.targets import kinds
 
 MARK = "KAFKA_CONFORMANCE_TEST_MARK"

@@ -36,7 +36,7 @@ from harness.targets.target import (
     Target,
 )
 from harness.virtual_broker.cluster import JoinedCluster
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 from tests.targets import kinds
 
 METADATA = 3

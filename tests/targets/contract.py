@@ -18,7 +18,7 @@ from harness.targets.errors import MissingCapability
 from harness.targets.info import TargetInfo, probe
 from harness.targets.process import Deadline
 from harness.targets.target import Address, Target
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets import kinds
 from tests.targets.capability_contract import CapabilityContract, accepts
 from tests.targets.power_contract import PowerContract

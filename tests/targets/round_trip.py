@@ -20,7 +20,7 @@ from harness.codec.records.message_set import Message, encode_message_set
 from harness.codec.records.record import Record
 from harness.targets.kafka.release import release_key
 from harness.targets.target import Address, Target
-from tests.runner.awaiting import await_right
+from labs.awaiting import await_right
 
 T = TypeVar("T")
 TIMEOUT_MS = 60_000

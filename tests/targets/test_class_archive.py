@@ -12,7 +12,7 @@ import pytest
 from harness.targets.class_archive import ClassArchive
 from harness.targets.java import JavaHome
 from harness.targets.kafka.server import JavaServer
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 
 STATUS_OF_JVM = 143
 """With which a JVM ends after SIGTERM, when all is done that it does at its end."""

@@ -8,7 +8,7 @@ import pytest
 
 from harness.targets.download import download_all
 from harness.targets.pinned_file import DownloadError
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 from tests.targets.kinds import ROOT
 from tests.targets.repository import CONTENT, PATH, Behaviour, download, repository
 

@@ -15,8 +15,8 @@ from harness.targets.errors import TargetStartError
 from harness.targets.forking import ForkedProcess, ForkServer, forked_words, start_process
 from harness.targets.process import ChildProcess
 from harness.targets.scratch import ScratchFolder
-from tests.hang_limit import HANGS_AFTER_S
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are used on Linux alone")

@@ -23,7 +23,7 @@ from harness.targets.kafka.formatted import FRESH_S, META, archive_path, format_
 from harness.targets.kafka.jvm import Jvm
 from harness.targets.kafka.plan import ClusterPlan
 from harness.targets.target import Address
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 
 TOOL = """
 import os, pathlib, sys, time

@@ -14,7 +14,7 @@ from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.kafka.target import KafkaTarget
 from harness.targets.kafka.zookeeper import PIN
 from harness.targets.target import Target
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.taken_once import TakenOnce

@@ -25,8 +25,8 @@ from harness.targets.linked import LinkedKafka, open_links
 from harness.targets.reference import ReferenceBroker
 from harness.targets.start_again import StartAgain
 from harness.targets.target import Address
-from tests.hang_limit import HANGS_AFTER_S
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
+from labs.hang_limit import HANGS_AFTER_S
 
 ANY = Address("127.0.0.1", 0)
 TIMEOUT_S = HANGS_AFTER_S

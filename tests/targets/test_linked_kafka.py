@@ -18,7 +18,7 @@ from harness.targets.kafka.link_plan import CONTROLLER
 from harness.targets.kafka.zookeeper import PIN
 from harness.targets.linked import LinkedKafka
 from harness.targets.target import Address
-from tests.capture.recorded import follow, messages
+from labs.captures.recorded import follow, messages
 from tests.targets import kinds
 from tests.targets.round_trip import Talk, eventually, round_trip
 from tests.targets.watched_partition import WatchedPartition, watched

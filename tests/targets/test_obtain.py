@@ -15,7 +15,7 @@ from harness.targets.command_file import read_command_file
 from harness.targets.errors import TargetError
 from harness.targets.info import probe
 from harness.targets.obtain import ObtainError, Source, main, obtain
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT, command_target, not_run, write_command_file
 
 GREETS = 'package main\n\nfunc main() { println("hello") }\n'

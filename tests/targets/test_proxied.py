@@ -20,7 +20,7 @@ from harness.targets.ports import free_ports
 from harness.targets.proxied import ProxiedTarget, proxied
 from harness.targets.reference import ReferenceBroker
 from harness.targets.target import Address, Target
-from tests.capture.recorded import follow, messages
+from labs.captures.recorded import follow, messages
 from tests.reference_broker import test_clients as clients
 from tests.reference_broker.running import create_topic, running_broker
 from tests.targets import kinds

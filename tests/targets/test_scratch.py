@@ -12,8 +12,8 @@ import pytest
 from harness.targets import scratch
 from harness.targets.process import ChildProcess
 from harness.targets.scratch import ScratchFolder
-from tests.hang_limit import HANGS_AFTER_S
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT
 
 WRITES = """

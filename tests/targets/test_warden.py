@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from harness.targets import warden
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.targets.kinds import ROOT
 
 WARDEN = (sys.executable, "-m", "harness.targets.warden")

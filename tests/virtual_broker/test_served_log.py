@@ -15,7 +15,7 @@ from harness.codec.messages import FetchResponse, MetadataRequest
 from harness.virtual_broker.leader_endpoint import Asked, LeaderEndpoint
 from harness.virtual_broker.partition import offsets_in, replica_fetch
 from harness.virtual_broker.served_log import ServedLog
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 TOPIC, OTHER = Topic("t", UUID(int=7)), Topic("u", UUID(int=8))
 FOLLOWER = 1

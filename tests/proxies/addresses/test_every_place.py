@@ -11,7 +11,7 @@ from harness.codec.messages import MetadataResponse
 from harness.codec.structs import Message
 from harness.proxies.addresses import AddressBook, AddressRewriter
 from harness.proxies.direction import Direction
-from tests.codec.values import QUICK, messages_at, rich
+from labs.message_values.values import QUICK, messages_at, rich
 from tests.proxies.addresses.frames import (
     TABLE,
     VIEWS,

@@ -33,7 +33,7 @@ from harness.codec.records import CONTROL, Header, Record, RecordBatch, decode_b
 from harness.codec.structs import Message
 from harness.proxies.addresses import Address, AddressRewriter
 from harness.proxies.direction import Direction
-from tests.codec.values import QUICK
+from labs.message_values.values import QUICK
 from tests.proxies.addresses.frames import payload_of, proxy_of, rewriter, rewritten, structs_of
 
 FETCH, FETCH_SNAPSHOT = APIS[1], APIS[59]

@@ -15,7 +15,7 @@ from harness.codec.messages import AddRaftVoterRequest, EnvelopeRequest, message
 from harness.proxies.addresses import Address, AddressRewriter
 from harness.proxies.direction import Direction
 from harness.proxies.seen import SeenRequest
-from tests.capture.recorded import FILES, follow, messages, segments
+from labs.captures.recorded import FILES, follow, messages, segments
 from tests.proxies.addresses.frames import (
     VIEWS,
     body_start,

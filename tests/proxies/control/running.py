@@ -16,7 +16,7 @@ from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.control.server import ControlServer
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 
 Address = tuple[str, int]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.control.clients import toxiproxy_cli, toxiproxy_python
 from tests.proxies.control.running import Control, connect, echo, is_up, round_trip
 

@@ -14,7 +14,7 @@ from harness.proxies.control.proxy_settings import ProxySettings
 from harness.proxies.control.server import ControlServer
 from harness.proxies.event import Event
 from harness.proxies.rules.rule_set import RuleSet
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.control.running import Control, connect, echo, is_up, plain
 
 ONE = {"name": "one", "upstream": "127.0.0.1:9"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.control.running import Control, connect, echo, is_up, round_trip
 
 LATENCY = {"type": "latency", "attributes": {"latency": 50}}

@@ -18,9 +18,9 @@ from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.proxies.seen import Place, SeenRequest, SeenResponse
 from harness.proxies.step import Step
-from tests.hang_limit import HANGS_AFTER_S
+from labs.awaiting import await_that
+from labs.hang_limit import HANGS_AFTER_S
 from tests.proxies.ends import read
-from tests.runner.awaiting import await_that
 
 LIMIT_S = HANGS_AFTER_S
 Answer = Callable[[Any], Sequence[Step] | None]

@@ -15,10 +15,10 @@ from harness.proxies.frames import FOUND_A_TURN, FRAMES_A_TURN
 from harness.proxies.proxy import Proxy
 from harness.proxies.running import RunningProxies
 from harness.proxies.seen import SeenRequest
+from labs.fuzz.proxied.hand_loop import HandLoop
+from labs.fuzz.proxied.memory_transport import MemoryTransport
 from tests.proxies.ends import LIMIT_S, read, read_to_end
 from tests.proxies.engine.proxied import Asking, metadata, proxied, until
-from tests.proxies.hand_loop import HandLoop
-from tests.proxies.memory_transport import MemoryTransport
 
 BACKLOG = 10_000
 FRAME_S = 0.05  # of which the backlog would need 500 s

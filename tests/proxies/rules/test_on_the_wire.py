@@ -23,9 +23,9 @@ from harness.proxies.rules import Rule, RuleSet, requests, responses
 from harness.proxies.rules.actions.reorder import LARGEST
 from harness.proxies.rules.toml_form import read_rules_text
 from harness.proxies.running import RunningProxies
+from labs.awaiting import await_that
 from tests.proxies.ends import LIMIT_S, read, read_to_end
 from tests.proxies.rules.traffic import Clock, Stream, metadata, produce, produced, response
-from tests.runner.awaiting import await_that
 
 
 def now_ms() -> float:

@@ -29,7 +29,7 @@ from harness.reference_broker.state.controller.circumstances import ELIGIBLE_LEA
 from harness.reference_broker.state.log.stored_batch import StoredBatch
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.registrations.brokers import Endpoint
-from tests.hang_limit import HANGS_AFTER_S
+from labs.hang_limit import HANGS_AFTER_S
 from tests.reference_broker.made_replicas import NOW
 
 CLUSTER_ID = "three-brokers-as-nodes"

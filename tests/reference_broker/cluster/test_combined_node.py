@@ -23,7 +23,7 @@ from harness.codec.messages import (
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.reference_broker.command import broker
 from harness.targets.process import ChildProcess, Deadline
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 
 BROKER = [sys.executable, "-m", "harness.cli", "broker", "--port", "0", "--cluster-id", "one-node"]
 IN_TIME_MS = 60_000  # of a machine that does much else; no test waits for its end

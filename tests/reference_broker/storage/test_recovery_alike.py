@@ -35,12 +35,8 @@ from harness.reference_broker.state.log.stored_batch import (
     remember_producer,
     replay,
 )
+from harness.reference_broker.state.partition import offset_search
 from harness.reference_broker.state.partition.last_stable_offset import last_stable_offset
-from harness.reference_broker.state.partition.offset_search import (
-    MAX_TIMESTAMP,
-    NOTHING_FOUND,
-    find_offset,
-)
 from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.state.producers.producer_states import ProducerExpiration
 from harness.reference_broker.state.topics.cluster import Cluster
@@ -298,7 +294,7 @@ def zero_the_last_record(data: bytearray) -> None:
 
 
 def found_at(partition: Partition, time: int) -> tuple[int, int]:
-    found = find_offset(partition, time)
+    found = offset_search.find_offset(partition, time)
     return found.offset, found.timestamp
 
 
@@ -314,7 +310,7 @@ def test_a_record_is_found_by_its_time_before_the_damage_is(tmp_path: Path, spoi
 def test_the_damage_is_found_where_it_is_reached(tmp_path: Path) -> None:
     spoilt_log(tmp_path, zero_the_last_record)
     with opened(tmp_path) as logs, pytest.raises(BadRecord):
-        find_offset(partition_in(logs), NOW + 2)
+        offset_search.find_offset(partition_in(logs), NOW + 2)
 
 
 def change_the_checksum(data: bytearray) -> None:
@@ -343,7 +339,7 @@ def test_what_was_compressed_is_read_up_to_the_damage(
         for offset in range(readable):
             assert found_at(partition, NOW + offset) == (offset, NOW + offset)
         with pytest.raises(CompressionError):
-            find_offset(partition, NOW + readable)
+            offset_search.find_offset(partition, NOW + readable)
 
 
 def test_the_largest_time_is_that_of_a_record(tmp_path: Path) -> None:
@@ -353,7 +349,10 @@ def test_the_largest_time_is_that_of_a_record(tmp_path: Path) -> None:
     for name, spoil in (("later", begin_later), ("none", claim_records(0))):
         spoilt_log(tmp_path / name, spoil)
         with opened(tmp_path / name) as logs:
-            assert find_offset(partition_in(logs), MAX_TIMESTAMP) == NOTHING_FOUND
+            assert (
+                offset_search.find_offset(partition_in(logs), offset_search.MAX_TIMESTAMP)
+                == offset_search.NOTHING_FOUND
+            )
 
 
 def test_an_index_that_leads_below_0_finds_no_time(tmp_path: Path) -> None:
@@ -362,9 +361,9 @@ def test_an_index_that_leads_below_0_finds_no_time(tmp_path: Path) -> None:
     (log / f"{0:020d}.index").write_bytes(INDEX_ENTRY.pack(-7, -5))
     with opened(tmp_path) as logs:
         partition = partition_in(logs)
-        for time in (NOW, MAX_TIMESTAMP):
+        for time in (NOW, offset_search.MAX_TIMESTAMP):
             with pytest.raises(NoSuchPosition):
-                find_offset(partition, time)
+                offset_search.find_offset(partition, time)
         assert len(all_of(partition)) == (log / f"{0:020d}.log").stat().st_size
 
 

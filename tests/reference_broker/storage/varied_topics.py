@@ -21,9 +21,9 @@ from harness.codec.records.any_format import read_records
 from harness.codec.records.batch import RecordBatch, encode_batch
 from harness.codec.records.record import Record
 from harness.targets.target import Address
+from labs.awaiting import await_right
 from tests.reference_broker.storage.exchange import serves
 from tests.reference_broker.storage.kafka_folder import BUSY, SETTINGS, batches_of
-from tests.runner.awaiting import await_right
 from tests.targets.round_trip import NOT_YET, eventually
 
 CODECS, COMPACTED, SHORTENED, IDEMPOTENT = "codecs", "compacted", "shortened", "idempotent"

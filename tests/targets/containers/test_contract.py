@@ -16,7 +16,7 @@ from harness.targets.containers.daemon import connect
 from harness.targets.containers.ownership import RUN
 from harness.targets.containers.target import DockerTarget
 from harness.targets.target import Address, Target
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 from tests.targets import contract, kinds
 from tests.targets.contract import GONE_TIMEOUT_S, PARENT, TargetContract
 

@@ -16,7 +16,7 @@ from harness.targets.containers.target import DockerTarget
 from harness.targets.errors import TargetError, TargetStartError
 from harness.targets.ports import free_ports
 from harness.targets.target import BROKER_CONFIG, PAUSE_NODE, RESTART_NODE
-from tests.runner.awaiting import await_that
+from labs.awaiting import await_that
 from tests.targets.containers import images
 from tests.targets.containers.images import docker_target
 from tests.targets.containers.own_daemon import Daemon

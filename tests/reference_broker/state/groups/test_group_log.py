@@ -1,4 +1,4 @@
-"""The groups' internal topic; tests/group_model compares what is in it with Kafka's."""
+"""The groups' internal topic; labs/group_model compares what is in it with Kafka's."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from harness.codec.messages import (
 )
 from harness.codec.records import decode_batches
 from harness.reference_broker.state.groups.group_log import java_hash
+from labs.awaiting import await_right
 from tests.reference_broker.running import create_topic, running_broker
-from tests.runner.awaiting import await_right
 
 GROUP, TOPIC, BY_NAME = "g", "t", 12
 TOO_LONG = "." * 4097

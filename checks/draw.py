@@ -1,0 +1,82 @@
+"""The word from which each run draws its samples, so that another commit draws others."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NO_COMMIT = "no commit"
+NUMBERS = 1_000_000
+"""Drawn seeds are below this."""
+
+ROTATING = (
+    *("0.8.2.2", "0.10.2.2", "0.11.0.3", "1.1.1", "2.0.1", "2.4.1", "2.8.2"),
+    *("3.3.2", "3.6.2", "3.9.2", "4.0.2", "4.2.1"),
+)
+"""Of these releases of Kafka the gate judges one a commit."""
+
+
+def number_of(text: str) -> int:
+    """A number that follows from the text alone; similar texts have unrelated numbers."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """``word``: any text; the same word draws the same."""
+
+    word: str
+
+    @property
+    def number(self) -> int:
+        """A seed for programs that take a number."""
+        return number_of(self.word) % NUMBERS
+
+    @property
+    def release(self) -> str:
+        """The older release of Kafka that the gate judges."""
+        return ROTATING[self.number % len(ROTATING)]
+
+    @property
+    def half(self) -> str:
+        """The first or the second half of something, as ``1/2`` or ``2/2``."""
+        return f"{number_of(f'half of {self.word}') % 2 + 1}/2"
+
+    @property
+    def places(self) -> dict[str, str]:
+        """The values of ``{draw}``, ``{number}``, ``{release}``, ``{half}`` in a command line."""
+        return {
+            "draw": self.word,
+            "number": str(self.number),
+            "release": self.release,
+            "half": self.half,
+        }
+
+
+def head(folder: Path = ROOT) -> str:
+    """Return the commit that is checked out there, NO_COMMIT outside a repository."""
+    return _git("rev-parse", "HEAD", folder=folder) or NO_COMMIT
+
+
+def changed_since(commit: str) -> list[str] | None:
+    """Paths that differ between ``commit`` and the working tree; None for an unknown commit."""
+    told = _git("diff", "--name-only", commit)
+    return None if told is None else told.splitlines()
+
+
+def is_clean(*besides: str) -> bool:
+    """True if the working tree equals the commit, except for the paths ``besides``."""
+    return _git("status", "--porcelain", "--", ".", *(f":!{path}" for path in besides)) == ""
+
+
+def _git(*words: str, folder: Path = ROOT) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

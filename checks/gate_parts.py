@@ -1,0 +1,160 @@
+"""The gate: what every commit passes, within 15 minutes on two cores."""
+
+from __future__ import annotations
+
+from checks.clock_lane import TOO_SLOW
+from checks.part import Command, Lane, Part, command
+from harness.conformance.gate import GateExit
+from labs.defects.seen_on import CLUSTER_SEEN_ON, ENDED, ENDED_SEEN_ON, JOINED_SEEN_ON
+
+WAITS, ALONE = Lane.WAITS, Lane.ALONE
+PYTEST = ("pytest", "-p", "no:cacheprovider")
+CONTAINERS, CLIENTS = "tests/targets/containers", "tests/labs/clients"
+"""Folders that run at depth, as parts of their own."""
+REPORTS = "tests/reports"
+"""A part of its own: one process, so that all of its tests share one Spark session."""
+APART = tuple(f"--ignore={folder}" for folder in (CONTAINERS, CLIENTS, REPORTS))
+WORKERS = ("--dist", "worksteal", "-n")
+DEFECTS = ("python", "-m", "labs.defects", "--out", "{out}/defects", "--seed", "{number}")
+ALONE_SHARE = "4"
+"""The number of rows judged with all tests of their area; only the row's own check may fail."""
+BUILT_IN_ALONE = "2"
+"""The same for wrong functions: their areas are those of the disk, which have the longest tests."""
+PRIVATE_SHARE = ("-p", "checks.private_share", "--private-share", "8", "--private-draw", "{draw}")
+"""On a real Kafka each private broker costs a JVM: one in eight of these tests runs."""
+OF_A_SAMPLE = (GateExit.OK, GateExit.KNOWN_FAILURE_PASSED, GateExit.VANISHED)
+"""Exit codes of a gate over a sample: it may lack the case that a profile knows to fail. Failures
+and incomplete runs take precedence over these codes."""
+ON_KAFKA = (*PYTEST, *PRIVATE_SHARE, "--versions", "ends", *WORKERS, "2")
+
+GATE = (
+    Part(
+        "lint",
+        (
+            command("ruff", "check", "."),
+            command("ruff", "format", "--check", "."),
+            command("python", "-m", "harness.codec.stubs", "--check"),
+            command("lint-imports"),
+        ),
+    ),
+    Part(
+        "types",
+        (command("mypy", "bench", "checks", "harness", "labs", "reports", "suites", "tests"),),
+    ),
+    Part(
+        "tests",
+        (command(*PYTEST, "tests", *APART, "--draw", "{draw}", *WORKERS, "3"),),
+    ),
+    Part("report_tests", (command(*PYTEST, REPORTS, "--draw", "{draw}"),)),
+    Part(
+        "suites",
+        (
+            command(
+                *(*PYTEST, "suites", "--target", "reference", "--grease", *WORKERS, "6"),
+                *("--random-order", "--random-order-seed", "{number}", "--out", "{out}"),
+            ),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "defects",
+        (
+            command(
+                *(*DEFECTS, "--target", "reference", "--on-the-wire"),
+                *("--alone", ALONE_SHARE, "--jobs", "5"),
+            ),
+            command(
+                *(*DEFECTS, "--target", JOINED_SEEN_ON, "--joined"),
+                *("--alone", ALONE_SHARE, "--jobs", "5"),
+            ),
+            command(
+                *("python", "-m", "labs.defects", "--target", "reference", "--built-in"),
+                *("--seed", "{number}", "--alone", BUILT_IN_ALONE),
+                *("--out", "{out}/built-in", "--jobs", "6"),
+            ),
+            command(
+                *(*DEFECTS, "--target", ENDED_SEEN_ON),
+                *(word for name in ENDED for word in ("--requirement", name)),
+            ),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "cluster",
+        (
+            command(
+                *(*PYTEST, "suites/replication", "suites/durability/private"),
+                *("--target", "reference,nodes=3", "-n", "6", "--out", "{out}/cluster"),
+            ),
+            command(
+                *(*PYTEST, "-p", "checks.case_slice", "--slice", "{half}", "-n", "4"),
+                *("suites/protocol", "--target", "reference,nodes=3", "--versions", "ends"),
+                *("--out", "{out}/cluster-protocol"),
+            ),
+            command("kafka-conformance", "gate", "{out}/cluster"),
+            command("kafka-conformance", "gate", "{out}/cluster-protocol"),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "cluster_defects",
+        (command(*DEFECTS, "--target", CLUSTER_SEEN_ON, *("--alone", "0", "--jobs", "6")),),
+        lane=WAITS,
+    ),
+    Part(
+        "kafka",
+        (
+            command(*ON_KAFKA, "suites", "--target", "kafka:4.4.0", "--out", "{out}"),
+            command(
+                *("kafka-conformance", "run", "--target", "by-document", "--out", "{out}"),
+                *("--versions", "ends"),
+            ),
+            command("kafka-conformance", "gate", "{out}"),
+        ),
+        after=("suites",),
+        lane=WAITS,
+    ),
+    Part(
+        "release",
+        (
+            Command(
+                (
+                    *(*ON_KAFKA, "suites/protocol", "--target", "kafka:{release}"),
+                    *("--out", "{out}/release"),
+                ),
+                passes_with=(0, 1),
+            ),
+            command(
+                *("kafka-conformance", "gate", "{out}/release"),
+                *("--profile", "suites/apache-kafka.profile.toml"),
+                passes_with=OF_A_SAMPLE,
+            ),
+        ),
+        lane=WAITS,
+    ),
+    Part(
+        "differential",
+        (
+            command(
+                *("kafka-conformance", "diff", "--target", "reference", "--target", "kafka:4.4.0"),
+                *("--seed", "1", "--exchanges", "600", "--out", "{out}/differential"),
+            ),
+        ),
+    ),
+    Part("replication", (command("python", "-m", "labs.replication_model", "--steps", "100000"),)),
+    Part(
+        "report",
+        (
+            command(
+                *("kafka-conformance", "report", "{out}", "{out}/release"),
+                *("--out", "{out}/report"),
+            ),
+        ),
+        after=("suites", "defects", "cluster", "cluster_defects", "kafka", "release"),
+    ),
+    Part(
+        "clock",
+        (Command((*PYTEST, "tests", "-m", "clock"), starved_with=TOO_SLOW),),
+        lane=ALONE,
+    ),
+)

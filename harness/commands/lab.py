@@ -1,0 +1,59 @@
+"""``kafka-conformance lab``: the programs of a source tree that prove the suites and the broker."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import click
+
+from harness.commands.lazy_group import LazyGroup
+
+_LABS = {
+    "defects": ("labs.defects.__main__", "Judge known wrong brokers: each must be noticed."),
+    "recovery": ("labs.recovery.__main__", "Damage copies of a log, and compare two recoveries."),
+    "crash-loops": ("labs.crash_loops.__main__", "Kill brokers, or cut their power, under load."),
+    "power-model": (
+        "labs.power_model.__main__",
+        "Check storage on a modelled disk that loses power.",
+    ),
+    "group-model": ("labs.group_model.__main__", "Drive a group at two brokers by random steps."),
+    "replication-model": ("labs.replication_model.__main__", "Check replication by random steps."),
+    "clients": ("labs.clients.__main__", "List the clients of other projects and their calls."),
+    "clients-under-faults": (
+        "labs.clients_under_faults.__main__",
+        "Run clients of other projects through faults.",
+    ),
+    "fuzz": ("labs.fuzz.__main__", "Fuzz the codec, the proxies and the readers of captures."),
+    "official-classes": (
+        "labs.official_classes.crosscheck",
+        "Compare the codec with Kafka's own classes.",
+    ),
+}
+"""Name of the program -> its module, and its line in the list."""
+
+
+class _Labs(LazyGroup):
+    """Ends with a usage error where the programs are not installed, as in a wheel."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if find_spec("labs") is None:
+            raise click.UsageError(
+                "the labs are part of the source tree, and this installation has only the package: "
+                "clone the repository, run scripts/setup there and use its .venv"
+            )
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list from the table: it must not import all programs."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _LABS.items()])
+
+
+@click.command(
+    "lab", cls=_Labs, lazy={name: (module, "main") for name, (module, _) in _LABS.items()}
+)
+def lab() -> None:
+    """Run a program of the source tree: defect table, models, crash loops, clients, fuzzing.
+
+    They prove that the suites notice wrong brokers and that the built-in broker is right.
+    """

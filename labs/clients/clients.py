@@ -1,0 +1,111 @@
+"""The clients: how each is started, which release it is, and what it does not offer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from harness.targets.obtain import Source, obtain
+from labs.clients.official import RELEASE, official
+from labs.clients.one_client import DRIVERS
+from labs.clients.session import Calls, Session
+from labs.clients.tools import TOOLS, CommandLine
+from labs.clients.vocabulary import CALLS, EAGER, STRATEGIES
+
+FRANZ_GO = Path(__file__).with_name("franz_go")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """``start`` takes the bootstrap addresses and a log file. ``lacks``: calls, with the reason.
+
+    ``strategies``: of rebalances.
+    """
+
+    name: str
+    start: Callable[[str, Path], AbstractContextManager[Calls]]
+    release: Callable[[], str]
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    strategies: tuple[str, ...] = STRATEGIES
+
+    def offers(self, *calls: str) -> bool:
+        """True if the client has all of these calls."""
+        return not self.lacks.keys() & set(calls)
+
+
+BY_CONSOLE = "by the console tools, in test_tools.py"
+LACKS_OF_TOOLS = {
+    "produce": BY_CONSOLE,
+    "read_from_time": BY_CONSOLE,
+    "join": BY_CONSOLE,
+    "poll": BY_CONSOLE,
+    "assignment": BY_CONSOLE,
+    "commit": BY_CONSOLE,
+    "leave": BY_CONSOLE,
+}
+
+
+def _tools(release: str) -> Client:
+    tools = TOOLS[release]
+    return Client(
+        f"tools-{release}",
+        lambda bootstrap, log: CommandLine(tools, bootstrap, log),
+        lambda: release,
+        LACKS_OF_TOOLS,
+        strategies=(),
+    )
+
+
+def _python(name: str) -> Callable[[str, Path], Session]:
+    words = [sys.executable, "-P", "-m", "labs.clients.one_client", name]
+    return lambda bootstrap, log: Session([*words, bootstrap], log)
+
+
+def _franz_go() -> Path:
+    """The program, built once into the cache. Raises ObtainError."""
+    source = Source("go", FRANZ_GO)
+    return obtain(source) / FRANZ_GO.name
+
+
+def _built_in() -> str:
+    words = [str(_franz_go()), "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def _installed(
+    name: str, lacks: Mapping[str, str] | None = None, strategies: tuple[str, ...] = STRATEGIES
+) -> Client:
+    return Client(name, _python(name), lambda: version(name), lacks or {}, strategies)
+
+
+CLIENTS = {
+    one.name: one
+    for one in (
+        _installed("confluent-kafka"),
+        _installed("kafka-python"),
+        _installed(
+            "aiokafka",
+            {"delete_group": "its admin client has no such call"},
+            strategies=(EAGER,),
+        ),
+        Client("java", official, lambda: RELEASE),
+        Client(
+            "franz-go",
+            lambda bootstrap, log: Session([str(_franz_go()), bootstrap], log),
+            _built_in,
+        ),
+        *map(_tools, TOOLS),
+    )
+}
+TOOL_CLIENTS = tuple(f"tools-{release}" for release in TOOLS)
+WITH_HEADERS = ("tools-4.3.1",)
+"""The console producer reads headers from 3.2 on (KIP-798)."""
+
+assert all(one.lacks.keys() <= CALLS.keys() for one in CLIENTS.values())
+assert DRIVERS.keys() <= CLIENTS.keys()

@@ -1,0 +1,77 @@
+"""Three producers and a consumer at work on one topic while the block runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.client.cluster import Cluster
+from harness.client.requests import Topic
+from labs.crash_loops.cases import IDEMPOTENT, PRODUCERS
+from labs.crash_loops.doors import Doors
+from labs.crash_loops.notes import Notes
+from labs.crash_loops.producers import Idempotent, Plain, Producer
+from labs.crash_loops.reading import Consumer
+
+EACH = 2  # partitions of a producer
+PARTITIONS = EACH * len(PRODUCERS)
+
+
+class Load:
+    """The producers and the consumer in their threads, and their unexpected errors."""
+
+    def __init__(self, cluster: Cluster, topic: Topic, notes: Notes, seed: str) -> None:
+        self._cluster, self._notes = cluster, notes
+        self._failed: list[BaseException] = []
+        self._workers: list[Producer | Consumer] = [
+            Consumer(PARTITIONS, Doors(cluster.own_doors(), topic), notes)
+        ]
+        for number, (name, acks) in enumerate(PRODUCERS.items()):
+            kind = Idempotent if name == IDEMPOTENT else Plain
+            own = range(number * EACH, (number + 1) * EACH)
+            doors = Doors(cluster.own_doors(), topic)
+            self._workers.append(kind(name, acks, own, doors, notes, seed))
+        self._threads = [threading.Thread(target=self._run, args=(w,)) for w in self._workers]
+
+    def _run(self, worker: Producer | Consumer) -> None:
+        try:
+            worker.run()
+        except Exception as failed:  # raised again by await_more
+            self._failed.append(failed)
+
+    def begin(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def await_more(self, count: int) -> None:
+        """Wait until every producer has this number of further acknowledged records.
+
+        Raises the first error of a thread.
+        """
+        wanted = {name: self._notes.acknowledged(name) + count for name in PRODUCERS}
+        self._cluster.await_that(
+            lambda: {name: self._notes.acknowledged(name) for name in PRODUCERS},
+            lambda seen: bool(self._failed) or all(seen[one] >= wanted[one] for one in wanted),
+            f"{count} more records of each producer are acknowledged",
+        )
+        if self._failed:
+            raise self._failed[0]
+
+    def stop(self) -> None:
+        """Stop the threads, and wait for their last answers."""
+        for worker in self._workers:
+            worker.stopped.set()
+        for thread in self._threads:
+            thread.join()
+
+
+@contextmanager
+def under_load(cluster: Cluster, topic: Topic, notes: Notes, seed: str) -> Iterator[Load]:
+    """Run a load during the block."""
+    load = Load(cluster, topic, notes, seed)
+    load.begin()
+    try:
+        yield load
+    finally:
+        load.stop()

@@ -1,0 +1,149 @@
+"""Defects of area APIV."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+
+from harness.codec.apis import API_VERSIONS_KEY, APIS, api_named
+from harness.codec.error_code import ErrorCode
+from harness.codec.header import encode_response
+from harness.codec.messages import ApiVersionsRequest, ApiVersionsResponse
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.conn import NOT_CLOSED
+from labs.defects.defect import answers, correlation_id, error_answer, rule
+from labs.defects.one_client import is_from, misread
+
+FIXED = struct.Struct(">hhi")
+CONTROLLED_SHUTDOWN_KEY = 7
+CORRELATION_ID_BYTES = 4
+
+
+def _is_unserved_api_versions(seen: SeenRequest) -> bool:
+    if len(seen.payload) < FIXED.size:
+        return False
+    key, version, _ = FIXED.unpack_from(seen.payload)
+    highest = APIS[API_VERSIONS_KEY].valid_versions.highest
+    return bool(key == API_VERSIONS_KEY and version > highest)
+
+
+def one_api_is_listed_twice(_seen: SeenRequest, message: Message) -> None:
+    """ApiVersions v0 lists Metadata a second time."""
+    assert isinstance(message, ApiVersionsResponse)
+    key = api_named("Metadata").key
+    message.api_keys += [copy(one) for one in message.api_keys if one.api_key == key]
+
+
+class RangesStayAsTheyWere(FrameRule):
+    """The broker returns to all connections the ApiVersions answer that the first one received."""
+
+    def __init__(self) -> None:
+        self._told: bytes | None = None
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not is_from(seen, "APIV-014"):
+            return [payload]
+        if self._told is None:
+            self._told = payload[CORRELATION_ID_BYTES:]
+        return [payload[:CORRELATION_ID_BYTES] + self._told]
+
+
+class UnservedVersionGetsNoRange(FrameRule):
+    """UNSUPPORTED_VERSION comes with an empty table of APIs, as before 2.4."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not _is_unserved_api_versions(seen):
+            return [payload]
+        answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+        return [encode_response(answer, 0, correlation_id(seen.payload))]
+
+
+class NoSecondTry(FrameRule):
+    """After UNSUPPORTED_VERSION the broker refuses version 0 on the connection as well."""
+
+    def __init__(self) -> None:
+        self.refused = False
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        before, self.refused = self.refused, _is_unserved_api_versions(seen)
+        if not before or seen.ordinal != 1:
+            return [payload]
+        answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+        return [encode_response(answer, 0, correlation_id(seen.payload))]
+
+
+def blanks_in_names_are_accepted(seen: SeenRequest, message: Message) -> None:
+    """A client software name with a blank is accepted."""
+    assert isinstance(seen.message, ApiVersionsRequest)
+    assert isinstance(message, ApiVersionsResponse)
+    if " " in seen.message.client_software_name + seen.message.client_software_version:
+        message.error_code = ErrorCode.NONE
+
+
+class AdvertisedVersionIsNotServed(FrameRule):
+    """The broker advertises DeleteTopics v1, and closes the connection that sends it."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        api = api_named("DeleteTopics")
+        if seen.api is api and seen.version == 1 and is_from(seen, "APIV-005"):
+            return misread(seen)
+        return seen.payload
+
+
+class UnlistedApiIsAnswered(FrameRule):
+    """The broker answers ControlledShutdown, which it does not advertise."""
+
+    def on_close(self, seen: SeenRequest) -> Sequence[bytes]:
+        if len(seen.payload) < FIXED.size:
+            return []
+        is_shutdown = FIXED.unpack_from(seen.payload)[0] == CONTROLLED_SHUTDOWN_KEY
+        return [error_answer(seen)] if is_shutdown else []
+
+
+def minimum_0_is_listed_at_version_3(_seen: SeenRequest, message: Message) -> None:
+    """ApiVersions v3 lists a feature with the minimum 0."""
+    assert isinstance(message, ApiVersionsResponse)
+    feature = ApiVersionsResponse.SupportedFeatureKey
+    message.supported_features.append(feature(name="group.version", min_version=0, max_version=1))
+
+
+def unreleased_version_is_advertised(_seen: SeenRequest, message: Message) -> None:
+    """The table of ApiVersions contains InitProducerId's unreleased version."""
+    assert isinstance(message, ApiVersionsResponse)
+    api = api_named("InitProducerId")
+    for one in message.api_keys:
+        if one.api_key == api.key:
+            one.max_version = api.unstable_versions.highest
+
+
+@answers("APIV-015", r"api keys that the throttled table lacks", "ApiVersions", range(1, 99))
+def throttled_table_is_empty(_seen: SeenRequest, message: Message) -> None:
+    """An ApiVersions answer that is throttled lists nothing."""
+    assert isinstance(message, ApiVersionsResponse)
+    if message.throttle_time_ms > 0:
+        message.api_keys = []
+
+
+DEFECTS = [
+    throttled_table_is_empty,
+    answers("APIV-001", r"listed more than once: \[3\]", "ApiVersions", range(1))(
+        one_api_is_listed_twice
+    ),
+    replace(rule("APIV-014", r"after the upgrade ranges", RangesStayAsTheyWere), private=True),
+    rule("APIV-002", r"shown \[\]", UnservedVersionGetsNoRange),
+    rule("APIV-003", r"error is UNSUPPORTED_VERSION", NoSecondTry),
+    answers("APIV-004", r"'a b' got NONE", "ApiVersions", range(3, 100))(
+        blanks_in_names_are_accepted
+    ),
+    rule("APIV-005", r"closed the connection", AdvertisedVersionIsNotServed),
+    rule("APIV-006", NOT_CLOSED, UnlistedApiIsAnswered),
+    answers("APIV-009", r"v3 lists features whose minimum is 0", "ApiVersions", range(3, 4))(
+        minimum_0_is_listed_at_version_3
+    ),
+    answers(
+        "APIV-011", r"InitProducerId v6 is advertised, unreleased", "ApiVersions", range(3, 99)
+    )(unreleased_version_is_advertised),
+]

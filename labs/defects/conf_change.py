@@ -1,0 +1,120 @@
+"""Defects of area CONF: changes of configs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.codec.messages import (
+    AlterConfigsRequest,
+    CreateTopicsRequest,
+    IncrementalAlterConfigsRequest,
+)
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import rule
+from labs.defects.edited_request import takes, with_body
+
+TOPIC, BROKER = 2, 4
+SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
+LISTS = frozenset({"cleanup.policy"})
+Key = AlterConfigsRequest.AlterableConfig
+
+
+class UnnamedConfigsStay(FrameRule):
+    """AlterConfigs keeps configs of the topic's creation that the request does not name."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, dict[str, str | None]] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, CreateTopicsRequest):
+            for topic in seen.message.topics:
+                self._given[topic.name] = {c.name: c.value for c in topic.configs}
+        if not isinstance(seen.message, AlterConfigsRequest):
+            return seen.payload
+        for resource in seen.message.resources:
+            named = {config.name for config in resource.configs}
+            resource.configs += [
+                Key(name=name, value=value)
+                for name, value in self._given.get(resource.resource_name, {}).items()
+                if name not in named
+            ]
+        return with_body(seen, seen.message)
+
+
+@takes("CONF-009", r"after SET of retention\.ms and DELETE", IncrementalAlterConfigsRequest)
+def nothing_is_deleted(request: IncrementalAlterConfigsRequest) -> None:
+    """DELETE leaves the config unchanged."""
+    for resource in request.resources:
+        resource.configs = [c for c in resource.configs if c.config_operation != DELETE]
+
+
+@takes("CONF-010", r"APPEND on retention\.ms: error is NONE", IncrementalAlterConfigsRequest)
+def adding_to_a_number_sets_it(request: IncrementalAlterConfigsRequest) -> None:
+    """APPEND and SUBTRACT set the value of a config that is not a list."""
+    for resource in request.resources:
+        for config in resource.configs:
+            if config.config_operation in (APPEND, SUBTRACT) and config.name not in LISTS:
+                config.config_operation = SET
+
+
+@takes("CONF-011", r"a topic twice: error is NONE", IncrementalAlterConfigsRequest)
+def the_last_of_a_name_counts(request: IncrementalAlterConfigsRequest) -> None:
+    """The broker ignores the first entry of a resource that is named twice."""
+    last = {(each.resource_type, each.resource_name): each for each in request.resources}
+    request.resources = list(last.values())
+
+
+@takes("CONF-012", r"after a validation retention\.ms is 2000000", AlterConfigsRequest)
+def configs_are_never_only_validated(request: AlterConfigsRequest) -> None:
+    """The broker ignores validate_only."""
+    request.validate_only = False
+
+
+def _without(request: AlterConfigsRequest, is_dropped: Callable[[str], bool]) -> None:
+    for resource in request.resources:
+        if resource.resource_type == TOPIC:
+            resource.configs = [c for c in resource.configs if not is_dropped(c.name)]
+
+
+@takes("CONF-013", r"no\.such\.config=1: error is NONE", AlterConfigsRequest)
+def unknown_configs_are_left_out(request: AlterConfigsRequest) -> None:
+    """The broker accepts an unknown key and ignores it."""
+    _without(request, lambda name: name.startswith("no."))
+
+
+@takes(
+    "CONF-014", r"a batch of .* with max\.message\.bytes 2000: error is NONE", AlterConfigsRequest
+)
+def a_limit_is_that_of_the_creation(request: AlterConfigsRequest) -> None:
+    """The broker accepts a change of max.message.bytes and never applies it."""
+    _without(request, lambda name: name == "max.message.bytes")
+
+
+@takes("CONF-016", r"'retention\.ms': '1500000'\}", IncrementalAlterConfigsRequest)
+def one_broker_is_all_brokers(request: IncrementalAlterConfigsRequest) -> None:
+    """The broker applies the configs of one broker to all of them; the last change counts."""
+    for resource in request.resources:
+        if resource.resource_type == BROKER:
+            resource.resource_name = ""
+
+
+@takes(
+    "CONF-017", r"a topic with replica\.fetch\.max\.bytes=.*: error is NONE", AlterConfigsRequest
+)
+def topics_take_configs_of_brokers(request: AlterConfigsRequest) -> None:
+    """The broker accepts configs of replica fetches for a topic, which has no use for them."""
+    _without(request, lambda name: name.startswith("replica."))
+
+
+DEFECTS = [
+    rule("CONF-008", r"after AlterConfigs with retention\.ms only", UnnamedConfigsStay),
+    nothing_is_deleted,
+    adding_to_a_number_sets_it,
+    the_last_of_a_name_counts,
+    configs_are_never_only_validated,
+    unknown_configs_are_left_out,
+    a_limit_is_that_of_the_creation,
+    replace(one_broker_is_all_brokers, private=True),
+    topics_take_configs_of_brokers,
+]

@@ -1,0 +1,181 @@
+"""Defects of area GRP: joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    HeartbeatRequest,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    SyncGroupRequest,
+)
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import answers, edited, rule
+from labs.defects.edited_request import takes, with_body
+from labs.defects.one_client import is_from
+
+ELEVEN_DAYS_MS = 10**9
+NO_GENERATION = 10**9
+Join = tuple[JoinGroupRequest, JoinGroupResponse]
+
+
+def join_of(seen: SeenRequest, message: Message) -> Join:
+    """Request and answer."""
+    assert isinstance(seen.message, JoinGroupRequest)
+    assert isinstance(message, JoinGroupResponse)
+    return seen.message, message
+
+
+@answers("GRP-001", r"join with.* id.*: error is UNKNOWN_MEMBER_ID", "JoinGroup")
+def newcomers_are_unknown(seen: SeenRequest, message: Message) -> None:
+    """The broker refuses a new member without an id as unknown, and assigns no id."""
+    request, answer = join_of(seen, message)
+    if is_from(seen, "GRP-001") and not request.member_id:
+        answer.error_code = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+class EditsJoins(FrameRule):
+    """Pass every answer to a JoinGroup through ``_tell``, which may change it."""
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if not isinstance(seen.message, JoinGroupRequest):
+            return [payload]
+        return [edited(seen, payload, self._tell)]
+
+    def _tell(self, seen: SeenRequest, message: Message) -> None:
+        raise NotImplementedError
+
+
+class TheLastProtocolIsTold(EditsJoins):
+    """The leader receives each member's metadata for the protocol that it named last."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, bytes] = {}
+
+    def _tell(self, seen: SeenRequest, message: Message) -> None:
+        request, answer = join_of(seen, message)
+        if request.protocols and answer.member_id:
+            self.last[answer.member_id] = bytes(request.protocols[-1].metadata)
+        for entry in answer.members:
+            entry.metadata = self.last.get(entry.member_id, entry.metadata)
+
+
+@takes("GRP-004", r"'a' is chosen, expected 'b'", JoinGroupRequest)
+def protocols_are_kept_by_name(message: JoinGroupRequest) -> None:
+    """The broker sorts a member's protocols by name and ignores its preference."""
+    message.protocols.sort(key=lambda protocol: protocol.name)
+
+
+def _names_a_protocol(request: JoinGroupRequest) -> bool:
+    return bool(request.protocol_type and request.protocols)
+
+
+@answers("GRP-005", r"another (type|protocols): error is UNKNOWN_MEMBER_ID", "JoinGroup")
+def who_does_not_fit_is_unknown(seen: SeenRequest, message: Message) -> None:
+    """The broker answers another type or other protocols with UNKNOWN_MEMBER_ID."""
+    request, answer = join_of(seen, message)
+    inconsistent = answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    if inconsistent and _names_a_protocol(request):
+        answer.error_code = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+@answers("GRP-006", r"no (type|protocols): error is NONE", "JoinGroup")
+def a_group_without_protocol_is_made(seen: SeenRequest, message: Message) -> None:
+    """The broker accepts a first member that names no type or no protocol."""
+    request, answer = join_of(seen, message)
+    if not _names_a_protocol(request):
+        answer.error_code = ErrorCode.NONE
+
+
+@answers("GRP-007", r'group "": error is COORDINATOR_NOT_AVAILABLE', "JoinGroup")
+def no_name_has_no_coordinator(seen: SeenRequest, message: Message) -> None:
+    """The broker looks for the coordinator of the empty group name like for any other."""
+    request, answer = join_of(seen, message)
+    if not request.group_id:
+        answer.error_code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+@answers("GRP-008", r"1000000000 ms: error is NONE", "JoinGroup")
+def sessions_may_be_long(seen: SeenRequest, message: Message) -> None:
+    """The broker refuses a session timeout only if it is too short."""
+    request, answer = join_of(seen, message)
+    if request.session_timeout_ms >= ELEVEN_DAYS_MS:
+        answer.error_code = ErrorCode.NONE
+
+
+@answers("GRP-009", r"(a|no) group: error is MEMBER_ID_REQUIRED", "JoinGroup")
+def strangers_are_taken_for_newcomers(seen: SeenRequest, message: Message) -> None:
+    """The broker returns a new member id to a client that joins with an unknown one."""
+    _, answer = join_of(seen, message)
+    if answer.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
+        answer.error_code = ErrorCode.MEMBER_ID_REQUIRED
+
+
+class NobodyNewNoGeneration(EditsJoins):
+    """The broker keeps the generation when the only member joins again."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, int] = {}
+        self.real: dict[str, int] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, SyncGroupRequest | HeartbeatRequest):
+            return seen.payload
+        told, real = self.told.get(request.group_id), self.real.get(request.group_id)
+        if real is None or request.generation_id not in (told, real):
+            return seen.payload
+        request.generation_id = real if request.generation_id == told else NO_GENERATION
+        return with_body(seen, request)
+
+    def _tell(self, seen: SeenRequest, message: Message) -> None:
+        request, answer = join_of(seen, message)
+        if [entry.member_id for entry in answer.members] != [answer.member_id]:
+            return
+        group, generation = request.group_id, answer.generation_id
+        if generation == 1:
+            self.told[group] = 1
+        elif group in self.told:
+            self.real[group], answer.generation_id = generation, self.told[group]
+
+
+class WhoComesAgainLeads(EditsJoins):
+    """A member that joins again without a rebalance receives itself as the leader."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+    def _tell(self, seen: SeenRequest, message: Message) -> None:
+        _, answer = join_of(seen, message)
+        if answer.error_code != ErrorCode.NONE:
+            return
+        if self.known.get(answer.member_id) == answer.generation_id:
+            answer.leader = answer.member_id
+        self.known[answer.member_id] = answer.generation_id
+
+
+@answers("GRP-029", r"the leader is told other metadata", "JoinGroup")
+def metadata_is_text(seen: SeenRequest, message: Message) -> None:
+    """The broker keeps as text the metadata of members of another type than "consumer"."""
+    request, answer = join_of(seen, message)
+    if request.protocol_type != "consumer":
+        for entry in answer.members:
+            entry.metadata = bytes(entry.metadata).decode(errors="replace").encode()
+
+
+DEFECTS = [
+    newcomers_are_unknown,
+    rule("GRP-003", r"the leader is told of ", TheLastProtocolIsTold),
+    protocols_are_kept_by_name,
+    who_does_not_fit_is_unknown,
+    a_group_without_protocol_is_made,
+    no_name_has_no_coordinator,
+    sessions_may_be_long,
+    strangers_are_taken_for_newcomers,
+    rule("GRP-010", r"the generations are \[1, 1, 1, 1\]", NobodyNewNoGeneration),
+    rule("GRP-022", r"generation, id and leader are", WhoComesAgainLeads),
+    metadata_is_text,
+]

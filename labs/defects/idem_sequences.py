@@ -1,0 +1,340 @@
+"""Defects of area IDEM: wrong checks of sequences and epochs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DeleteRecordsRequest,
+    DescribeProducersResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from harness.codec.records import BATCH_HEADER_BYTES, BatchHeader, decode_batches, encode_batch
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import answers, edited, rule
+from labs.defects.edited_request import with_body
+from labs.defects.idem import FIRST_WITH_BATCHES, StoresSomeAgain
+from labs.defects.idem import Batch as Remembered
+
+Answer = ProduceResponse.PartitionProduceResponse
+LAST_SEQUENCE = 2**31 - 1
+WINDOW = 5
+OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+NOTE = "batch"
+Line = tuple[int, int]
+"""Partition and producer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A producer's batch as the defects see it; no producer of these tests writes to two topics."""
+
+    partition: int
+    producer: int
+    epoch: int
+    first: int
+    last: int
+
+    @property
+    def line(self) -> Line:
+        """The partition and the producer of these sequences."""
+        return (self.partition, self.producer)
+
+
+def batch_in(seen: SeenRequest) -> Batch | None:
+    """The batch for the only partition of a request; None without a producer id."""
+    request = seen.message
+    if not isinstance(request, ProduceRequest) or seen.version < FIRST_WITH_BATCHES:
+        return None
+    entries = [entry for topic in request.topic_data for entry in topic.partition_data]
+    if len(entries) != 1 or len(entries[0].records or b"") < BATCH_HEADER_BYTES:
+        return None
+    (entry,) = entries
+    header = BatchHeader.read(bytes(entry.records or b""))
+    if header.magic < 2 or header.producer_id < 0:
+        return None
+    last = (header.base_sequence + header.last_offset_delta) % (LAST_SEQUENCE + 1)
+    return Batch(entry.index, header.producer_id, header.producer_epoch, header.base_sequence, last)
+
+
+class LooksAtBatches(FrameRule):
+    """Record the batches of each producer, and edit the answers to them."""
+
+    def __init__(self) -> None:
+        self.sent: dict[Line, list[Batch]] = defaultdict(list)
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        batch = batch_in(seen)
+        if batch is None:
+            return seen.payload
+        before = self.sent[batch.line]
+        if self.strikes(batch, before):
+            seen.notes[NOTE] = batch
+        before.append(batch)
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        batch = seen.notes.get(NOTE)
+        if not isinstance(batch, Batch):
+            return [payload]
+        return [edited(seen, payload, self._edit)]
+
+    def _edit(self, seen: SeenRequest, message: Message) -> None:
+        assert isinstance(message, ProduceResponse)
+        batch = seen.notes[NOTE]
+        assert isinstance(batch, Batch)
+        self.edit(batch, message.responses[0].partition_responses[0])
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        """True if the defect strikes a batch, by the batches before it."""
+        raise NotImplementedError
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        """Change the answer in place."""
+        raise NotImplementedError
+
+
+def _acknowledge(answer: Answer, instead_of: ErrorCode) -> None:
+    if answer.error_code == instead_of:
+        answer.error_code, answer.base_offset = ErrorCode.NONE, 0
+
+
+def _refuse(answer: Answer, error: ErrorCode) -> None:
+    if answer.error_code == ErrorCode.NONE:
+        answer.error_code, answer.base_offset = error, -1
+
+
+class AnEpochAlwaysStartsAtZero(LooksAtBatches):
+    """The broker requires sequence 0 from a raised epoch, even of a producer it does not know."""
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        return batch.epoch > 0 and batch.first != 0 and not before
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _refuse(answer, OUT_OF_ORDER)
+
+
+class OneMissingRecordIsNoGap(FrameRule):
+    """The broker accepts a batch if one sequence is missing between it and the last one."""
+
+    def __init__(self) -> None:
+        self.last: dict[Line, Batch] = {}
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        batch = batch_in(seen)
+        if batch is None:
+            return seen.payload
+        last = self.last.get(batch.line)
+        self.last[batch.line] = batch
+        if last is None or last.epoch != batch.epoch or batch.first != last.last + 2:
+            return seen.payload
+        assert isinstance(seen.message, ProduceRequest)
+        entry = seen.message.topic_data[0].partition_data[0]
+        (stored,) = decode_batches(bytes(entry.records or b""))
+        entry.records = encode_batch(replace(stored, base_sequence=last.last + 1, crc=None))
+        return with_body(seen, seen.message)
+
+
+class _KnowsWhatIsStored(LooksAtBatches):
+    """Edit the acknowledgement of a batch that was acknowledged before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: set[Batch] = set()
+        self.latest: dict[Line, int] = {}
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        return True
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        if answer.error_code != ErrorCode.NONE:
+            return
+        if batch in self.stored:
+            self.edit_repeated(batch, answer)
+        else:
+            self.stored.add(batch)
+            self.latest[batch.line] = answer.base_offset
+
+    def edit_repeated(self, batch: Batch, answer: Answer) -> None:
+        """Change the answer in place."""
+        raise NotImplementedError
+
+
+class ARepeatedBatchIsAnError(_KnowsWhatIsStored):
+    """The broker refuses a stored batch as a duplicate, without its offset."""
+
+    def edit_repeated(self, batch: Batch, answer: Answer) -> None:
+        _refuse(answer, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
+
+
+class ARepeatedBatchIsToldWhereTheLastStands(_KnowsWhatIsStored):
+    """The broker answers every repeated batch with the offset of the last one."""
+
+    def edit_repeated(self, batch: Batch, answer: Answer) -> None:
+        answer.base_offset = self.latest[batch.line]
+
+
+class WhatIsForgottenIsStoredAgain(StoresSomeAgain):
+    """The broker takes a batch from before the last five for a new one."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, list[int]] = defaultdict(list)
+
+    def forgets(self, batch: Remembered) -> bool:
+        producer, sequence = batch
+        known = self.known[producer]
+        if sequence in known:
+            return sequence not in known[-WINDOW:]
+        known.append(sequence)
+        return False
+
+
+class TheFirstSequenceDecides(LooksAtBatches):
+    """The broker takes a batch for a repeated one by its first sequence alone."""
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        same_epoch = [one for one in before if one.epoch == batch.epoch]
+        return any(one.first == batch.first and one.last != batch.last for one in same_epoch)
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _acknowledge(answer, OUT_OF_ORDER)
+
+
+@answers("IDEM-008", r"error is PRODUCER_FENCED \(90\), expected INVALID_PRODUCER_EPOCH", "Produce")
+def an_older_epoch_is_fenced(_: SeenRequest, message: Message) -> None:
+    """The broker answers an older epoch with the error that ends a producer for good (KIP-588)."""
+    assert isinstance(message, ProduceResponse)
+    for topic in message.responses:
+        for answer in topic.partition_responses:
+            if answer.error_code == ErrorCode.INVALID_PRODUCER_EPOCH:
+                answer.error_code = ErrorCode.PRODUCER_FENCED
+
+
+class AHigherEpochGoesOn(LooksAtBatches):
+    """The broker continues the sequences of the lower epoch at a higher one."""
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        return bool(before) and before[-1].epoch < batch.epoch == 1 and batch.first > 0
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _acknowledge(answer, OUT_OF_ORDER)
+
+
+class SequencesEndAtTheLast(LooksAtBatches):
+    """The broker refuses sequence 0 after the last sequence as out of order."""
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        return batch.first == 0 and any(one.last == LAST_SEQUENCE for one in before)
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _refuse(answer, OUT_OF_ORDER)
+
+
+class ASequenceMayBeNegative(LooksAtBatches):
+    """The broker accepts a producer id without a sequence."""
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        return batch.first < 0
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _acknowledge(answer, ErrorCode.INVALID_RECORD)
+
+
+class PartitionsShareTheirSequences(LooksAtBatches):
+    """The broker refuses a sequence as out of order that another partition of the topic has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[tuple[int, int, int], int] = {}
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        key = (batch.producer, batch.epoch, batch.first)
+        return self.places.setdefault(key, batch.partition) != batch.partition
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _refuse(answer, OUT_OF_ORDER)
+
+
+class AProducerGoesWithItsRecords(LooksAtBatches):
+    """The broker forgets a producer when its records are deleted, and then requires sequence 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forgotten: set[Line] = set()
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        if isinstance(seen.message, DeleteRecordsRequest):
+            self.forgotten |= set(self.sent)
+        return super().on_request(seen)
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        producers = {line[-1] for line in self.forgotten}
+        return batch.first > 0 and batch.producer in producers
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _refuse(answer, ErrorCode.UNKNOWN_PRODUCER_ID)
+
+
+class ProducersAreKeptForEver(LooksAtBatches):
+    """The broker refuses a gap as out of order however long the producer was idle."""
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        if not before:
+            return False
+        last = before[0].last
+        for each in before[1:]:
+            last = each.last if each.first == last + 1 else last
+        return batch.first > last + 1
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _refuse(answer, OUT_OF_ORDER)
+
+
+class WhatIsInFlightCounts(LooksAtBatches):
+    """The broker accepts a batch that follows a refused one."""
+
+    def strikes(self, batch: Batch, before: list[Batch]) -> bool:
+        same_epoch = bool(before) and before[-1].epoch == batch.epoch
+        return same_epoch and batch.first == before[-1].last + 1
+
+    def edit(self, batch: Batch, answer: Answer) -> None:
+        _acknowledge(answer, OUT_OF_ORDER)
+
+
+@answers("IDEM-019", r"last sequence, transaction start\): .*, 3, -1\)", "DescribeProducers")
+def the_next_sequence_is_told(_: SeenRequest, message: Message) -> None:
+    """DescribeProducers returns the next sequence of a producer as its last one."""
+    assert isinstance(message, DescribeProducersResponse)
+    for topic in message.topics:
+        for partition in topic.partitions:
+            for producer in partition.active_producers:
+                producer.last_sequence += 1
+
+
+TAKEN = r"error is NONE \(0\), expected OUT_OF_ORDER_SEQUENCE_NUMBER"
+REFUSED = r"error is OUT_OF_ORDER_SEQUENCE_NUMBER \(45\), expected NONE"
+DEFECTS = [
+    rule("IDEM-003", rf"epoch 3, sequence 7: {REFUSED}", AnEpochAlwaysStartsAtZero),
+    rule("IDEM-004", rf"sequence 4 behind 2: {TAKEN}", OneMissingRecordIsNoGap),
+    rule("IDEM-005", r"error is DUPLICATE_SEQUENCE_NUMBER \(46\)", ARepeatedBatchIsAnError),
+    rule("IDEM-005", r"acknowledged at offset 11", ARepeatedBatchIsToldWhereTheLastStands),
+    rule("IDEM-006", r"refused, yet the log grew", WhatIsForgottenIsStoredAgain),
+    rule("IDEM-007", rf"3 records from sequence 2, .*: {TAKEN}", TheFirstSequenceDecides),
+    an_older_epoch_is_fenced,
+    rule("IDEM-009", rf"epoch 1, sequence 2: {TAKEN}", AHigherEpochGoesOn),
+    rule("IDEM-010", rf"then 0: {REFUSED}", SequencesEndAtTheLast),
+    rule("IDEM-011", r"error is NONE \(0\), expected INVALID_RECORD", ASequenceMayBeNegative),
+    rule("IDEM-013", rf"partition 1, sequence 0: {REFUSED}", PartitionsShareTheirSequences),
+    rule("IDEM-014", r"error is UNKNOWN_PRODUCER_ID", AProducerGoesWithItsRecords),
+    replace(
+        rule("IDEM-015", r"not within \d+ ms: a producer that wrote", ProducersAreKeptForEver),
+        private=True,
+    ),
+    rule("IDEM-018", rf"sequence 2 in flight: {TAKEN}", WhatIsInFlightCounts),
+    the_next_sequence_is_told,
+]

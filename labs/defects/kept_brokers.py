@@ -1,0 +1,109 @@
+"""Defects of brokers that tests restart, or from which they read files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harness.codec.header import decode_response, encode_response
+from harness.codec.messages import (
+    DescribeConfigsResponse,
+    OffsetFetchResponse,
+    ProduceRequest,
+)
+from harness.codec.records import RecordBatch, decode_batches, encode_batch
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import answers, rule
+from labs.defects.edited_request import takes
+from labs.defects.prod import change_stored
+
+KEPT_MS, DEFAULT_MS = "7654321", "604800000"
+MAGIC_AT, CODEC = 16, 0x07
+
+
+@answers("STOR-010", r"bytes are fetched, \d+ are stored, byte \d+ differs", "Fetch")
+def what_is_fetched_is_made_anew(_: SeenRequest, message: Message) -> None:
+    """The broker sends compressed batches as if they were not compressed."""
+
+    def change(batch: RecordBatch) -> RecordBatch:
+        of_test = any((record.value or b"").startswith(b"on disk") for record in batch.records)
+        if not (of_test and batch.attributes & CODEC):
+            return batch
+        return replace(batch, attributes=batch.attributes & ~CODEC)
+
+    change_stored(message, change)
+
+
+@takes("STOR-011", r"read by 0 groups, \d+ bytes are stored of \d+", ProduceRequest)
+def each_message_is_stored_twice(request: ProduceRequest) -> None:
+    """The broker stores each message twice."""
+    for topic in request.topic_data:
+        for part in topic.partition_data:
+            data = bytes(part.records or b"")
+            if len(data) > MAGIC_AT and data[MAGIC_AT] == 2 and b"onceonce" in data:
+                (batch,) = decode_batches(data)
+                part.records = encode_batch(_doubled(batch))
+
+
+def _doubled(batch: RecordBatch) -> RecordBatch:
+    records = [replace(one, offset_delta=None) for one in [*batch.records, *batch.records]]
+    unset = {"crc": None, "batch_length": None, "record_count": None, "last_offset_delta": None}
+    return replace(batch, records=records, **unset)  # type: ignore[arg-type]
+
+
+@answers(
+    "OTOP-004", r"after an end in order, partition 0: \(offset, metadata\) is \(-1", "OffsetFetch"
+)
+def old_offsets_go_with_compaction(_: SeenRequest, message: Message) -> None:
+    """OffsetFetch returns no offset for a commit that is older than the compacted part."""
+    assert isinstance(message, OffsetFetchResponse)
+    for group in message.groups:
+        for topic in group.topics:
+            for one in topic.partitions:
+                if one.metadata == "early":
+                    one.committed_offset, one.metadata = -1, ""
+
+
+class TopicsForgetTheirSettings(FrameRule):
+    """A broker that is started again has its topics with default settings."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if seen.api is None or seen.api.name != "DescribeConfigs" or seen.message is None:
+            return [payload]
+        correlation_id, message = decode_response(seen.api, seen.version, payload)
+        assert isinstance(message, DescribeConfigsResponse)
+        of_test = [one for result in message.results for one in result.configs
+                   if one.value == KEPT_MS]  # fmt: skip
+        self.asked += bool(of_test)
+        for one in of_test if self.asked > 1 else ():
+            one.value = DEFAULT_MS
+        return [encode_response(message, seen.version, correlation_id)]
+
+
+@answers("OFFS-019", r"committed at version \d+: leader epochs are \[-1, -1\]", "OffsetFetch")
+def the_epoch_of_a_commit_is_not_kept(_: SeenRequest, message: Message) -> None:
+    """The broker keeps only offset and metadata of a commit."""
+    assert isinstance(message, OffsetFetchResponse)
+    for topic in message.topics:
+        for each in topic.partitions:
+            each.committed_leader_epoch = -1
+    for group in message.groups:
+        for told in group.topics:
+            for one in told.partitions:
+                one.committed_leader_epoch = -1
+
+
+DEFECTS = [
+    replace(made, private=True)
+    for made in (
+        what_is_fetched_is_made_anew,
+        each_message_is_stored_twice,
+        old_offsets_go_with_compaction,
+        rule("CONF-015", r"after an end in order: .*604800000", TopicsForgetTheirSettings),
+        the_epoch_of_a_commit_is_not_kept,
+    )
+]

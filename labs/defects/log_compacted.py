@@ -1,0 +1,156 @@
+"""Defects of area STOR: wrong compaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import FetchRequest, FetchResponse
+from harness.codec.records import Record, RecordBatch, decode_batches, encode_batch
+from harness.codec.structs import Message
+from harness.proxies import SeenRequest
+from labs.defects.defect import answers
+
+MAGIC_AT = 16
+
+
+def change_runs(
+    message: Message, key: bytes, change: Callable[[list[RecordBatch]], list[RecordBatch]]
+) -> None:
+    """Edit together all batches of a Fetch answer if one of them has a record of this key."""
+    assert isinstance(message, FetchResponse)
+    for topic in message.responses:
+        for partition in topic.partitions:
+            data = bytes(partition.records or b"")
+            if len(data) <= MAGIC_AT or data[MAGIC_AT] != 2 or key not in data:
+                continue
+            batches = decode_batches(data)
+            if any(record.key == key for batch in batches for record in batch.records):
+                partition.records = b"".join(map(_encoded, change(batches)))
+
+
+def _encoded(batch: RecordBatch) -> bytes:
+    return encode_batch(replace(batch, crc=None, batch_length=None, record_count=None))
+
+
+def _asked(seen: SeenRequest) -> int:
+    """The fetch offset of the request's first partition; 0 without one."""
+    assert isinstance(seen.message, FetchRequest)
+    return seen.message.topics[0].partitions[0].fetch_offset if seen.message.topics else 0
+
+
+@answers("STOR-012", r"which was never written", "Fetch")
+def compaction_numbers_anew(seen: SeenRequest, message: Message) -> None:
+    """Compaction gives the remaining records offsets without holes."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        offset, made = _asked(seen), []
+        if batches[0].base_offset <= offset:
+            return batches
+        for batch in batches:
+            made.append(_renumbered(batch, offset))
+            offset += len(batch.records)
+        return made
+
+    change_runs(message, b"three", change)
+
+
+def _renumbered(batch: RecordBatch, begin: int) -> RecordBatch:
+    records = [replace(record, offset_delta=at) for at, record in enumerate(batch.records)]
+    return replace(batch, records=records, base_offset=begin, last_offset_delta=len(records) - 1)
+
+
+@answers("STOR-012", r"the newest of their keys are gone", "Fetch")
+def the_newest_value_goes_with_the_rest(_: SeenRequest, message: Message) -> None:
+    """Compaction removes the newest value too of a key that is written often."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        if batches[0].base_offset == 0:
+            return batches
+        return [without(batch, lambda record: record.key == b"one") for batch in batches]
+
+    change_runs(message, b"three", change)
+
+
+def without(batch: RecordBatch, is_gone: Callable[[Record], bool]) -> RecordBatch:
+    """The batch as compaction leaves it: its first and last offset stay."""
+    return replace(batch, records=[one for one in batch.records if not is_gone(one)])
+
+
+@answers("STOR-013", r"Fetch at 0: error is OFFSET_OUT_OF_RANGE", "Fetch", range(13))
+def a_hole_is_out_of_range(seen: SeenRequest, message: Message) -> None:
+    """Fetch refuses the offset of a compacted record as out of range."""
+    assert isinstance(message, FetchResponse)
+    for topic in message.responses:
+        for one in topic.partitions:
+            data = bytes(one.records or b"")
+            if len(data) > MAGIC_AT and b"blue" in data and _asked(seen) < _first(data):
+                one.error_code, one.records = ErrorCode.OFFSET_OUT_OF_RANGE, b""
+
+
+def _first(data: bytes) -> int:
+    return int.from_bytes(data[:8], "big")
+
+
+@answers("STOR-014", r"cleaned 1 times, left of the key is \[\]", "Fetch")
+def tombstones_go_at_once(_: SeenRequest, message: Message) -> None:
+    """Compaction removes a tombstone together with the records that it deletes."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        of_key = [one for batch in batches for one in batch.records if one.key == b"buried"]
+        if len(of_key) > 1:
+            return batches
+        return [without(batch, lambda record: record.key == b"buried") for batch in batches]
+
+    change_runs(message, b"buried", change)
+
+
+@answers("STOR-015", r"the active segment: left is", "Fetch")
+def the_active_segment_is_compacted_too(_: SeenRequest, message: Message) -> None:
+    """Compaction leaves only the newest record of a key in the active segment."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        if batches[0].base_offset == 0 or len(batches[-1].records) < 3:
+            return batches
+        *before, last = batches
+        return [*before, replace(last, records=last.records[-1:])]
+
+    change_runs(message, b"a", change)
+
+
+@answers("STOR-017", r"the last committed values \[b'a committed 1'\] are gone", "Fetch")
+def what_was_aborted_counts_as_newest(_: SeenRequest, message: Message) -> None:
+    """Compaction removes a committed value because of a later aborted one of its key."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        values = [one.value for batch in batches for one in batch.records]
+        if b"a aborted 1" in values:
+            return batches
+        return [without(batch, lambda one: one.value == b"a committed 1") for batch in batches]
+
+    change_runs(message, b"a", change)
+
+
+@answers("STOR-018", r"at the head are .*, what came is \[Kept\(offset=1,", "Fetch")
+def the_head_is_compacted(_: SeenRequest, message: Message) -> None:
+    """Compaction removes older records of a key as soon as they are written."""
+
+    def change(batches: list[RecordBatch]) -> list[RecordBatch]:
+        return [replace(batch, records=batch.records[-1:]) for batch in batches]
+
+    change_runs(message, b"head", change)
+
+
+DEFECTS = [
+    replace(made, private=True)
+    for made in (
+        compaction_numbers_anew,
+        the_newest_value_goes_with_the_rest,
+        a_hole_is_out_of_range,
+        tombstones_go_at_once,
+        the_active_segment_is_compacted_too,
+        what_was_aborted_counts_as_newest,
+        the_head_is_compacted,
+    )
+]

@@ -1,0 +1,153 @@
+"""Defects of area STOR: too much or too little of a log is removed, or at the wrong place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from harness.client.requests import EARLIEST, LATEST
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    FetchResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    OffsetCommitRequest,
+)
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import answers, edited, rule
+from labs.defects.newest_topic import NewestTopic, of_newest
+from suites.durability.segments import DAY_MS
+
+Answered = ListOffsetsResponse.ListOffsetsPartitionResponse
+
+
+def answered(newest: NewestTopic, seen: SeenRequest, answer: Message, time: int) -> list[Answered]:
+    """The newest topic's partitions in an answer to ListOffsets for this time."""
+    asked = seen.message
+    if not isinstance(asked, ListOffsetsRequest) or not isinstance(answer, ListOffsetsResponse):
+        return []
+    wanted = {
+        partition.partition_index
+        for topic in asked.topics
+        for partition in topic.partitions
+        if topic.name == newest.name and partition.timestamp == time
+    }
+    return [
+        partition
+        for topic in answer.topics
+        for partition in topic.partitions
+        if topic.name == newest.name and partition.partition_index in wanted
+    ]
+
+
+def having(**configs: str) -> Callable[[NewestTopic], bool]:
+    """Make a condition: True if the newest topic has these configs (dots written as ``__``)."""
+    named = {name.replace("__", "."): value for name, value in configs.items()}
+    return lambda newest: named.items() <= newest.configs.items()
+
+
+def _of_002(newest: NewestTopic) -> bool:
+    wanted = newest.configs.get("retention.bytes")
+    return wanted not in (None, "1") and "retention.ms" not in newest.configs
+
+
+OF_003, OF_007 = having(retention__ms=str(DAY_MS)), having(retention__ms=str(2 * DAY_MS))
+OF_004 = having(retention__ms="-1")
+OF_008 = having(segment__bytes=str(1024 * 1024))
+OF_016 = having(cleanup__policy="compact,delete")
+
+
+class WhatIsConsumedIsGone(FrameRule):
+    """Records that a group has read and committed are out of range, as in a queue."""
+
+    def __init__(self) -> None:
+        self.committed = False
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        self.committed |= isinstance(seen.message, OffsetCommitRequest)
+        return seen.payload
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if seen.api is None or seen.api.name != "Fetch" or seen.message is None:
+            return [payload]
+        return [edited(seen, payload, self._remove)]
+
+    def _remove(self, _: SeenRequest, message: Message) -> None:
+        for one in _fetched(message):
+            if self.committed and b"consumed" in bytes(one.records or b""):
+                one.error_code, one.records = ErrorCode.OFFSET_OUT_OF_RANGE, b""
+
+
+def _fetched(message: Message) -> list[FetchResponse.PartitionData]:
+    assert isinstance(message, FetchResponse)
+    return [one for topic in message.responses for one in topic.partitions]
+
+
+@of_newest("STOR-002", r"the log begins at \d+, segments at")
+def a_log_is_cut_within_a_segment(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """Retention removes exactly the excess records, even inside a segment."""
+    for one in answered(newest, seen, answer, EARLIEST) if _of_002(newest) else ():
+        one.offset += one.offset > 0
+
+
+@of_newest("STOR-003", r"looked at again, the logs begin at \[2, 2, 1\]")
+def the_last_record_decides(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """Retention removes a segment by the age of its last record, though another one is young."""
+    for one in answered(newest, seen, answer, EARLIEST) if OF_003(newest) else ():
+        if one.partition_index == 1:
+            one.offset = 2
+
+
+@of_newest("STOR-004", r"too much is gone: \d+ bytes are wanted, from 3 on")
+def one_segment_more_goes(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """Retention removes segments until less than retention.bytes is left."""
+    for one in answered(newest, seen, answer, EARLIEST) if OF_004(newest) else ():
+        if one.partition_index == 1:
+            one.offset += one.offset == 2
+
+
+@answers("STOR-006", r"are removed: 0 bytes, not those|error is NONE \(0\), expected", "Fetch")
+def a_removed_offset_is_empty(_: SeenRequest, message: Message) -> None:
+    """Fetch of a removed offset returns no records and no error."""
+    for one in _fetched(message):
+        if one.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            one.error_code, one.records = ErrorCode.NONE, b""
+
+
+@of_newest("STOR-007", r"all is too old: earliest and latest are \(6, 0\)")
+def an_empty_log_ends_at_0(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """The end of a log is 0 after all its records are removed."""
+    for one in answered(newest, seen, answer, LATEST) if OF_007(newest) else ():
+        one.offset *= one.offset > 6
+
+
+@of_newest("STOR-008", r"two halves of segment.bytes: the segment begins at 1, expected 0")
+def a_segment_is_never_full(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """A batch that would fill a segment to the last byte begins another one."""
+    for one in answered(newest, seen, answer, EARLIEST) if OF_008(newest) else ():
+        one.offset += one.offset == 0
+
+
+@of_newest("STOR-016", r"two records are too old, the log begins at 0")
+def what_is_compacted_is_not_cut(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """The broker follows only the first of two cleanup policies."""
+    for one in answered(newest, seen, answer, EARLIEST) if OF_016(newest) else ():
+        one.offset = 0
+
+
+DEFECTS = [
+    rule("STOR-001", r"nothing at 0; .*error is OFFSET_OUT_OF_RANGE", WhatIsConsumedIsGone),
+    *(
+        replace(made, private=True)
+        for made in (
+            a_log_is_cut_within_a_segment,
+            the_last_record_decides,
+            one_segment_more_goes,
+            a_removed_offset_is_empty,
+            an_empty_log_ends_at_0,
+            a_segment_is_never_full,
+            what_is_compacted_is_not_cut,
+        )
+    ),
+]

@@ -1,0 +1,66 @@
+"""Defects of APIV, BROK, RAFT and TOPIC: new brokers, and a controller's answers to them."""
+
+from __future__ import annotations
+
+from harness.codec.apis import api_named
+from harness.codec.messages import ApiVersionsResponse, MetadataResponse
+from harness.codec.structs import Message
+from labs.defects.replicas import Answered, Replicas, told_to_others, told_to_replicas
+
+Api = ApiVersionsResponse.ApiVersion
+VOTE = api_named("Vote")
+
+
+@told_to_others("APIV-010", r"the client's listener advertises \['Vote'\]")
+def clients_may_vote(_: Replicas, __: Message, answer: Message) -> None:
+    """The broker advertises Vote at every listener."""
+    if isinstance(answer, ApiVersionsResponse):
+        told = [each for each in answer.api_keys if each.api_key != VOTE.key]
+        answer.api_keys = [*told, Api(api_key=VOTE.key, min_version=0, max_version=0)]
+
+
+@told_to_others("BROK-004", r"it is told to be at \('localhost', 9\), it has moved")
+def a_broker_stays_where_it_was(done: Replicas, _: Message, answer: Message) -> None:
+    """Metadata returns the first address of a broker for ever."""
+    if isinstance(answer, MetadataResponse):
+        for each in answer.brokers:
+            each.port = done.epochs.setdefault(each.node_id, each.port)
+
+
+@told_to_others("BROK-017", r"replicas are \{0: \((\d+), .*1: \(\1, .*\}, not")
+def a_newcomer_leads_nothing(_: Replicas, __: Message, answer: Message) -> None:
+    """Metadata names the older broker as the leader of two partitions, which a new one shares."""
+    if isinstance(answer, MetadataResponse):
+        for topic in answer.topics:
+            if len(topic.partitions) == 2:
+                for each in topic.partitions:
+                    each.leader_id = min(each.replica_nodes)
+
+
+@told_to_others("TOPIC-004", r"partition 0 on .*: in the racks \['c', 'c', 'c'\]")
+def racks_are_not_looked_at(_: Replicas, __: Message, answer: Message) -> None:
+    """The controller places the replicas of six partitions on the newest brokers, in any rack."""
+    if isinstance(answer, MetadataResponse):
+        newest = sorted(each.node_id for each in answer.brokers)[-3:]
+        for topic in answer.topics:
+            if len(topic.partitions) == 6:
+                for each in topic.partitions:
+                    each.replica_nodes = list(newest)
+
+
+@told_to_replicas("RAFT-001", r"the topic is made at the offsets \[\] of the metadata log")
+def observers_are_given_the_beginning(_: Replicas, data: Answered) -> None:
+    """A broker that fetches the metadata log receives only its first batch."""
+    records = bytes(data.records or b"")
+    if records:
+        first_bytes = 12 + int.from_bytes(records[8:12])
+        data.records = records[:first_bytes]
+
+
+DEFECTS = [
+    clients_may_vote,
+    a_broker_stays_where_it_was,
+    a_newcomer_leads_nothing,
+    racks_are_not_looked_at,
+    observers_are_given_the_beginning,
+]

@@ -1,0 +1,127 @@
+"""Defects of ACKS, DELR, LISTO, REASG and TOPIC, before a broker that virtual ones have joined."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    CreateTopicsResponse,
+    DeleteRecordsResponse,
+    ListOffsetsResponse,
+    ListPartitionReassignmentsResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from harness.codec.structs import Message
+from labs.defects.replicas import Replicas, told_to_others
+
+
+def _produced(answer: Message) -> ProduceResponse.PartitionProduceResponse | None:
+    if not isinstance(answer, ProduceResponse):
+        return None
+    return answer.responses[0].partition_responses[0]
+
+
+@told_to_others("ACKS-005", r"not two: error is NONE \(0\), expected NOT_ENOUGH_REPLICAS")
+def a_leader_alone_is_enough_for_all(_: Replicas, __: Message, answer: Message) -> None:
+    """The leader acknowledges acks=all when too few replicas have the records."""
+    told = _produced(answer)
+    if told is not None and told.error_code == ErrorCode.NOT_ENOUGH_REPLICAS:
+        told.error_code, told.base_offset = ErrorCode.NONE, 1
+
+
+@told_to_others("ACKS-008", r"NOT_ENOUGH_REPLICAS \(19\)")
+def the_minimum_counts_for_acks_1(done: Replicas, asked: Message, answer: Message) -> None:
+    """The leader refuses acks=1 too below min.insync.replicas."""
+    told = _produced(answer)
+    few = done.has_configs and len(done.replicas) == 3 and done.acks == [1, 1]
+    if told is not None and isinstance(asked, ProduceRequest) and few:
+        told.error_code, told.base_offset = ErrorCode.NOT_ENOUGH_REPLICAS, -1
+
+
+@told_to_others("DELR-006", r"begins at 0: error is NONE \(0\), expected REQUEST_TIMED_OUT")
+def a_deletion_waits_for_nobody(_: Replicas, __: Message, answer: Message) -> None:
+    """DeleteRecords reports records as deleted that a replica keeps."""
+    if isinstance(answer, DeleteRecordsResponse):
+        told = answer.topics[0].partitions[0]
+        if told.error_code == ErrorCode.REQUEST_TIMED_OUT:
+            told.error_code, told.low_watermark = ErrorCode.NONE, 2
+
+
+def _moving(
+    answer: Message,
+) -> ListPartitionReassignmentsResponse.OngoingPartitionReassignment | None:
+    if not isinstance(answer, ListPartitionReassignmentsResponse) or not answer.topics:
+        return None
+    return answer.topics[0].partitions[0]
+
+
+@told_to_others("REASG-002", r"\(adding, removing\) is \(\{\d+\}, set\(\)\)")
+def what_is_removed_is_not_told(_: Replicas, __: Message, answer: Message) -> None:
+    """ListPartitionReassignments lists only the replicas that are added."""
+    moving = _moving(answer)
+    if moving is not None:
+        moving.removing_replicas = []
+
+
+@told_to_others("REASG-003", r"it is done, and one of the new replicas has nothing")
+def one_of_the_new_replicas_is_enough(done: Replicas, _: Message, answer: Message) -> None:
+    """A reassignment counts as done when the first new replica is in sync."""
+    moving = _moving(answer)
+    if moving is None or len(moving.adding_replicas) != 2:
+        return
+    if any(each in done.asked for each in moving.adding_replicas):
+        assert isinstance(answer, ListPartitionReassignmentsResponse)
+        answer.topics = []
+
+
+@told_to_others("REASG-005", r"nothing moves: error is NONE \(0\)")
+def nothing_can_be_cancelled(_: Replicas, __: Message, answer: Message) -> None:
+    """The controller accepts a cancellation where no reassignment is in progress."""
+    if isinstance(answer, AlterPartitionReassignmentsResponse):
+        told = answer.responses[0].partitions[0]
+        if told.error_code == ErrorCode.NO_REASSIGNMENT_IN_PROGRESS:
+            told.error_code, told.error_message = ErrorCode.NONE, None
+
+
+@told_to_others("REASG-009", r"not within .*: only the broker of the second move is added")
+def the_first_move_goes_on(done: Replicas, asked: Message, answer: Message) -> None:
+    """The controller accepts a second move, and still adds the brokers of the first one."""
+    if isinstance(asked, AlterPartitionReassignmentsRequest):
+        replicas = asked.topics[0].partitions[0].replicas
+        done.moves.append(list(replicas or ()))
+    moving = _moving(answer)
+    if moving is not None and len(done.moves) == 2 and all(done.moves):
+        moving.adding_replicas = [*moving.adding_replicas, done.moves[0][-1]]
+
+
+@told_to_others("TOPIC-036", r"both brokers are fenced: error is NONE \(0\)")
+def a_topic_is_made_where_nobody_is(_: Replicas, __: Message, answer: Message) -> None:
+    """The controller accepts an assignment to fenced brokers alone."""
+    if isinstance(answer, CreateTopicsResponse):
+        for topic in answer.topics:
+            if topic.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT:
+                topic.error_code, topic.error_message = ErrorCode.NONE, None
+
+
+@told_to_others("LISTO-014", r"has confirmed nothing: error is NONE \(0\)")
+def a_new_leader_knows_its_old_end(_: Replicas, __: Message, answer: Message) -> None:
+    """A new leader returns its old high watermark, even if its epoch begins later."""
+    if isinstance(answer, ListOffsetsResponse):
+        told = answer.topics[0].partitions[0]
+        if told.error_code in (ErrorCode.OFFSET_NOT_AVAILABLE, ErrorCode.LEADER_NOT_AVAILABLE):
+            told.error_code, told.offset = ErrorCode.NONE, 0
+
+
+DEFECTS = [
+    a_new_leader_knows_its_old_end,
+    a_leader_alone_is_enough_for_all,
+    the_minimum_counts_for_acks_1,
+    a_deletion_waits_for_nobody,
+    what_is_removed_is_not_told,
+    one_of_the_new_replicas_is_enough,
+    nothing_can_be_cancelled,
+    the_first_move_goes_on,
+    a_topic_is_made_where_nobody_is,
+]

@@ -1,0 +1,147 @@
+"""Defects of a cluster with harmed nodes: records and answers of the brokers that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    MetadataRequest,
+    MetadataResponse,
+    OffsetFetchResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import answers, edited, rule
+from labs.defects.newest_topic import NewestTopic, drop_value, of_newest
+from labs.defects.one_node import of_cluster
+
+LATEST = -1
+NOT_COMMITTED = -1
+MANY = 100
+LARGE = 50_000
+FIRST_WITH_CHOICE = 4  # below it every Metadata request creates topics
+
+
+def _refuse(message: Message, code: ErrorCode) -> None:
+    assert isinstance(message, ProduceResponse)
+    for topic in message.responses:
+        for each in topic.partition_responses:
+            each.error_code, each.base_offset = int(code), -1
+
+
+@of_newest("ACKS-012", r"\[1, 2\] left: error is NOT_ENOUGH_REPLICAS")
+def half_of_four_are_too_few(done: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """The leader refuses records with two of four in sync, though min.insync.replicas is two."""
+    del seen
+    two_are_enough = done.configs.get("min.insync.replicas") == "2"
+    if isinstance(answer, ProduceResponse) and two_are_enough and done.produced == 3:
+        _refuse(answer, ErrorCode.NOT_ENOUGH_REPLICAS)
+
+
+@of_newest("ACKS-014", r"three are lost: acknowledged .*, there is \[b'with 3', b'with 2'\]")
+def the_last_one_keeps_nothing(_: NewestTopic, __: SeenRequest, answer: Message) -> None:
+    """The last replica acknowledges records, and does not keep them."""
+    drop_value(answer, b"with 1")
+
+
+class ListedForEver(FrameRule):
+    """Metadata lists for ever every broker that it has listed."""
+
+    def __init__(self) -> None:
+        self.listed: dict[int, MetadataResponse.MetadataResponseBroker] = {}
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        if seen.api is None or seen.api.name != "Metadata":
+            return [payload]
+        return [edited(seen, payload, self._more)]
+
+    def _more(self, seen: SeenRequest, message: Message) -> None:
+        del seen
+        assert isinstance(message, MetadataResponse)
+        self.listed |= {broker.node_id: broker for broker in message.brokers}
+        message.brokers = list(self.listed.values())
+
+
+class DeadBrokersAreOffered(ListedForEver):
+    """Metadata lists for ever every broker that it has listed."""
+
+
+@answers("META-027", r"it is made: \[\[1, 2, 3\]\]", "Metadata")
+def fewer_replicas_are_made(seen: SeenRequest, message: Message) -> None:
+    """Metadata creates an unknown topic with as many replicas as there are brokers."""
+    asked = seen.message
+    assert isinstance(message, MetadataResponse)
+    assert isinstance(asked, MetadataRequest)
+    if asked.allow_auto_topic_creation and seen.version >= FIRST_WITH_CHOICE:
+        for topic in message.topics:
+            topic.error_code = int(ErrorCode.NONE)
+            topic.partitions = [
+                MetadataResponse.MetadataResponsePartition(leader_id=1, replica_nodes=[1, 2, 3])
+            ]
+
+
+@answers("OFFS-014", r"partition 100: \(offset, metadata\) is \(-1", "OffsetFetch")
+def half_of_the_offsets_are_loaded(seen: SeenRequest, message: Message) -> None:
+    """OffsetFetch returns no offset for the second half of many partitions."""
+    del seen
+    assert isinstance(message, OffsetFetchResponse)
+    for group in message.groups:
+        for topic in group.topics:
+            if len(topic.partitions) > MANY:
+                for each in topic.partitions:
+                    if each.partition_index >= MANY:
+                        each.committed_offset = NOT_COMMITTED
+
+
+class TheEndIsTakenBack(NewestTopic):
+    """The next leader returns an end of the log that is one record lower."""
+
+    def answer(self, seen: SeenRequest, answer: Message) -> None:
+        asked = seen.message
+        if not isinstance(asked, ListOffsetsRequest) or self.produced < 20:
+            return
+        assert isinstance(answer, ListOffsetsResponse)
+        wanted, told = asked.topics[0].partitions[0], answer.topics[0].partitions[0]
+        if wanted.timestamp != LATEST or told.offset != self.produced:
+            return
+        teller = int(seen.place.destination)
+        if self.told.setdefault(0, teller) != teller:
+            told.offset -= 1
+
+
+@of_newest("REPL-024", r"record 0: error is REQUEST_TIMED_OUT")
+def followers_wait_their_time_out(done: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """Followers do not fetch a record before its deadline if the topic before was quiet."""
+    del seen
+    if isinstance(answer, ProduceResponse) and done.quiet_before and done.produced > 1:
+        _refuse(answer, ErrorCode.REQUEST_TIMED_OUT)
+
+
+@answers("REPL-026", r"acks=all: error is REQUEST_TIMED_OUT", "Produce")
+def large_records_are_never_fetched(seen: SeenRequest, message: Message) -> None:
+    """Followers never fetch a record that is larger than a fetch, so acks=all times out."""
+    asked = seen.message
+    assert isinstance(asked, ProduceRequest)
+    if len(asked.topic_data[0].partition_data[0].records or b"") > LARGE:
+        _refuse(message, ErrorCode.REQUEST_TIMED_OUT)
+
+
+DEFECTS = of_cluster(
+    [
+        half_of_four_are_too_few,
+        the_last_one_keeps_nothing,
+        rule("BROK-005", r"not within .*: all brokers list \[1, 2\]", ListedForEver),
+        rule("CONN-028", r"not within .*: all brokers list \[2, 3\]", DeadBrokersAreOffered),
+        fewer_replicas_are_made,
+        half_of_the_offsets_are_loaded,
+        rule("REPL-019", r"tells 19, told was 20", TheEndIsTakenBack),
+        followers_wait_their_time_out,
+        large_records_are_never_fetched,
+    ],
+    private=True,
+)

@@ -1,0 +1,35 @@
+"""Defects of a cluster: replicas that remove too much, or other records than the others."""
+
+from __future__ import annotations
+
+from harness.client.requests import EARLIEST
+from harness.codec.structs import Message
+from harness.proxies import SeenRequest
+from labs.defects.defect import answers
+from labs.defects.log_compacted import change_runs, without
+from labs.defects.log_cut import answered, having
+from labs.defects.newest_topic import NewestTopic, of_newest
+from labs.defects.one_node import at, of_cluster
+
+TOO_OLD = having(segment__ms="60000")
+
+
+@of_newest("STOR-005", r"the log begins at 3, committed is what is below 2")
+def the_leader_does_not_wait(newest: NewestTopic, seen: SeenRequest, answer: Message) -> None:
+    """The leader removes old records that other replicas do not have yet."""
+    for one in answered(newest, seen, answer, EARLIEST) if TOO_OLD(newest) else ():
+        one.offset += one.offset == 2
+
+
+@answers("STOR-019", r"broker \d lacks the last values", "Fetch")
+def one_replica_compacts_otherwise(seen: SeenRequest, message: Message) -> None:
+    """The second and the third broker keep no values of one key."""
+    if at(2, seen) or at(3, seen):
+        change_runs(
+            message,
+            b"two",
+            lambda batches: [without(batch, lambda one: one.key == b"two") for batch in batches],
+        )
+
+
+DEFECTS = of_cluster((the_leader_does_not_wait, one_replica_compacts_otherwise), private=True)

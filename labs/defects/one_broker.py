@@ -1,0 +1,101 @@
+"""Defects of areas ACKS, EPOCH, ERR and REPL, as far as one broker shows them."""
+
+from __future__ import annotations
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import (
+    DeleteRecordsResponse,
+    FetchResponse,
+    ListOffsetsResponse,
+    OffsetForLeaderEpochRequest,
+    ProduceRequest,
+    ProduceResponse,
+)
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import answers, rule
+from labs.defects.edited_request import takes, with_body
+from labs.defects.one_client import is_from
+
+LEADER = 1
+
+
+class AProducerWithoutAcksIsAnswered(FrameRule):
+    """The broker answers a producer that wants no answer."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if not isinstance(request, ProduceRequest) or not is_from(seen, "ACKS-001"):
+            return seen.payload
+        request.acks = LEADER
+        return with_body(seen, request)
+
+
+class AnErrorGoesUnheard(FrameRule):
+    """The broker drops records with acks=0 that it cannot append, and keeps the connection open."""
+
+    def on_request(self, seen: SeenRequest) -> bytes | None:
+        request = seen.message
+        if isinstance(request, ProduceRequest) and is_from(seen, "ACKS-002"):
+            return None
+        return seen.payload
+
+
+@takes("EPOCH-004", r"epoch 999, partition 0: epoch and offset are", OffsetForLeaderEpochRequest)
+def an_epoch_to_come_is_the_present_one(request: OffsetForLeaderEpochRequest) -> None:
+    """The broker ends an unknown later epoch where the present one ends."""
+    for topic in request.topics:
+        for partition in topic.partitions:
+            partition.leader_epoch = min(partition.leader_epoch, 0)
+
+
+@answers("REPL-021", r"1 records, high watermark 0", "Fetch")
+def the_high_watermark_is_one_append_behind(_: SeenRequest, message: Message) -> None:
+    """The high watermark is one below the end of the log."""
+    assert isinstance(message, FetchResponse)
+    for topic in message.responses:
+        for partition in topic.partitions:
+            partition.high_watermark = max(0, partition.high_watermark - 1)
+
+
+@answers("ERR-001", r"acks 7: error codes are \[42\], expected 21 alone", "Produce")
+def impossible_acks_are_an_invalid_request(_: SeenRequest, message: Message) -> None:
+    """Produce answers impossible acks with INVALID_REQUEST instead of INVALID_REQUIRED_ACKS."""
+    assert isinstance(message, ProduceResponse)
+    for topic in message.responses:
+        for partition in topic.partition_responses:
+            if partition.error_code == ErrorCode.INVALID_REQUIRED_ACKS:
+                partition.error_code = ErrorCode.INVALID_REQUEST
+
+
+@answers("ERR-002", r"DeleteRecords v\d, asked .*: codes \{", "DeleteRecords")
+def one_bad_partition_fails_all(_: SeenRequest, message: Message) -> None:
+    """DeleteRecords refuses all partitions if one is unknown."""
+    assert isinstance(message, DeleteRecordsResponse)
+    found = [partition for topic in message.topics for partition in topic.partitions]
+    if any(one.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for one in found):
+        for one in found:
+            one.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@answers("ERR-003", r"ListOffsets v\d+ gets UNKNOWN_SERVER_ERROR", "ListOffsets")
+def an_unknown_topic_is_not_foreseen(_: SeenRequest, message: Message) -> None:
+    """ListOffsets of an unknown topic returns UNKNOWN_SERVER_ERROR."""
+    assert isinstance(message, ListOffsetsResponse)
+    for topic in message.topics:
+        for partition in topic.partitions:
+            if partition.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and (
+                partition.partition_index == 0
+            ):
+                partition.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+DEFECTS = [
+    rule("ACKS-001", r"answer \d has correlation id 50", AProducerWithoutAcksIsAnswered),
+    rule("ACKS-002", r"neither answered nor closed", AnErrorGoesUnheard),
+    an_epoch_to_come_is_the_present_one,
+    the_high_watermark_is_one_append_behind,
+    impossible_acks_are_an_invalid_request,
+    one_bad_partition_fails_all,
+    an_unknown_topic_is_not_foreseen,
+]

@@ -1,0 +1,60 @@
+"""Targets on which each defect must show; CI runs them all.
+
+Other targets may lack much. These may not, or a defect that CI never sees would count as proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from labs.defects.defect import Defect
+
+ENDED = {
+    "LISTO-016": "message.format.version, which went with 4.0",
+    "RECF-025": "message.downconversion.enable, which went with 4.0",
+    "RECF-026": "message.format.version, which went with 4.0",
+}
+"""Features that the newest Kafka no longer has, by requirement."""
+ENDED_JOINED = {"REPL-013": "what a leader alone commits, which changed with 3.7"}
+"""For defects that virtual brokers join: no built-in cluster emulates so old a release."""
+QUORUM = {"RAFT-010": "controllers of which one can be lost"}
+"""For defects of a cluster: the built-in one has a single controller."""
+KAFKA_ALONE = {
+    "old_versions_are_answered": "a broker that does not convert, as the built-in one does",
+    "what_was_aborted_counts_as_newest": "transactions, which the built-in broker has not yet",
+    "aborts_are_forgotten": "transactions, which the built-in broker has not yet",
+}
+"""Defects that no built-in broker shows, by name, with the feature that each needs."""
+
+REFERENCE, KAFKA = "reference", "kafka:4.4.0"
+ENDED_SEEN_ON = "reference,like=2.8.2"
+JOINED_SEEN_ON = "reference,nodes=1"
+ENDED_JOINED_SEEN_ON = "kafka:3.6.2"
+CLUSTER_SEEN_ON = "reference,nodes=3"
+QUORUM_SEEN_ON = "kafka:4.4.0,nodes=3,controllers=3"
+
+
+def _by_one_broker(defect: Defect) -> bool:
+    is_of_one = not defect.cluster and not defect.joined and defect.name not in KAFKA_ALONE
+    return is_of_one and (defect.built_in or defect.requirement not in ENDED)
+
+
+SHOWN: Mapping[str, Callable[[Defect], bool]] = MappingProxyType(
+    {
+        REFERENCE: _by_one_broker,
+        ENDED_SEEN_ON: lambda defect: defect.requirement in ENDED,
+        JOINED_SEEN_ON: lambda defect: defect.joined and defect.requirement not in ENDED_JOINED,
+        ENDED_JOINED_SEEN_ON: lambda defect: defect.requirement in ENDED_JOINED,
+        CLUSTER_SEEN_ON: lambda defect: (
+            defect.cluster and defect.requirement not in QUORUM and defect.name not in KAFKA_ALONE
+        ),
+        QUORUM_SEEN_ON: lambda defect: defect.requirement in QUORUM,
+    }
+)
+"""By target: a predicate, True if the target has to show the defect."""
+
+
+def shown_by_any(defect: Defect) -> bool:
+    """True if one of the targets in SHOWN has to show it."""
+    return any(shows(defect) for shows in SHOWN.values())

@@ -1,0 +1,86 @@
+"""The target of one run under a defect, or without one, by the thing that the defect strikes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.proxies import FrameRule, RunningRelay
+from harness.proxies.frame_rule import FrameRuleInterceptor
+from harness.targets.proxied import proxied
+from harness.targets.spec import parse_target
+from harness.targets.target import Address, Target
+from labs.defects.broker_pool import BrokerPool
+from labs.defects.chosen_rows import has_several_nodes
+from labs.defects.defect import Defect, Where
+from labs.defects.private_brokers import Shared, SharedAndPrivate
+from labs.defects.row_session import MakeTarget
+from labs.defects.wrong_brokers import wrong_target
+
+BY_DOCUMENT = "by-document"
+KEPT_SPEC = "reference,disk"
+Errors = Callable[[], list[Exception]]
+
+
+class BrokenRule(Exception):
+    """The rule of a defect raised an exception; the text contains it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StruckTargets:
+    """Makes targets like the one that ``spec`` names.
+
+    ``addresses``: of the shared broker. ``pool``: returns the pool of used private brokers for the
+    test that runs now; None: it may get none.
+    """
+
+    spec: str
+    addresses: tuple[Address, ...]
+    pool: Callable[[], BrokerPool | None]
+
+    @contextmanager
+    def under(self, where: Where, defect: Defect | None) -> Iterator[MakeTarget]:
+        """Yield a function that makes the target. Raises BrokenRule at its end if the rule did."""
+        if where is Where.OFFLINE:
+            if defect is not None and defect.wrong is not None:
+                defect.wrong.put_everywhere()
+            yield lambda log_dir: parse_target(BY_DOCUMENT, log_dir=log_dir)
+        elif where is Where.BUILT_IN:
+            spec = self.spec if has_several_nodes(self.spec) else KEPT_SPEC
+            name = defect.name if defect else ""
+            yield lambda log_dir: wrong_target(spec, name, log_dir)
+        else:
+            with self._behind_proxies(where, defect) as make_target:
+                yield make_target
+
+    @contextmanager
+    def _behind_proxies(self, where: Where, defect: Defect | None) -> Iterator[MakeTarget]:
+        make_rule = defect.rule if defect else FrameRule
+        is_private = where is Where.PRIVATE
+        with self._before_shared(FrameRule() if is_private else make_rule()) as (door, errors):
+
+            def make_target(log_dir: Path | None) -> Target:
+                if not is_private:
+                    return Shared(door, log_dir=log_dir)
+                like = parse_target(self.spec, log_dir=log_dir)
+                return SharedAndPrivate(door, like, make_rule, self.pool)
+
+            yield make_target
+            if raised := errors():
+                raise BrokenRule(f"the rule raised {raised[0]!r}")
+
+    @contextmanager
+    def _before_shared(self, rule: FrameRule) -> Iterator[tuple[list[Address], Errors]]:
+        """The addresses before the shared broker, or cluster, and the errors of the rule so far."""
+        if len(self.addresses) == 1:
+            with RunningRelay(self.addresses[0], rule) as relay:
+                yield [Address(*relay.address)], lambda: relay.relay.rule_errors
+            return
+        with Shared(list(self.addresses)) as cluster:
+            with proxied(cluster, interceptor=FrameRuleInterceptor(rule)) as behind:
+                yield (
+                    list(behind.addresses),
+                    lambda: [error for proxy in behind.proxies for error in proxy.errors],
+                )

@@ -1,0 +1,43 @@
+"""Defects of areas ACKS and OFFS: acknowledgements with too few replicas in sync."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.codec.error_code import ErrorCode
+from harness.codec.messages import OffsetCommitRequest, OffsetCommitResponse, ProduceResponse
+from harness.codec.structs import Message
+from harness.proxies import SeenRequest
+from labs.defects.defect import answers
+from labs.defects.replicas import Replicas, told_to_others
+
+IN_VAIN = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
+REFUSED = 22
+
+
+@told_to_others("ACKS-006", r"one is left, two were needed: error is NONE")
+def who_waited_long_enough_is_acknowledged(done: Replicas, _: Message, answer: Message) -> None:
+    """The broker acknowledges records that too few replicas have in time."""
+    if done.has_configs and isinstance(answer, ProduceResponse):
+        for topic in answer.responses:
+            for each in topic.partition_responses:
+                if each.error_code in IN_VAIN:
+                    each.error_code = ErrorCode.NONE
+
+
+@answers("OFFS-016", r"the coordinator is alone: error is NONE", "OffsetCommit")
+def commits_need_no_replicas(seen: SeenRequest, message: Message) -> None:
+    """The broker acknowledges a commit that the offsets topic could not store."""
+    assert isinstance(seen.message, OffsetCommitRequest)
+    assert isinstance(message, OffsetCommitResponse)
+    asked = [each.committed_offset for topic in seen.message.topics for each in topic.partitions]
+    if asked == [REFUSED]:
+        for topic in message.topics:
+            for each in topic.partitions:
+                each.error_code = ErrorCode.NONE
+
+
+DEFECTS = [
+    who_waited_long_enough_is_acknowledged,
+    replace(commits_need_no_replicas, cluster=True, private=True),
+]

@@ -1,0 +1,143 @@
+"""Defects of area TOPIC: changes and deletion of existing topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.codec.definition import ZERO_UUID
+from harness.codec.error_code import ErrorCode
+from harness.codec.header import decode_response
+from harness.codec.messages import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    FetchResponse,
+    ListOffsetsResponse,
+)
+from harness.codec.structs import Message
+from harness.proxies import FrameRule, SeenRequest
+from labs.defects.defect import answers, edited, rule
+from labs.defects.edited_request import takes
+
+OLD_END = 2
+
+
+@takes("TOPIC-024", r"asked for 3 partitions, there are \[0, 1, 2, 3\]", CreatePartitionsRequest)
+def the_count_is_added(request: CreatePartitionsRequest) -> None:
+    """CreatePartitions adds the requested count to the existing one."""
+    for topic in request.topics:
+        if topic.count == 3 and not request.validate_only:
+            topic.count += 1
+
+
+@answers("TOPIC-025", r"(instead of 2|the retry): error is NONE \(0\)", "CreatePartitions")
+def too_few_partitions_are_ignored(_: SeenRequest, message: Message) -> None:
+    """CreatePartitions accepts a count that is no increase, and does nothing."""
+    assert isinstance(message, CreatePartitionsResponse)
+    for result in message.results:
+        if result.error_code == ErrorCode.INVALID_PARTITIONS:
+            result.error_code, result.error_message = ErrorCode.NONE, None
+
+
+@takes("TOPIC-027", r"3 partitions after a validation, 2 before", CreatePartitionsRequest)
+def growth_is_never_only_validated(request: CreatePartitionsRequest) -> None:
+    """CreatePartitions ignores validate_only."""
+    request.validate_only = False
+
+
+class DeletedTopics:
+    """Names of the topics that were deleted in the observed traffic."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def hear(self, seen: SeenRequest, payload: bytes) -> None:
+        """Add the names from an answer to DeleteTopics."""
+        if not isinstance(seen.message, DeleteTopicsRequest) or seen.api is None:
+            return
+        _, message = decode_response(seen.api, seen.version, payload)
+        assert isinstance(message, DeleteTopicsResponse)
+        self.names |= {r.name for r in message.responses if r.name and not r.error_code}
+
+
+class EditAfterDeletion(FrameRule):
+    """Change the answers of one API by the topics that were deleted before."""
+
+    api: str
+
+    def __init__(self) -> None:
+        self.deleted = DeletedTopics()
+
+    def on_response(self, seen: SeenRequest, payload: bytes) -> Sequence[bytes]:
+        self.deleted.hear(seen, payload)
+        if seen.message is None or seen.api is None or seen.api.name != self.api:
+            return [payload]
+        return [edited(seen, payload, self.edit)]
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
+        """Change the message in place."""
+        raise NotImplementedError
+
+
+class DeletedTopicsHaveNoLeader(EditAfterDeletion):
+    """Fetch from a deleted topic by its name returns LEADER_NOT_AVAILABLE."""
+
+    api = "Fetch"
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
+        assert isinstance(message, FetchResponse)
+        for topic in message.responses:
+            for data in topic.partitions:
+                unknown = data.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                if topic.topic in self.deleted.names and unknown:
+                    data.error_code = ErrorCode.LEADER_NOT_AVAILABLE
+
+
+class OffsetsOutliveTheTopic(EditAfterDeletion):
+    """A recreated topic continues at the offset where the deleted one ended."""
+
+    api = "ListOffsets"
+
+    def edit(self, seen: SeenRequest, message: Message) -> None:
+        assert isinstance(message, ListOffsetsResponse)
+        for topic in message.topics:
+            for partition in topic.partitions:
+                if topic.name in self.deleted.names and not partition.error_code:
+                    partition.offset += OLD_END
+
+
+@answers(
+    "TOPIC-030",
+    r"error is UNKNOWN_TOPIC_OR_PARTITION \(3\), expected UNKNOWN_TOPIC_ID",
+    "DeleteTopics",
+)
+def an_unknown_id_is_an_unknown_name(_: SeenRequest, message: Message) -> None:
+    """DeleteTopics answers an unknown topic id with UNKNOWN_TOPIC_OR_PARTITION."""
+    assert isinstance(message, DeleteTopicsResponse)
+    for result in message.responses:
+        if result.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
+            result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@takes("TOPIC-031", r"both: error is NONE \(0\), expected INVALID_REQUEST", DeleteTopicsRequest)
+def the_name_outweighs_the_id(request: DeleteTopicsRequest) -> None:
+    """DeleteTopics ignores the id of a topic that has name and id."""
+    for topic in request.topics:
+        if topic.name is not None:
+            topic.topic_id = ZERO_UUID
+
+
+DEFECTS = [
+    the_count_is_added,
+    too_few_partitions_are_ignored,
+    growth_is_never_only_validated,
+    rule(
+        "TOPIC-028",
+        r"Fetch: error is LEADER_NOT_AVAILABLE \(5\), expected UNKNOWN_TOPIC_OR_PARTITION",
+        DeletedTopicsHaveNoLeader,
+    ),
+    rule("TOPIC-029", r"the log goes from 2 to 2", OffsetsOutliveTheTopic),
+    an_unknown_id_is_an_unknown_name,
+    the_name_outweighs_the_id,
+]

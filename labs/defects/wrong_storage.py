@@ -1,0 +1,20 @@
+"""All defects that are a wrong function of the built-in broker's storage."""
+
+from __future__ import annotations
+
+from labs.defects import (
+    stored_disk,
+    stored_nodes,
+    stored_recv,
+    stored_start,
+    stored_stor,
+)
+from labs.defects.defect import Defect
+
+WRONG_STORAGE: list[Defect] = [
+    *stored_disk.DEFECTS,
+    *stored_nodes.DEFECTS,
+    *stored_recv.DEFECTS,
+    *stored_start.DEFECTS,
+    *stored_stor.DEFECTS,
+]

@@ -1,5 +1,0 @@
-"""Brokers that are killed, or lose power, under load: ``python -m tests.crash_loops``.
-
-In each round producers and a consumer use a new topic meanwhile; the module
-:mod:`harness.histories.durability` judges the fate of every record.
-"""

@@ -1,1 +1,0 @@
-"""Coverage-guided fuzzing of everything that reads bytes: ``python -m tests.fuzz``."""

@@ -1,0 +1,37 @@
+"""The table describes the clients correctly, and the document contains it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labs.clients.clients import CLIENTS, FRANZ_GO, TOOL_CLIENTS
+from labs.clients.official import FOLDER
+from labs.clients.one_client import DRIVERS
+from labs.clients.table import offers_table
+from labs.clients.tools import CommandLine
+from labs.clients.vocabulary import CALLS
+
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "clients.md"
+
+
+def answered(client: str) -> set[str]:
+    """The calls that its driver has."""
+    if client in DRIVERS:
+        text = (FOLDER.parent / "drivers" / f"{DRIVERS[client]}.py").read_text("utf-8")
+        return {call for call in CALLS if f"    def {call}(" in text.replace("async def", "def")}
+    if client in TOOL_CLIENTS:
+        return {call for call in CALLS if hasattr(CommandLine, f"_{call}")}
+    sources = [*FOLDER.glob("src/*.java")] if client == "java" else [*FRANZ_GO.glob("*.go")]
+    text = "".join(source.read_text("utf-8") for source in sources)
+    return {call for call in CALLS if f'"{call}"' in text}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_driver_has_what_its_client_offers(client: str) -> None:
+    assert answered(client) == CALLS.keys() - CLIENTS[client].lacks.keys()
+
+
+def test_the_document_has_the_table() -> None:
+    assert offers_table() in DOCUMENT.read_text("utf-8")

@@ -1,0 +1,106 @@
+"""A short sample of the loops, and that a loop can fail: docs/durability.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from harness.histories.durability import judge
+from harness.histories.history import Action
+from harness.power_loss.lossy_disk import is_possible
+from labs.crash_loops.__main__ import main, run
+from labs.crash_loops.cases import CASES, LEADER, Case, Fault, named, usual
+from labs.crash_loops.notes import STRANGE, payload, value_of
+from labs.crash_loops.stage import nodes_of
+from labs.crash_loops.table import COLUMNS, Loop, markdown
+from tests.targets.kinds import need_kafka, not_run
+
+KAFKA = "kafka:4.4.0"
+LITTLE = 30  # what the load awaits before and behind a crash
+
+
+def told(loop: Loop) -> str:
+    """Return the text to show when a test fails."""
+    return markdown("a sample", [loop])
+
+
+def played(spec: str, case: Case, rounds: int = 1) -> Loop:
+    if spec == KAFKA:
+        need_kafka()
+    if case.fault is Fault.POWER and not is_possible():
+        not_run("no disk can lose power here")
+    return run(spec, case, rounds, seed=7)
+
+
+def is_worth_it(loop: Loop) -> bool:
+    """True if each round could lose records, and a consumer read during it."""
+    survivals = [each.verdict.survival for each in loop.rounds if each.verdict is not None]
+    polls = [one for each in loop.rounds for one in each.history if one.action is Action.POLL]
+    return bool(polls) and all(survival.acknowledged > LITTLE for survival in survivals)
+
+
+@pytest.mark.slow
+@pytest.mark.rotates(20)
+def test_a_killed_cluster_loses_nothing_that_all_had() -> None:
+    loop = played("reference,nodes=3", named("kill-all"), rounds=2)
+    assert loop.good, told(loop)
+    assert is_worth_it(loop), told(loop)
+
+
+@pytest.mark.slow
+@pytest.mark.kafka
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["kill", "power-flush-1"])
+def test_a_real_broker_loses_nothing_that_was_flushed_or_in_the_page_cache(name: str) -> None:
+    loop = played(KAFKA, named(name))
+    assert loop.good, told(loop)
+    assert is_worth_it(loop), told(loop)
+
+
+@pytest.mark.slow
+@pytest.mark.kafka
+@pytest.mark.deep
+def test_what_was_not_flushed_is_lost_and_that_is_found_where_it_may_not_be() -> None:
+    case = named("power")
+    strict = played(KAFKA, replace(case, may_lose={}))
+    assert not strict.good
+    assert "acknowledged records are lost" in told(strict)
+    for each in strict.rounds:
+        verdict = judge(each.history, case.may_lose)
+        assert verdict.survival.lost, told(strict)
+        assert (verdict.broken, verdict.allowed) == ((), len(verdict.survival.lost))
+
+
+def test_a_table_has_a_row_a_case() -> None:
+    text = markdown("x", [Loop(case, [], 0.0) for case in CASES])
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == len(CASES) + 1
+    assert {row.count("|") for row in rows} == {len(COLUMNS) + 1}
+    assert not Loop(CASES[0], [], 0.0).good
+
+
+def test_values_are_known_again_and_nothing_else_is() -> None:
+    assert value_of(payload("acks=1-7")) == "acks=1-7"
+    for strange in (None, b"", b"acks=1-7", payload("a") + b".", payload("a")[:-1] + b"\0"):
+        assert value_of(strange).startswith(STRANGE)
+
+
+def test_what_is_asked_for() -> None:
+    assert [nodes_of(spec) for spec in (KAFKA, "reference,nodes=3", "x,nodes=1")] == [1, 3, 1]
+    assert [case.name for case in usual(3)] == ["kill-one", "kill-all"]
+    assert all(set(case.may_lose) <= {LEADER} for case in usual(3))
+    for words in (
+        ["--target", "reference", "--case", "kill-all"],
+        ["--target", KAFKA, "--case", "x"],
+    ):
+        assert CliRunner().invoke(main, words).exit_code == 2
+
+
+def test_a_target_whose_data_goes_with_it_cannot_be_judged(tmp_path: Path) -> None:
+    words = ["--target", "reference", "--rounds", "1", "--out", str(tmp_path)]
+    said = CliRunner().invoke(main, words)
+    assert said.exit_code == 2
+    assert "restart_node" in said.output

@@ -1,0 +1,146 @@
+"""Private brokers that serve one row after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.proxies import FrameRule
+from harness.targets.spec import parse_target
+from harness.targets.target import Address, Target
+from labs.defects.broker_pool import IDLE_LIMIT, BrokerPool, PooledBroker
+from labs.defects.private_brokers import PrivateBehindRelay, PrivateClusterBehindProxies
+from labs.defects.well_cluster import is_well
+
+
+class StandIn(Target):
+    """Runs until it is stopped, or until a test ends it."""
+
+    spec, implementation, release, capabilities = "stand-in", "stand-in", "1", frozenset[str]()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.running = True
+        self.stopped = 0
+
+    def start(self) -> list[Address]:
+        return []
+
+    def stop(self) -> None:
+        self.running, self.stopped = False, self.stopped + 1
+
+    def is_alive(self) -> bool:
+        return self.running
+
+    @property
+    def log_path(self) -> None:
+        return None
+
+
+def given(pool: BrokerPool, key: str, *, well: bool = True) -> StandIn:
+    target = StandIn()
+    pool.give_back(PooledBroker(target, key), lambda _: well)
+    return target
+
+
+@pytest.fixture(name="pool")
+def _pool() -> Iterator[BrokerPool]:
+    pool = BrokerPool()
+    yield pool
+    pool.stop()
+
+
+def test_a_broker_goes_to_the_next_that_wants_its_settings(pool: BrokerPool) -> None:
+    one = given(pool, "a")
+    assert pool.take("b") is None
+    taken = pool.take("a")
+    assert taken is not None
+    assert taken.target is one
+    assert pool.take("a") is None, "it is in use"
+
+
+def test_one_that_has_ended_is_not_given_out(pool: BrokerPool) -> None:
+    ended, alive = given(pool, "a"), given(pool, "a")
+    ended.running = False
+    taken = pool.take("a")
+    assert taken is not None
+    assert taken.target is alive
+    assert ended.stopped == 1
+
+
+def test_one_that_came_to_harm_ends_at_once(pool: BrokerPool) -> None:
+    harmed = given(pool, "a", well=False)
+    assert harmed.stopped == 1
+    assert pool.take("a") is None
+
+
+def test_the_one_that_waited_longest_makes_room(pool: BrokerPool) -> None:
+    waiting = [given(pool, f"{number}") for number in range(IDLE_LIMIT + 1)]
+    assert [one.running for one in waiting] == [False, *[True] * IDLE_LIMIT]
+
+
+def test_all_that_wait_end_with_the_pool() -> None:
+    pool = BrokerPool()
+    waiting = [given(pool, "a"), given(pool, "b")]
+    pool.stop()
+    pool.stop()
+    assert [one.stopped for one in waiting] == [1, 1]
+
+
+def test_a_private_broker_serves_two_rows_and_is_replaced_when_it_died(
+    pool: BrokerPool, tmp_path: Path
+) -> None:
+    like = parse_target("reference", log_dir=tmp_path)
+    pids = []
+    for kills in (False, True, False):
+        private = PrivateBehindRelay(like, {"num.partitions": "2"}, FrameRule(), pool=pool)
+        with private:
+            broker = private._broker
+            assert broker is not None
+            pids.append(broker.pid)  # type: ignore[attr-defined]
+            if kills:
+                broker._child.kill()  # type: ignore[attr-defined]
+    assert pids[0] == pids[1]
+    assert pids[2] != pids[1]
+
+
+def test_one_without_a_pool_is_for_its_test_alone(tmp_path: Path) -> None:
+    like = parse_target("reference", log_dir=tmp_path)
+    with PrivateBehindRelay(like, {}, FrameRule()) as private:
+        broker = private._broker
+        assert broker is not None
+        assert broker.is_alive()
+    assert not broker.is_alive()
+
+
+def test_a_cluster_is_used_again_only_when_it_is_whole(pool: BrokerPool, tmp_path: Path) -> None:
+    like = parse_target("reference,nodes=3", log_dir=tmp_path)
+
+    def cluster() -> PrivateClusterBehindProxies:
+        return PrivateClusterBehindProxies(like, {}, 3, FrameRule(), pool=pool)
+
+    with cluster() as first:
+        running = first._running
+    with cluster() as second:
+        assert second._running is running
+        second.kill_node(2)
+        assert not is_well(running)
+        second.restart_node(2)
+        assert is_well(running)
+        second.kill_node(3)
+    with cluster() as third:
+        assert third._running is not running
+    assert not running.is_alive()
+
+
+def test_a_cluster_whose_files_a_test_reached_is_not_used_again(
+    pool: BrokerPool, tmp_path: Path
+) -> None:
+    like = parse_target("reference,nodes=3", log_dir=tmp_path)
+    with PrivateClusterBehindProxies(like, {}, 3, FrameRule(), pool=pool) as cluster:
+        running = cluster._running
+        assert cluster.log_directories(1)
+        assert is_well(running)
+    assert not running.is_alive()

@@ -1,0 +1,48 @@
+"""Slices, and what a row watches."""
+
+from __future__ import annotations
+
+import pytest
+
+from labs.defects.all_defects import ALL_DEFECTS
+from labs.defects.chosen_rows import Slice
+from labs.defects.defect import Where
+from labs.defects.row_unit import OWN_PROCESS, ROWS_IN_A_UNIT, units_of
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 1000])
+def test_slices_are_all_rows_and_each_row_once(count: int) -> None:
+    parts = [Slice(number, count).of(ALL_DEFECTS) for number in range(1, count + 1)]
+    names = [defect.name for part in parts for defect in part]
+    assert sorted(names) == sorted(defect.name for defect in ALL_DEFECTS)
+    assert len(names) == len(set(names))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_a_slice_is_the_same_each_time() -> None:
+    assert Slice.parse("2/9").of(ALL_DEFECTS) == Slice(2, 9).of(list(ALL_DEFECTS))
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "a/b", "-1/3"])
+def test_what_is_no_slice_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="K/N"):
+        Slice.parse(text)
+
+
+def test_units_hold_every_row_once_and_rows_of_one_kind() -> None:
+    units = units_of(ALL_DEFECTS, lambda defect: (defect.requirement,))
+    names = [row for unit in units for row in unit.rows]
+    assert sorted(names) == sorted(defect.name for defect in ALL_DEFECTS)
+    by_name = {defect.name: defect for defect in ALL_DEFECTS}
+    for unit in units:
+        assert {by_name[row].where for row in unit.rows} == {unit.where}
+        assert {by_name[row].requirement for row in unit.rows} == set(unit.watched)
+        assert 1 <= len(unit.rows) <= ROWS_IN_A_UNIT
+
+
+def test_what_stays_in_a_process_has_one_of_its_own() -> None:
+    units = units_of(ALL_DEFECTS, lambda defect: (f"{defect.area}-*",))
+    alone = [unit for unit in units if unit.where in OWN_PROCESS]
+    assert Where.OFFLINE in {unit.where for unit in alone}
+    assert all(unit.is_alone and len(unit.rows) == 1 for unit in alone)
+    assert not any(unit.is_alone for unit in units if unit.where not in OWN_PROCESS)

@@ -1,0 +1,34 @@
+"""All invariants hold, and what is planted is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from labs.replication_model.defects import DEFECTS, Plant
+from labs.replication_model.machine import find
+from labs.replication_model.rules import RULES
+from labs.replication_model.walk import walk
+
+SOME, MANY = 1_000, 60_000
+
+
+def test_the_machine_breaks_nothing() -> None:
+    ran, story = find(SOME, number=1)
+    assert story is None
+    assert ran.total() > SOME // 4
+
+
+def test_walks_break_nothing_and_take_every_step() -> None:
+    walked = walk(8 * SOME, first_seed=0)
+    assert walked.story is None
+    rare = {"elect_unclean"}
+    assert {*RULES} - rare <= {name for name, count in walked.ran.items() if count}
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("plant", DEFECTS, ids=lambda plant: plant.__name__)
+def test_what_is_planted_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    walked = walk(MANY, first_seed=0)
+    assert walked.story is not None
+    assert "broken: " in walked.story

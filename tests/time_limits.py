@@ -23,20 +23,20 @@ HERE = Path(__file__).parent
 LIMIT_S, LONG_S = 300, 900
 LONG_MARKS = ("kafka", "slow", "deep")
 LONG_ONES = {  # files and folders below tests/; their tests start clusters, JVMs, Spark or builds
-    "clients": LONG_S,
-    "clients_under_faults": LONG_S,
     "codec/test_agreement.py": LONG_S,
     "codec/test_allocation.py": LONG_S,
     "codec/test_drift_jars.py": LONG_S,
-    "crash_loops": 2 * LONG_S,
     "installed": LONG_S,
-    "java": 2 * LONG_S,
-    "judging": LONG_S,
-    "power_model": LONG_S,
+    "labs/clients": LONG_S,
+    "labs/clients_under_faults": LONG_S,
+    "labs/crash_loops": 2 * LONG_S,
+    "labs/official_classes": 2 * LONG_S,
+    "labs/power_model": LONG_S,
+    "labs/recovery": LONG_S,
     "proxies/addresses/test_kafka_cluster.py": LONG_S,
     "proxies/control/test_clients.py": LONG_S,
-    "recovery": LONG_S,
     "reports": LONG_S,
+    "runner": LONG_S,
     "targets": LONG_S,
 }
 GRACE_S = 60.0  # between the first net and the second

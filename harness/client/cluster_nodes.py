@@ -127,7 +127,9 @@ class ClusterNodes:
     def links(self) -> ClusterLinks:
         """Its directed links: ``cluster.links[2, 1].cut()``, broker 2 reaches broker 1 no more."""
         if self._links is None:
-            raise RuntimeError("it has no links: the mark private_cluster(links=True) lacks")
+            raise RuntimeError(
+                "it has no links: mark the test needs_broker(Use.CLUSTER, links=True)"
+            )
         return self._links
 
     @links.setter
@@ -154,7 +156,9 @@ class ClusterNodes:
     @property
     def _controlled(self) -> NodeControl:
         if self.control is None:
-            raise RuntimeError("other tests ask this cluster too: the mark private_cluster lacks")
+            raise RuntimeError(
+                "other tests use this cluster too: mark the test needs_broker(Use.CLUSTER)"
+            )
         return self.control
 
     def expect_alone(self) -> None:

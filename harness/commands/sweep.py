@@ -18,7 +18,7 @@ from harness.codec.dictionary_form import to_dict
 from harness.codec.header import encode_request
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
-from harness.runner.brokers.disposable_broker import DiscardedBroker
+from harness.runner.brokers.pooled_broker import PooledBroker
 from harness.sweep.asking import Answer, Outcome
 from harness.sweep.requests import OwnNames, harmless_request, safety_of, why_harmless
 from harness.sweep.snapshot import differences, take_snapshot
@@ -105,13 +105,13 @@ def _answers(
     advertised: Mapping[int, VersionRange],
     own: Own,
 ) -> list[Answer]:
-    discarded = DiscardedBroker()
+    disposable = PooledBroker()
     can_start = OWN_BROKER in info.capabilities
-    lend = (lambda: discarded.lend(lambda: target).addresses[0]) if can_start else None
+    start = (lambda: disposable.acquire(lambda: target).addresses[0]) if can_start else None
     try:
-        return list(sweep(wanted, info.addresses[0], lend, timeout_ms, advertised, own))
+        return list(sweep(wanted, info.addresses[0], start, timeout_ms, advertised, own))
     finally:
-        discarded.stop()
+        disposable.stop()
 
 
 # -- what would be sent ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from harness.base.own_names import DEFAULT_PREFIX, case_prefix, new_nonce
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import BrokerMisbehaved
 from harness.histories.replication import check_replication
-from harness.runner.brokers.disposable_broker import joined_broker
+from harness.runner.brokers.pooled_broker import joinable_broker
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.info import probe
 from harness.targets.spec import expand_all, parse_target
@@ -90,13 +90,13 @@ def _exit_code(one: Shown) -> int:
 
 def _show(target: Target, repeat: int) -> Shown:
     """A broker like the target is started for this, and ends with it."""
-    lender = joined_broker()
+    pool = joinable_broker()
     try:
-        played = [_play(lender.lend(lambda: target)) for _ in range(repeat)]
+        played = [_play(pool.acquire(lambda: target)) for _ in range(repeat)]
     except (TargetError, MissingCapability, BrokerMisbehaved) as problem:
         return Shown(target.spec, target.release, problem=f"{type(problem).__name__}: {problem}")
     finally:
-        lender.stop()
+        pool.stop()
     if len(set(played)) > 1:
         return Shown(target.spec, target.release, problem="not the same in every repetition")
     return Shown(target.spec, target.release, played[0])

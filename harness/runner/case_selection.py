@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.conformance.catalogue import load_catalogue
+from harness.runner.broker_request import Use, request_of
 from harness.runner.marks import PRIVATE
 from harness.targets.info import TargetInfo
 
@@ -39,7 +40,7 @@ def problems_of(items: Sequence[pytest.Item]) -> list[str]:
         if is_offline(item) and "broker" in getattr(item, "fixturenames", ()):
             problems.append(f"{item.nodeid} asks a broker although it is marked offline")
         places = " or ".join(PRIVATE)
-        is_private = item.get_closest_marker("private_cluster") is not None
+        is_private = request_of(item).use is Use.CLUSTER
         if is_private and not item.nodeid.startswith(PRIVATE):
             problems.append(f"{item.nodeid} has a private cluster and is not below {places}")
     return problems

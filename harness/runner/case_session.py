@@ -7,7 +7,7 @@ import re
 import shlex
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,9 +28,9 @@ from harness.conformance.record import CheckRecord
 from harness.conformance.verdict import Verdict
 from harness.histories.history import Operation
 from harness.power_loss.lossy_disk import LossyDisk
-from harness.runner.brokers.disposable_broker import UNHURRIED
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.brokers.power_loss_broker import ONLY_NODE, LossyBroker
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.brokers.pooled_broker import UNHURRIED
+from harness.runner.brokers.power_loss_broker import ONLY_NODE, PowerLossBroker
 from harness.runner.brokers.shared_broker import SharedBroker
 from harness.runner.cluster_notes import ClusterNotes
 from harness.runner.cluster_watch import ClusterWatch, both
@@ -88,7 +88,7 @@ class CaseSession:
     quiet: bool = False  # it has ended, and nothing is wrong
     brokers: list[BrokerUnderTest] = field(default_factory=list)
     private: Target | None = None
-    lent: Target | None = None
+    pooled: Target | None = None
     faults: Faults | None = None
     notes: ClusterNotes = field(default_factory=ClusterNotes)
     watch: ClusterWatch = field(default_factory=ClusterWatch)
@@ -151,37 +151,37 @@ class CaseSession:
             self._shared = self._door([address], self.broker.zookeeper, own=False, node=node)
         return self._shared
 
-    def private_broker(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
+    def private_broker(self, target: Target, settings: Mapping[str, str]) -> BrokerUnderTest:
         """A broker of the test's own; raises MissingCapability where there can be none."""
         self.private = target.start_another(settings)
         return self._door(self.private.addresses, self.private.zookeeper)
 
-    def kept_broker(
-        self, target: Target, settings: dict[str, str], *, older: bool = False
-    ) -> KeptBroker:
+    def persistent_broker(
+        self, target: Target, settings: Mapping[str, str], *, older: bool = False
+    ) -> PersistentBroker:
         """The same with data that outlives its process; raises MissingCapability.
 
         ``older``: it begins as an older release.
         """
         self.private = running = target.start_another(settings, kept=True, older=older)
-        return KeptBroker(running, self._door(running.addresses, running.zookeeper))
+        return PersistentBroker(running, self._door(running.addresses, running.zookeeper))
 
-    def lossy_broker(
-        self, target: Target, settings: dict[str, str], disk: LossyDisk
-    ) -> LossyBroker:
+    def power_loss_broker(
+        self, target: Target, settings: Mapping[str, str], disk: LossyDisk
+    ) -> PowerLossBroker:
         """The same with its data on that disk, which the caller closes behind it."""
         folders = {ONLY_NODE: disk.path / "node"}
         self.private = running = target.start_another(settings, kept=True, node_folders=folders)
-        return LossyBroker(running, self._door(running.addresses, running.zookeeper), disk)
+        return PowerLossBroker(running, self._door(running.addresses, running.zookeeper), disk)
 
-    def private_joined(self, target: Target, settings: dict[str, str]) -> BrokerUnderTest:
+    def private_joinable(self, target: Target, settings: Mapping[str, str]) -> BrokerUnderTest:
         """The same for one that virtual brokers join."""
         target.require(JOIN_AS_BROKER)
         return self.private_broker(target, {**UNHURRIED, **settings})
 
-    def lent_broker(self, running: Target) -> BrokerUnderTest:
+    def pooled_broker(self, running: Target) -> BrokerUnderTest:
         """A broker that runs on after the test, for tests that may harm it."""
-        self.lent = running
+        self.pooled = running
         return self._door(running.addresses, running.zookeeper)
 
     def shared_cluster(self) -> Cluster:
@@ -189,12 +189,12 @@ class CaseSession:
         nodes = self.broker.nodes
         return self._cluster(nodes, self.broker.addresses, self.broker.zookeeper, own=False)
 
-    def lent_cluster(self, running: Target, *, links: bool = False) -> Cluster:
+    def pooled_cluster(self, running: Target, *, links: bool = False) -> Cluster:
         """A cluster that no other test uses meanwhile; the test may harm and heal its nodes.
 
         ``links``: the test can cut them too.
         """
-        self.lent = running
+        self.pooled = running
         made = self._cluster(running.nodes, running.addresses, running.zookeeper)
         made.control, made.notes = running, ClusterNotes()
         self.notes = made.notes
@@ -225,7 +225,7 @@ class CaseSession:
 
         Raises MissingCapability where there is no way in.
         """
-        own = self.private or self.lent
+        own = self.private or self.pooled
         if own is None or own.peer_door is None:
             spec = self.context.info.spec if own is None else own.spec
             raise MissingCapability(JOIN_AS_BROKER, spec)
@@ -382,7 +382,7 @@ class CaseSession:
         return f"pytest {shlex.quote(self.node_id)} {options}"
 
     def _log_tail(self) -> str:
-        own = self.private or self.lent
+        own = self.private or self.pooled
         path = (own.log_path if own else None) or self.broker.log_path
         if path is None or not path.exists():
             return "(no log)"

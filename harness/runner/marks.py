@@ -17,9 +17,10 @@ import pytest
 from harness.codec.apis import Api, api_named
 from harness.codec.versions import VersionRange
 from harness.conformance.harmless_requests import Safety
+from harness.runner.broker_request import BrokerRequest, Use
 
 PRIVATE = ("suites/replication/private/", "suites/durability/private/")
-"""Folders of the tests with private clusters; see :func:`private_cluster`."""
+"""Folders of the tests with private clusters; see :func:`needs_broker`."""
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -49,68 +50,27 @@ def at_every_version(*safeties: Safety) -> Callable[[F], F]:
     return pytest.mark.at_every_version(frozenset(safeties))
 
 
-def discarded_broker() -> Callable[[F], F]:
-    """Give the test a private broker that all tests with this mark share; it is then discarded.
+def needs_broker(
+    use: Use,
+    settings: Mapping[str, str] | None = None,
+    *,
+    nodes: int = 0,
+    links: bool = False,
+    disks: bool = False,
+) -> Callable[[F], F]:
+    """Give the test another broker than the run's, or a private cluster.
 
-    Its settings are the defaults. For requests that could harm a broker of others.
+    The arguments are the fields of :class:`~harness.runner.broker_request.BrokerRequest`. Recorded
+    as not_applicable where the target cannot have such a broker. Tests with a private cluster
+    stand below one of :data:`PRIVATE`, so that one process runs them all where clusters are heavy.
     """
-    return pytest.mark.discarded_broker()
-
-
-def _named(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return settings by Kafka's names: ``__`` in a keyword stands for a dot."""
-    return {key.replace("__", "."): value for key, value in settings.items()}
-
-
-def joined_broker(**settings: str) -> Callable[[F], F]:
-    """Give the test a private broker that it may join; tests without settings share one.
-
-    ``settings`` as for ``own_broker``. By default no broker or replica is removed because time has
-    passed. Recorded as not_applicable where the target does not let the harness join.
-    """
-    return pytest.mark.joined_broker(_named(settings))
-
-
-def own_broker(**settings: str) -> Callable[[F], F]:
-    """Give the test a broker of its own, with these settings (dots written as ``__``)."""
-    return pytest.mark.own_broker(_named(settings))
-
-
-def tuned_broker(**settings: str) -> Callable[[F], F]:
-    """As ``own_broker``, for tests that do the broker no harm.
-
-    Those that follow one another with the same settings share one, as starts, and some first looks
-    at logs, take long.
-    """
-    return pytest.mark.tuned_broker(_named(settings))
-
-
-def kept_broker(**settings: str) -> Callable[[F], F]:
-    """The fixture ``kept_broker`` is a private broker with data that outlives its process.
-
-    ``settings`` as for ``own_broker``. Recorded as not_applicable where the target cannot have one.
-    """
-    return pytest.mark.kept_broker(_named(settings))
+    request = BrokerRequest(use, settings or {}, nodes, links, disks)
+    return pytest.mark.needs_broker(request)
 
 
 def needs_nodes(count: int) -> Callable[[F], F]:
     """The cluster of the test has to have so many brokers, where three are not enough."""
     return pytest.mark.needs_nodes(count)
-
-
-def private_cluster(
-    nodes: int = 0, *, links: bool = False, disks: bool = False, **settings: str
-) -> Callable[[F], F]:
-    """The test gets a cluster that no other test asks meanwhile, and may do harm to its nodes.
-
-    ``nodes``: how many brokers it has, by default as many as the target; ``links``: each of its
-    directed links can be cut (``cluster.links``), not_applicable where the target cannot have
-    that; ``disks``: so it is where the disks of its nodes can lose power
-    (``cluster.lose_power``); ``settings`` of its own (dots written as ``__``). Tests with this mark
-    stand below one of :data:`PRIVATE`, so that one process runs them all: there is never more than
-    one such cluster.
-    """
-    return pytest.mark.private_cluster(nodes, _named(settings), links, disks)
 
 
 def offline() -> Callable[[F], F]:

@@ -43,20 +43,15 @@ from harness.runner.run_session import (
     new_run_id,
     write_plan,
 )
+from harness.runner.running_case import CASE
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.spec import parse_target
 from harness.targets.target import Target
 
 SUITES = "suites"
-pytest_plugins = (
-    "harness.runner.brokers.broker_fixture",
-    "harness.runner.brokers.cluster_fixture",
-    "harness.runner.brokers.persistent_broker_fixture",
-    "harness.runner.brokers.power_loss_broker_fixture",
-)
+pytest_plugins = ("harness.runner.brokers.fixtures",)
 _SESSION = pytest.StashKey[RunSession]()
 _CONTEXT = pytest.StashKey[WorkerContext]()
-CASE = pytest.StashKey[CaseSession]()
 _ATTEMPT = pytest.StashKey[int]()
 _ASKED = pytest.StashKey[int]()
 _SLOW = pytest.StashKey[int]()
@@ -112,11 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "judges(*ids): the requirements that this test records checks for",
         "at_versions(api, versions): run at every released version in the range",
         "at_every_version(safeties): run for each API of these safeties, at each version",
-        "own_broker(settings): the test needs a broker of its own",
         "offline(): the test asks no broker",
-        "tuned_broker(settings): the test needs a broker with these settings",
-        "discarded_broker(): the test needs a broker that may come to harm",
-        "joined_broker(settings): the test needs a broker that it may join as another",
     ):
         config.addinivalue_line("markers", line)
     if not _active(config):

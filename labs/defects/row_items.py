@@ -7,30 +7,20 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from harness.runner.broker_request import Use, request_of
 from harness.runner.case_selection import is_offline, judged
 from labs.defects.defect import Where
 
-OWN_BROKERS = ("own_broker", "tuned_broker", "joined_broker", "kept_broker")
-"""Marks of the tests with a private broker."""
-PRIVATE_CLUSTER = "private_cluster"
-LENT = ("tuned_broker", "joined_broker", "discarded_broker", PRIVATE_CLUSTER)
-"""Marks of the tests that may get a private broker, or cluster, that other tests had before."""
+_OWN = frozenset({Use.OWN, Use.TUNED, Use.JOINABLE, Use.PERSISTENT})
+"""Uses of a private broker that a row strikes."""
 CLUSTER_SUITES = ("suites/replication", "suites/durability/private")
 Wanted = Callable[[pytest.Item], bool]
 
 
-def has_mark(item: pytest.Item, *names: str) -> bool:
-    """True if a test has one of these marks."""
-    return any(item.get_closest_marker(name) for name in names)
-
-
-def is_lent(item: pytest.Item) -> bool:
-    """True if a test may get a broker that others had before.
-
-    A broker with settings in ``joined_broker`` is for that test alone.
-    """
-    joined = item.get_closest_marker("joined_broker")
-    return has_mark(item, *LENT) and not (joined and joined.args[0])
+def is_pooled(item: pytest.Item) -> bool:
+    """True if a test may get a private broker, or cluster, that other tests had before."""
+    request = request_of(item)
+    return request.is_pooled or request.use is Use.CLUSTER
 
 
 def _every(item: pytest.Item) -> bool:
@@ -38,11 +28,11 @@ def _every(item: pytest.Item) -> bool:
 
 
 def _of_own_brokers(item: pytest.Item) -> bool:
-    return has_mark(item, *OWN_BROKERS)
+    return request_of(item).use in _OWN
 
 
 def _of_private_clusters(item: pytest.Item) -> bool:
-    return has_mark(item, PRIVATE_CLUSTER)
+    return request_of(item).use is Use.CLUSTER
 
 
 _OF_ONE: Mapping[Where, Wanted] = {

@@ -25,7 +25,7 @@ from labs.defects.all_defects import ALL_DEFECTS
 from labs.defects.broker_pool import BrokerPool
 from labs.defects.defect import Defect, Where
 from labs.defects.outcome import judge
-from labs.defects.row_items import is_lent, items_of
+from labs.defects.row_items import is_pooled, items_of
 from labs.defects.row_session import RowSession
 from labs.defects.row_unit import (
     Begun,
@@ -168,7 +168,7 @@ class RowWorker:
     def _pool_for_test(self) -> BrokerPool | None:
         """The pool of private brokers; None for a test that has its broker for itself."""
         running = self.session.running
-        return self._pool if running is not None and is_lent(running) else None
+        return self._pool if running is not None and is_pooled(running) else None
 
 
 def _is_asked(before: RunSummary | None, requirement: str) -> bool:

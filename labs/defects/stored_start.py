@@ -84,7 +84,7 @@ def no_start_with_one_directory_of_two(open_folder: OpenFolder) -> OpenFolder:
 
 
 @wrong_in_broker("LDIR-007", r"Fetch v\d+: error is NOT_LEADER_OR_FOLLOWER",
-                 "state.fetch_reading", "_problem_with")  # fmt: skip
+                 "state.fetch.fetch_reading", "_problem_with")  # fmt: skip
 def what_nobody_leads_did_not_fail(problem_with: Problem) -> Problem:
     """Fetch returns NOT_LEADER_OR_FOLLOWER for a failed directory at every version."""
 

@@ -16,7 +16,7 @@ from harness.reference_broker.state.partition.partition import Partition
 from harness.reference_broker.storage.index_file import OffsetIndex
 from labs.defects.defect import wrong_in_broker
 
-RETENTION, COMPACTION = "state.log_retention", "state.log_compaction"
+RETENTION, COMPACTION = "state.cleaning.log_retention", "state.cleaning.log_compaction"
 FOR_EVER_MS = 10**12
 Breached = Callable[[Segment, Segment | None], bool]
 TooOld = Callable[[Partition, TimeMs], Breached]
@@ -65,7 +65,7 @@ def a_log_is_no_larger_than_wanted(
 
 
 @wrong_in_broker("STOR-008", r"a record that is segment.ms younger: the segment begins at 1",
-                 "state.segments", "Segment.is_full")  # fmt: skip
+                 "state.log.segments", "Segment.is_full")  # fmt: skip
 def a_segment_ends_a_millisecond_sooner(
     is_full: Callable[[Segment, StoredBatch, TopicConfig, TimeMs], bool],
 ) -> Callable[[Segment, StoredBatch, TopicConfig, TimeMs], bool]:

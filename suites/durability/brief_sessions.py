@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 BRIEF = {
-    "broker__session__timeout__ms": "1500",
-    "broker__heartbeat__interval__ms": "300",
-    "zookeeper__session__timeout__ms": "1500",
+    "broker.session.timeout.ms": "1500",
+    "broker.heartbeat.interval.ms": "300",
+    "zookeeper.session.timeout.ms": "1500",
 }
 """Short sessions: a killed broker can register again only after its old session has ended."""

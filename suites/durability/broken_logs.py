@@ -15,7 +15,7 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive
-from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import PersistentBroker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.log_entries import OVERHEAD_BYTES, whole_entries
 from suites.protocol.partition_log import stored_batches
@@ -105,7 +105,7 @@ def await_back(broker: BrokerUnderTest, topic: Topic, partition: int = 0) -> Non
 class EqualLogs:
     """A topic on a broker that is kept; ``before`` is what each partition held when it was."""
 
-    def __init__(self, kept: KeptBroker, partitions: int) -> None:
+    def __init__(self, kept: PersistentBroker, partitions: int) -> None:
         """Make and fill it."""
         self.kept = kept
         self.topic = kept.door.create_topic(partitions)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.brokers.power_loss_broker_fixture import new_disk
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.brokers.provider import new_disk
 from suites.durability.half_on_disk import HalfOnDisk
 from suites.protocol.conftest import group
 
@@ -15,8 +15,8 @@ __all__ = ["group"]
 
 
 @pytest.fixture
-def half_on_disk(kept_broker: KeptBroker) -> Iterator[HalfOnDisk]:
+def half_on_disk(persistent_broker: PersistentBroker) -> Iterator[HalfOnDisk]:
     """A broker with two directories; not_applicable where no separate disk is available."""
     with new_disk() as disk:
-        yield HalfOnDisk(kept_broker, disk)
-        kept_broker.kill()  # before its disk goes
+        yield HalfOnDisk(persistent_broker, disk)
+        persistent_broker.kill()  # before its disk goes

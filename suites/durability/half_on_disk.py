@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from harness.power_loss.lossy_disk import LossyDisk
-from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import PersistentBroker
 from suites.durability.broken_logs import await_back
 from suites.durability.log_dirs import PARTITIONS, HalfFailed
 
@@ -14,7 +14,7 @@ from suites.durability.log_dirs import PARTITIONS, HalfFailed
 class HalfOnDisk(HalfFailed):
     """A broker and a topic as in the base class; ``disk`` holds the second directory."""
 
-    def __init__(self, kept: KeptBroker, disk: LossyDisk) -> None:
+    def __init__(self, kept: PersistentBroker, disk: LossyDisk) -> None:
         """Move the directory while the broker is down. Raises Inconclusive as in the base class."""
         super().__init__(kept)
         self.disk = disk

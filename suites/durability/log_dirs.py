@@ -16,7 +16,7 @@ from harness.codec.messages import (
     DescribeLogDirsResponse,
 )
 from harness.conformance.checks import Inconclusive
-from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import PersistentBroker
 
 DIRECTORIES = "first,second"
 NOTED_EVERY_MS = "300"
@@ -25,10 +25,10 @@ NOTED_EVERY_MS = "300"
 By this write a broker notices a missing directory even while no client writes to it.
 """
 TWO = {
-    "log__dirs": DIRECTORIES,
-    "replica__high__watermark__checkpoint__interval__ms": NOTED_EVERY_MS,
+    "log.dirs": DIRECTORIES,
+    "replica.high.watermark.checkpoint.interval.ms": NOTED_EVERY_MS,
 }
-"""For `@kept_broker`: two directories, of which the second may fail."""
+"""For `@persistent_broker`: two directories, of which the second may fail."""
 
 PARTITIONS = 6
 Described = DescribeLogDirsResponse.DescribeLogDirsResult
@@ -93,7 +93,7 @@ class HalfFailed:
     ``lost`` and ``left`` are the partitions in the second directory and in the first.
     """
 
-    def __init__(self, kept: KeptBroker) -> None:
+    def __init__(self, kept: PersistentBroker) -> None:
         """Create the topic, with a partition or more in each directory, or raise Inconclusive."""
         kept.door.version("DescribeLogDirs")
         self.kept = kept

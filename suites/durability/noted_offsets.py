@@ -11,7 +11,7 @@ from harness.codec.data_framing.checkpoint_files import read_offset_checkpoint
 from harness.codec.error_code import ErrorCode
 from harness.codec.errors import DecodeError
 from harness.codec.messages import DeleteRecordsRequest
-from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import PersistentBroker
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
@@ -19,7 +19,7 @@ LOG_STARTS = "log-start-offset-checkpoint"
 TIMEOUT_MS = 10_000
 
 
-def noted_of(kept: KeptBroker, file: str, topic: Topic, partition: int = 0) -> int:
+def noted_of(kept: PersistentBroker, file: str, topic: Topic, partition: int = 0) -> int:
     """The offset that stands there for the partition now; -1 where none does."""
     for folder in kept.folders:
         try:
@@ -32,7 +32,7 @@ def noted_of(kept: KeptBroker, file: str, topic: Topic, partition: int = 0) -> i
     return -1
 
 
-def flush_folders(kept: KeptBroker) -> None:
+def flush_folders(kept: PersistentBroker) -> None:
     """Sync the log folders to disk: renames in them persist, even if other data is lost."""
     for folder in kept.folders:
         descriptor = os.open(folder, os.O_RDONLY)

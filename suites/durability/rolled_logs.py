@@ -10,7 +10,7 @@ from harness.client.older_forms import records_for
 from harness.client.requests import Topic
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import Inconclusive
-from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import PersistentBroker
 from suites.durability.broken_logs import Stored, segments_in, stored
 from suites.protocol.appended import append, now_ms
 
@@ -29,7 +29,7 @@ def timestamp_of(begin_ms: int, segment: int, batch: int) -> int:
 class RolledLogs:
     """A topic with three segments and the same records in each partition."""
 
-    def __init__(self, kept: KeptBroker, partitions: int = 1) -> None:
+    def __init__(self, kept: PersistentBroker, partitions: int = 1) -> None:
         """Create the topic. Raises Inconclusive if the segments are missing."""
         self.kept = kept
         self.topic = kept.door.create_topic(partitions, {**INDEXED, **_ending(kept.door)})

@@ -19,7 +19,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.log_entries import fetched_entries
 from suites.protocol.record_formats import records_in
 
-OFTEN = {"log__retention__check__interval__ms": "300", "log__initial__task__delay__ms": "300"}
+OFTEN = {"log.retention.check.interval.ms": "300", "log.initial.task.delay.ms": "300"}
 """For `@tuned_broker`: the broker checks the retention of logs three times a second."""
 
 SEGMENT_MS = 60_000

@@ -9,8 +9,9 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import CorruptMessageError
 from harness.conformance.checks import requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.broken_logs import (
     CHECKED_FROM,
     Entry,
@@ -49,7 +50,7 @@ def _places(entry: Entry) -> list[int]:
 class FlippedLogs(RolledLogs):
     """A partition for each of some bits."""
 
-    def __init__(self, kept: KeptBroker) -> None:
+    def __init__(self, kept: PersistentBroker) -> None:
         """Raises Inconclusive as there."""
         super().__init__(kept, partitions=2 * len(ENTRIES))
 
@@ -120,23 +121,23 @@ def _versions_as_stored(door: BrokerUnderTest) -> tuple[int, int]:
 
 
 @judges("STOR-022")
-@kept_broker()
-def test_a_bit_that_flips_while_the_broker_is_down(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_a_bit_that_flips_while_the_broker_is_down(persistent_broker: PersistentBroker) -> None:
     """It ended in good order, so that it does not look at what it has."""
-    logs = FlippedLogs(kept_broker)
-    kept_broker.stop()
+    logs = FlippedLogs(persistent_broker)
+    persistent_broker.stop()
     flips = logs.flip()
-    kept_broker.start()
+    persistent_broker.start()
     for flip in flips:
-        await_back(kept_broker.door, logs.topic, flip.partition)
+        await_back(persistent_broker.door, logs.topic, flip.partition)
     with requirement("STOR-022"):
         logs.expect_exposed(flips, "after a start")
 
 
 @judges("STOR-022")
-@kept_broker()
-def test_a_bit_that_flips_while_the_broker_runs(kept_broker: KeptBroker) -> None:
-    logs = FlippedLogs(kept_broker)
+@needs_broker(Use.PERSISTENT)
+def test_a_bit_that_flips_while_the_broker_runs(persistent_broker: PersistentBroker) -> None:
+    logs = FlippedLogs(persistent_broker)
     flips = logs.flip()
     with requirement("STOR-022"):
         logs.expect_exposed(flips, "while it runs")

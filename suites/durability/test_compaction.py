@@ -6,7 +6,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, tuned_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.keyed import USUAL, CleaningWitness, Kept, KeyedLog, compacted
 from suites.durability.segments import DAY_MS, HOUR_MS, MINUTE_MS, begin_once
 from suites.protocol.compacted import COMPACTED_WITHIN_MS, QUICKLY
@@ -32,7 +33,7 @@ def _fill(log: KeyedLog, *keys: bytes) -> None:
 
 
 @judges("STOR-012")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_the_last_value_of_each_key_is_left_where_it_was(broker: BrokerUnderTest) -> None:
     """Whenever one looks, before, meanwhile and after: no offset, order, key or value changes."""
     log = KeyedLog(broker, compacted(broker))
@@ -59,7 +60,7 @@ def _expect_sound(log: KeyedLog, left: list[Kept]) -> bool:
 
 
 @judges("STOR-013")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_a_hole_is_read_over(broker: BrokerUnderTest) -> None:
     """A fetch at any offset brings the next record that is left, at every version of Fetch."""
     log = KeyedLog(broker, compacted(broker))
@@ -78,7 +79,7 @@ def test_a_hole_is_read_over(broker: BrokerUnderTest) -> None:
 
 
 @judges("STOR-014")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_a_tombstone_stays_for_a_while(broker: BrokerUnderTest) -> None:
     """Compaction removes the deleted record immediately and keeps the tombstone.
 
@@ -95,7 +96,7 @@ def test_a_tombstone_stays_for_a_while(broker: BrokerUnderTest) -> None:
 
 
 @judges("STOR-014")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_a_tombstone_goes_when_its_time_is_over(broker: BrokerUnderTest) -> None:
     """It is kept for no time: some cleaning takes it, and the key is gone."""
     log = KeyedLog(broker, compacted(broker, delete__retention__ms="0"))
@@ -124,7 +125,7 @@ def _clean_once(log: KeyedLog) -> list[Kept]:
 
 
 @judges("STOR-015")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_young_records_and_the_active_segment_are_not_compacted(broker: BrokerUnderTest) -> None:
     """Old ones of the same log are: it has been compacted, and more than once."""
     witness = CleaningWitness(broker)
@@ -153,7 +154,7 @@ def _expect_left(log: KeyedLog, expected: list[Kept], what: str) -> None:
 
 
 @judges("STOR-015")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_what_is_old_enough_is_compacted_however_little_it_is(broker: BrokerUnderTest) -> None:
     """No share of the log that is dirty would do; max.compaction.lag.ms alone makes it go."""
     never = {"min__cleanable__dirty__ratio": "1"}
@@ -170,7 +171,7 @@ def test_what_is_old_enough_is_compacted_however_little_it_is(broker: BrokerUnde
 
 
 @judges("STOR-016")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_a_log_can_be_compacted_and_cut(broker: BrokerUnderTest) -> None:
     """First what is too old goes, the newest of its keys too; of what comes then the newest stay,
     until they are too old."""
@@ -189,7 +190,7 @@ def test_a_log_can_be_compacted_and_cut(broker: BrokerUnderTest) -> None:
 
 
 @judges("STOR-018")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_who_reads_at_the_head_sees_every_record(broker: BrokerUnderTest) -> None:
     """All have the same key, and the log is compacted again and again; no offset is missing."""
     log = KeyedLog(broker, compacted(broker))
@@ -215,7 +216,7 @@ def _fetched(broker: BrokerUnderTest, log: KeyedLog, offset: int) -> list[ReadRe
 
 
 @judges("STOR-020")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_large_batches_are_compacted(broker: BrokerUnderTest) -> None:
     """Larger than the buffer of the cleaner, and than what the topic has taken since."""
     broker.version("AlterConfigs")

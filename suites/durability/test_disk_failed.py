@@ -11,9 +11,10 @@ import pytest
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
 from harness.power_loss.lossy_disk import LossyDisk
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.brokers.power_loss_broker import LossyBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.brokers.power_loss_broker import PowerLossBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.brief_sessions import BRIEF
 from suites.durability.broken_logs import await_back
 from suites.durability.failing_disks import ROOM_BYTES, Filled, Refusal
@@ -48,24 +49,24 @@ def _expect_storage_error(refusal: Refusal | None, what: str) -> None:
 
 
 @judges("RECV-017")
-@kept_broker(**BRIEF)
+@needs_broker(Use.PERSISTENT, BRIEF)
 def test_a_broker_ends_when_its_only_disk_takes_nothing(
-    lossy_broker: LossyBroker, harm: tuple[Change, Change]
+    power_loss_broker: PowerLossBroker, harm: tuple[Change, Change]
 ) -> None:
     """With an error, or without an answer (up to 0.11). It is killed only where it did not end."""
-    door, (do, undo) = lossy_broker.door, harm
+    door, (do, undo) = power_loss_broker.door, harm
     log = Filled(door, door.create_topic())
     for _ in range(BEFORE):
         log.append()
-    do(lossy_broker.disk)
+    do(power_loss_broker.disk)
     with requirement("RECV-017"):
         refusal = log.until_refused()
         if refusal is None or not refusal.silence:
             _expect_storage_error(refusal, "on its only disk")
         assert door.last_seen(lambda: not door.is_alive(), bool), "the broker goes on"
-        lossy_broker.kill()
-        undo(lossy_broker.disk)
-        lossy_broker.start()
+        power_loss_broker.kill()
+        undo(power_loss_broker.disk)
+        power_loss_broker.start()
         await_back(door, log.topic)
         log.expect_kept("with room again")
         log.expect_more("with room again")
@@ -98,7 +99,7 @@ class _TwoLogs:
 
 
 @judges("LDIR-008")
-@kept_broker(**TWO, **BRIEF)
+@needs_broker(Use.PERSISTENT, {**TWO, **BRIEF})
 def test_a_disk_that_takes_nothing_fails_alone(
     half_on_disk: HalfOnDisk, harm: tuple[Change, Change]
 ) -> None:
@@ -111,14 +112,14 @@ def test_a_disk_that_takes_nothing_fails_alone(
 
 
 @judges("LDIR-008")
-@kept_broker(**TWO, **BRIEF)
-def test_a_directory_that_vanishes_fails_alone(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT, {**TWO, **BRIEF})
+def test_a_directory_that_vanishes_fails_alone(persistent_broker: PersistentBroker) -> None:
     """As when its disk is pulled out. What is written to files that are open is not lost either."""
-    half = HalfFailed(kept_broker)
+    half = HalfFailed(persistent_broker)
     logs, away = _TwoLogs(half), half.failing.with_name("away")
     half.failing.rename(away)
     with requirement("LDIR-008"):
-        _expect_storage_error(kept_broker.door.last_seen(logs.lost.append, bool), IN_FAILED)
+        _expect_storage_error(persistent_broker.door.last_seen(logs.lost.append, bool), IN_FAILED)
         logs.expect_kept(lambda: _put_back(away, half.failing))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from harness.client.requests import Topic
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.broken_logs import await_back
 from suites.durability.segments import (
     HOUR_MS,
@@ -26,13 +27,13 @@ SUFFIX, DIGITS = ".log", 20
 READERS = 3
 
 
-def _base_offsets(kept: KeptBroker, topic: Topic) -> list[str]:
+def _base_offsets(kept: PersistentBroker, topic: Topic) -> list[str]:
     """The names of the segments of partition 0 without their suffix, in order."""
     folder = kept.partition_folder(topic.name)
     return sorted(file.stem for file in folder.iterdir() if file.suffix == SUFFIX)
 
 
-def _stored(kept: KeptBroker, topic: Topic) -> bytes:
+def _stored(kept: PersistentBroker, topic: Topic) -> bytes:
     """The bytes of all its segments."""
     folder = kept.partition_folder(topic.name)
     return b"".join((folder / (name + SUFFIX)).read_bytes() for name in _base_offsets(kept, topic))
@@ -43,22 +44,22 @@ def _named(*offsets: int) -> list[str]:
 
 
 @judges("STOR-009")
-@kept_broker()
-def test_segments_are_called_by_their_first_offset(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_segments_are_called_by_their_first_offset(persistent_broker: PersistentBroker) -> None:
     """In the folder of topic and partition, with twenty digits."""
-    door = kept_broker.door
+    door = persistent_broker.door
     topic = topic_of_segments(door)
     append_segments(door, topic, [[b"r"] * 3, [b"r"] * 8, [b"r"]])
     with requirement("STOR-009"):
-        found = _base_offsets(kept_broker, topic)
+        found = _base_offsets(persistent_broker, topic)
         assert found == _named(0, 3, 11), f"segments begin at 0, 3 and 11, the files are {found}"
 
 
 @judges("STOR-010")
-@kept_broker()
-def test_what_is_stored_is_what_is_fetched(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_what_is_stored_is_what_is_fetched(persistent_broker: PersistentBroker) -> None:
     """Byte for byte, compressed or not, with keys, without, and with nothing in them."""
-    door = kept_broker.door
+    door = persistent_broker.door
     topic = door.create_topic()
     records = [Record(b"on disk" * 20, b"key"), Record(b"on disk too", None), Record(None, b"key")]
     codecs = codecs_of(door, door.version("Produce"))
@@ -66,23 +67,23 @@ def test_what_is_stored_is_what_is_fetched(kept_broker: KeptBroker) -> None:
         append(door, topic, encode_batch(RecordBatch(records, base_timestamp=now_ms()), codec))
     with requirement("STOR-010"):
         fetched = b"".join(stored_entries(door, topic, 0, len(records) * len(codecs)))
-        stored = _stored(kept_broker, topic)
+        stored = _stored(persistent_broker, topic)
         at = next((at for at, pair in enumerate(zip(fetched, stored)) if pair[0] != pair[1]), None)  # noqa: B905  # lengths are told
         told = f"{len(fetched)} bytes are fetched, {len(stored)} are stored, byte {at} differs"
         assert fetched == stored, told
 
 
 @judges("STOR-011")
-@kept_broker()
-def test_a_message_is_stored_once(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_a_message_is_stored_once(persistent_broker: PersistentBroker) -> None:
     """However many groups have read it."""
-    door = kept_broker.door
+    door = persistent_broker.door
     topic = door.create_topic()
     batch = batch_of(b"once" * 100)
     append(door, topic, batch)
     with requirement("STOR-011"):
         for readers in range(READERS):
-            stored, sent = len(_stored(kept_broker, topic)), size_of(door, batch)
+            stored, sent = len(_stored(persistent_broker, topic)), size_of(door, batch)
             told = f"read by {readers} groups, {stored} bytes are stored of {sent}"
             assert stored == sent, told
             assert values_of(door.fetch(topic, 0)) == [b"once" * 100], "something else is read"
@@ -90,21 +91,23 @@ def test_a_message_is_stored_once(kept_broker: KeptBroker) -> None:
 
 
 @judges("TIME-009")
-@kept_broker()
-def test_a_segment_ends_by_the_time_of_its_first_record(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_a_segment_ends_by_the_time_of_its_first_record(
+    persistent_broker: PersistentBroker,
+) -> None:
     """Not by when its file was made or the broker was started: a restart changes nothing."""
-    door = kept_broker.door
+    door = persistent_broker.door
     topic = topic_of_segments(door)
     first_ms = now_ms() - HOUR_MS
     append(door, topic, timed(first_ms, b"r"))
-    for end in (kept_broker.stop, kept_broker.kill):
+    for end in (persistent_broker.stop, persistent_broker.kill):
         end()
-        kept_broker.start()
+        persistent_broker.start()
         await_back(door, topic)
     with requirement("TIME-009"):
         append(door, topic, timed(first_ms + SEGMENT_MS, b"r"))
-        found = _base_offsets(kept_broker, topic)
+        found = _base_offsets(persistent_broker, topic)
         assert found == _named(0), f"a record that is segment.ms younger: the files are {found}"
         append(door, topic, timed(first_ms + SEGMENT_MS + 1, b"r"))
-        found = _base_offsets(kept_broker, topic)
+        found = _base_offsets(persistent_broker, topic)
         assert found == _named(0, 2), f"a millisecond younger still: the files are {found}"

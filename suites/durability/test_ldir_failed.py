@@ -9,8 +9,9 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.brief_sessions import BRIEF
 from suites.durability.broken_logs import await_back, stored
 from suites.durability.log_dirs import TWO, HalfFailed, described, move, places_of
@@ -28,46 +29,50 @@ def _versions(broker: BrokerUnderTest, api: str) -> list[int]:
 
 
 @judges("LDIR-003")
-@kept_broker(**TWO)
-def test_a_failed_directory_is_told(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT, TWO)
+def test_a_failed_directory_is_told(persistent_broker: PersistentBroker) -> None:
     """At every version; the other one has no error."""
-    half = HalfFailed(kept_broker)
+    half = HalfFailed(persistent_broker)
     half.fail()
     with requirement("LDIR-003"):
-        code = kept_broker.door.last_seen(half.code, bool)
+        code = persistent_broker.door.last_seen(half.code, bool)
         expect_error(code, ErrorCode.KAFKA_STORAGE_ERROR, "the directory that failed")
-        for version in _versions(kept_broker.door, "DescribeLogDirs"):
-            told = {d.log_dir: d.error_code for d in described(kept_broker.door, version=version)}
-            expected = dict.fromkeys(map(str, kept_broker.folders), int(ErrorCode.NONE))
+        for version in _versions(persistent_broker.door, "DescribeLogDirs"):
+            told = {
+                d.log_dir: d.error_code for d in described(persistent_broker.door, version=version)
+            }
+            expected = dict.fromkeys(map(str, persistent_broker.folders), int(ErrorCode.NONE))
             expected[str(half.failing)] = int(ErrorCode.KAFKA_STORAGE_ERROR)
             assert told == expected, f"DescribeLogDirs v{version}: {told}, not {expected}"
 
 
 @judges("LDIR-005")
-@kept_broker(**TWO)
-def test_nothing_is_moved_to_a_failed_directory(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT, TWO)
+def test_nothing_is_moved_to_a_failed_directory(persistent_broker: PersistentBroker) -> None:
     """Nor out of it."""
-    half = HalfFailed(kept_broker)
-    kept_broker.door.version("AlterReplicaLogDirs")
+    half = HalfFailed(persistent_broker)
+    persistent_broker.door.version("AlterReplicaLogDirs")
     half.fail()
     half.await_failed()
     with requirement("LDIR-005"):
-        for version in _versions(kept_broker.door, "AlterReplicaLogDirs"):
+        for version in _versions(persistent_broker.door, "AlterReplicaLogDirs"):
             for partition, folder in ((half.left[0], half.failing), (half.lost[0], half.good)):
-                code = move(kept_broker.door, half.topic.name, str(folder), version, partition)
+                code = move(
+                    persistent_broker.door, half.topic.name, str(folder), version, partition
+                )
                 where = f"v{version}, a replica to {folder.name}"
                 expect_error(code, ErrorCode.KAFKA_STORAGE_ERROR, where)
 
 
 @judges("LDIR-007")
-@kept_broker(**TWO)
-def test_partitions_of_a_failed_directory(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT, TWO)
+def test_partitions_of_a_failed_directory(persistent_broker: PersistentBroker) -> None:
     """The broker returns KAFKA_STORAGE_ERROR for a partition of the failed directory.
 
     At versions of Fetch older than this error it returns NOT_LEADER_OR_FOLLOWER.
     """
-    half = HalfFailed(kept_broker)
-    door = kept_broker.door
+    half = HalfFailed(persistent_broker)
+    door = persistent_broker.door
     for index in half.lost:
         append(door, half.topic, batch_of(b"before"), partition=index)
     half.fail()
@@ -93,11 +98,11 @@ def _fetch_code(broker: BrokerUnderTest, topic: Topic, partition: int) -> int:
 
 
 @judges("RECV-016")
-@kept_broker(**TWO, **BRIEF)
-def test_the_other_directory_is_served_on(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT, {**TWO, **BRIEF})
+def test_the_other_directory_is_served_on(persistent_broker: PersistentBroker) -> None:
     """When one fails while the broker runs, and when the broker starts without it."""
-    half = HalfFailed(kept_broker)
-    door, topic = kept_broker.door, half.topic
+    half = HalfFailed(persistent_broker)
+    door, topic = persistent_broker.door, half.topic
     for index in half.left:
         append(door, topic, batch_of(b"before"), partition=index)
     half.fail()
@@ -108,8 +113,8 @@ def test_the_other_directory_is_served_on(kept_broker: KeptBroker) -> None:
             expect_error(code, ErrorCode.NONE, "Produce in the directory that is left")
             found = [value for _, value in stored(door, topic, index)]
             assert found == [b"before", b"after"], f"partition {index} holds {found}"
-        kept_broker.kill()
-        kept_broker.start()
+        persistent_broker.kill()
+        persistent_broker.start()
         for index in half.left:
             await_back(door, topic, index)
             code = door.produce(topic, batch_of(b"again"), partition=index).error_code
@@ -119,14 +124,14 @@ def test_the_other_directory_is_served_on(kept_broker: KeptBroker) -> None:
 
 
 @judges("LDIR-004")
-@kept_broker(**TWO)
-def test_a_replica_is_moved_while_it_is_used(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT, TWO)
+def test_a_replica_is_moved_while_it_is_used(persistent_broker: PersistentBroker) -> None:
     """Each record is acknowledged and read; then the replica is in the other directory alone."""
-    door = kept_broker.door
+    door = persistent_broker.door
     door.version("AlterReplicaLogDirs")
     topic = door.create_topic()
-    old = kept_broker.partition_folder(topic.name).parent
-    new = next(folder for folder in kept_broker.folders if folder != old)
+    old = persistent_broker.partition_folder(topic.name).parent
+    new = next(folder for folder in persistent_broker.folders if folder != old)
     sent = [b"%d" % number * 500 for number in range(BATCHES)]
     append(door, topic, *map(batch_of, sent))
     with requirement("LDIR-004"):

@@ -20,8 +20,9 @@ from harness.codec.messages import (
 )
 from harness.codec.structs import Message
 from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
-from harness.runner.marks import at_versions, judges, own_broker
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.durability.coordinator_log import Key, last_of_each_key
 from suites.durability.many_commits import PARTITIONS, commit_all
 from suites.protocol.classic_group import ClassicGroup
@@ -137,7 +138,9 @@ def test_a_deleted_group_leaves_tombstones(broker: BrokerUnderTest, api_version:
 
 
 @judges("OTOP-003")
-@own_broker(offsets__retention__minutes="60", offsets__retention__check__interval__ms="500")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+)
 def test_an_expired_offset_leaves_a_tombstone(broker: BrokerUnderTest) -> None:
     """And one beside it that has not expired does not."""
     version = broker.version("OffsetCommit", "2-4")
@@ -162,7 +165,7 @@ def _expect_tombstone(broker: BrokerUnderTest, group: str, topic: Topic, index: 
 
 
 @judges("OTOP-005")
-@own_broker()
+@needs_broker(Use.OWN)
 def test_many_commits_make_no_answer_slow(broker: BrokerUnderTest) -> None:
     """After 100,000 of them, an answer takes no more than some times what it took before them."""
     topic = broker.create_topic(partitions=PARTITIONS)

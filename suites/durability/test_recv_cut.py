@@ -7,8 +7,9 @@ from random import Random
 
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.broken_logs import (
     CHECKED_FROM,
     Breaking,
@@ -43,10 +44,10 @@ def _cut(part: int, data: bytes) -> Damage:
 
 
 @judges("RECV-002")
-@kept_broker()
-def test_a_log_that_was_cut(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_a_log_that_was_cut(persistent_broker: PersistentBroker) -> None:
     """At its last entry's beginning, and at as many bytes inside of it as there are partitions."""
-    logs = EqualLogs(kept_broker, CUTS + 1)
+    logs = EqualLogs(persistent_broker, CUTS + 1)
     logs.damage_while_down([partial(_cut, part) for part in range(CUTS + 1)])
     with requirement("RECV-002"):
         logs.start_again()
@@ -73,11 +74,11 @@ def _nonsense(random: Random) -> list[Breaking]:
 
 
 @judges("RECV-003")
-@kept_broker()
-def test_nonsense_behind_the_last_entry(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_nonsense_behind_the_last_entry(persistent_broker: PersistentBroker) -> None:
     """Zeros, as a file system may leave them, random bytes, an entry with a bad checksum."""
-    nonsense = _nonsense(kept_broker.door.random)
-    logs = EqualLogs(kept_broker, NONSENSE)
+    nonsense = _nonsense(persistent_broker.door.random)
+    logs = EqualLogs(persistent_broker, NONSENSE)
     logs.damage_while_down(nonsense)
     with requirement("RECV-003"):
         logs.start_again()
@@ -92,12 +93,12 @@ def _flip(place: int, position: float, data: bytes) -> Damage:
 
 
 @judges("RECV-004")
-@kept_broker()
-def test_damage_inside_of_the_newest_segment(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_damage_inside_of_the_newest_segment(persistent_broker: PersistentBroker) -> None:
     """In an entry or its checksum: what is behind it goes too, although it is whole."""
-    random = kept_broker.door.random
+    random = persistent_broker.door.random
     flips = [partial(_flip, number % 3, random.random()) for number in range(FLIPS)]
-    logs = EqualLogs(kept_broker, FLIPPED)
+    logs = EqualLogs(persistent_broker, FLIPPED)
     logs.damage_while_down([*flips, *(partial(_checksum, place) for place in CHECKSUMS)])
     with requirement("RECV-004"):
         logs.start_again()
@@ -136,10 +137,10 @@ MISFITS: list[Breaking] = [
 
 
 @judges("RECV-005")
-@kept_broker()
-def test_an_entry_that_does_not_fit(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_an_entry_that_does_not_fit(persistent_broker: PersistentBroker) -> None:
     """By its size, in the middle of the log and as its last, or its checksum."""
-    logs = EqualLogs(kept_broker, len(MISFITS))
+    logs = EqualLogs(persistent_broker, len(MISFITS))
     logs.damage_while_down(MISFITS)
     with requirement("RECV-005"):
         logs.start_again()
@@ -157,14 +158,16 @@ def _await_noted(logs: EqualLogs) -> None:
 
 
 @judges("RECV-010")
-@kept_broker(replica__high__watermark__checkpoint__interval__ms="300")
-def test_what_comes_after_a_recovery_follows_without_a_gap(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT, {"replica.high.watermark.checkpoint.interval.ms": "300"})
+def test_what_comes_after_a_recovery_follows_without_a_gap(
+    persistent_broker: PersistentBroker,
+) -> None:
     """Behind logs that lost a part of their last entry, all of it, or got nonsense behind it."""
     breaking: list[Breaking] = [partial(_cut, 0), partial(_cut, CUTS // 2), _last_with_bad_checksum]
-    logs = EqualLogs(kept_broker, len(breaking))
+    logs = EqualLogs(persistent_broker, len(breaking))
     _await_noted(logs)
     logs.damage_while_down(breaking)
-    door = kept_broker.door
+    door = persistent_broker.door
     with requirement("RECV-010"):
         logs.start_again()
         for index, (damage, kept) in enumerate(zip(logs.damages, logs.expected, strict=True)):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from harness.client.requests import EARLIEST, Topic
 from harness.conformance.checks import requirement
-from harness.runner.brokers.power_loss_broker import LossyBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.power_loss_broker import PowerLossBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.brief_sessions import BRIEF
 from suites.durability.broken_logs import await_back
 from suites.durability.noted_offsets import (
@@ -24,14 +25,14 @@ FLUSHED, BETWEEN, IN_TIME, UNFLUSHED, TRIMMED = 37, 53, 67, 23, 11
 """Numbers of records that the tests send at a time."""
 
 
-def _known_topic(lossy: LossyBroker) -> Topic:
+def _known_topic(lossy: PowerLossBroker) -> Topic:
     """One that is on the disk, as topics soon are by themselves."""
     topic = lossy.door.create_topic()
     lossy.sync()
     return topic
 
 
-def _come_back(lossy: LossyBroker, topic: Topic) -> None:
+def _come_back(lossy: PowerLossBroker, topic: Topic) -> None:
     """A power loss, and a start with what the disk has."""
     lossy.lose_power()
     lossy.start()
@@ -39,97 +40,105 @@ def _come_back(lossy: LossyBroker, topic: Topic) -> None:
 
 
 @judges("RECV-011")
-@kept_broker(log__flush__interval__messages="1", **BRIEF)
-def test_what_is_flushed_before_it_is_acknowledged_stays(lossy_broker: LossyBroker) -> None:
+@needs_broker(Use.PERSISTENT, {"log.flush.interval.messages": "1", **BRIEF})
+def test_what_is_flushed_before_it_is_acknowledged_stays(
+    power_loss_broker: PowerLossBroker,
+) -> None:
     """With acks=1 as with acks=all, twice: what was there once stays there."""
-    topic = lossy_broker.door.create_topic()
+    topic = power_loss_broker.door.create_topic()
     sent: Stored = []
     for number in (1, 2):
-        sent += acknowledged(lossy_broker.door, topic, FLUSHED)
-        _come_back(lossy_broker, topic)
+        sent += acknowledged(power_loss_broker.door, topic, FLUSHED)
+        _come_back(power_loss_broker, topic)
         with requirement("RECV-011"):
-            found = stored(lossy_broker.door, topic, len(sent))
+            found = stored(power_loss_broker.door, topic, len(sent))
             expect_lost_at_most(found, sent, 0, f"behind power loss {number}")
 
 
 @judges("RECV-012")
-@kept_broker(log__flush__interval__messages=str(MESSAGES), **BRIEF)
-def test_no_more_is_lost_than_messages_between_flushes(lossy_broker: LossyBroker) -> None:
-    topic = _known_topic(lossy_broker)
-    sent = acknowledged(lossy_broker.door, topic, BETWEEN)
-    _come_back(lossy_broker, topic)
+@needs_broker(Use.PERSISTENT, {"log.flush.interval.messages": str(MESSAGES), **BRIEF})
+def test_no_more_is_lost_than_messages_between_flushes(power_loss_broker: PowerLossBroker) -> None:
+    topic = _known_topic(power_loss_broker)
+    sent = acknowledged(power_loss_broker.door, topic, BETWEEN)
+    _come_back(power_loss_broker, topic)
     with requirement("RECV-012"):
-        found = stored(lossy_broker.door, topic, BETWEEN - MESSAGES)
+        found = stored(power_loss_broker.door, topic, BETWEEN - MESSAGES)
         expect_lost_at_most(found, sent, MESSAGES, f"flushed every {MESSAGES} messages,")
 
 
 @judges("RECV-012")
-@kept_broker(
-    log__flush__interval__ms=str(FLUSH_MS),
-    log__flush__scheduler__interval__ms=str(LOOK_MS),
-    log__flush__offset__checkpoint__interval__ms=str(LOOK_MS),
-    log__initial__task__delay__ms="0",
-    **BRIEF,
+@needs_broker(
+    Use.PERSISTENT,
+    {
+        "log.flush.interval.ms": str(FLUSH_MS),
+        "log.flush.scheduler.interval.ms": str(LOOK_MS),
+        "log.flush.offset.checkpoint.interval.ms": str(LOOK_MS),
+        "log.initial.task.delay.ms": "0",
+        **BRIEF,
+    },
 )
-def test_no_more_is_lost_than_came_since_the_last_flush(lossy_broker: LossyBroker) -> None:
+def test_no_more_is_lost_than_came_since_the_last_flush(power_loss_broker: PowerLossBroker) -> None:
     """The flush is awaited where the broker notes it (the recovery point), as long as it may take.
 
     Without log.initial.task.delay.ms, which 3.7.2 lacks, Kafka looks first 30 s after its start.
     """
-    topic = _known_topic(lossy_broker)
-    sent = acknowledged(lossy_broker.door, topic, IN_TIME)
-    lossy_broker.door.last_seen(
-        lambda: noted_of(lossy_broker, RECOVERY_POINTS, topic),
+    topic = _known_topic(power_loss_broker)
+    sent = acknowledged(power_loss_broker.door, topic, IN_TIME)
+    power_loss_broker.door.last_seen(
+        lambda: noted_of(power_loss_broker, RECOVERY_POINTS, topic),
         lambda noted: noted >= IN_TIME,
         WITHIN_MS,
     )
-    later = acknowledged(lossy_broker.door, topic, IN_TIME)
-    _come_back(lossy_broker, topic)
+    later = acknowledged(power_loss_broker.door, topic, IN_TIME)
+    _come_back(power_loss_broker, topic)
     with requirement("RECV-012"):
-        found = stored(lossy_broker.door, topic, IN_TIME)
+        found = stored(power_loss_broker.door, topic, IN_TIME)
         when = f"flushed every {FLUSH_MS} ms, {IN_TIME} records later,"
         expect_lost_at_most(found, sent + later, IN_TIME, when)
 
 
 @judges("RECV-013")
-@kept_broker(**BRIEF)
-def test_an_acknowledgement_says_nothing_of_the_disk(lossy_broker: LossyBroker) -> None:
+@needs_broker(Use.PERSISTENT, BRIEF)
+def test_an_acknowledgement_says_nothing_of_the_disk(power_loss_broker: PowerLossBroker) -> None:
     """With acks=all and one replica, by default: what came a moment before a power loss is lost."""
-    topic = _known_topic(lossy_broker)
-    sent = acknowledged(lossy_broker.door, topic, UNFLUSHED, acks=[-1])
-    _come_back(lossy_broker, topic)
+    topic = _known_topic(power_loss_broker)
+    sent = acknowledged(power_loss_broker.door, topic, UNFLUSHED, acks=[-1])
+    _come_back(power_loss_broker, topic)
     with requirement("RECV-013"):
-        found = stored(lossy_broker.door, topic)
+        found = stored(power_loss_broker.door, topic)
         expect_lost_at_most(found, sent, UNFLUSHED, "not flushed,")
         told = f"all of {UNFLUSHED} records that were acknowledged a moment before are on the disk"
         assert len(found) < UNFLUSHED, told
 
 
 @judges("DELR-007")
-@kept_broker(
-    log__flush__start__offset__checkpoint__interval__ms=str(LOOK_MS),
-    log__initial__task__delay__ms="0",
-    **BRIEF,
+@needs_broker(
+    Use.PERSISTENT,
+    {
+        "log.flush.start.offset.checkpoint.interval.ms": str(LOOK_MS),
+        "log.initial.task.delay.ms": "0",
+        **BRIEF,
+    },
 )
-def test_a_log_start_that_was_noted_does_not_go_back(lossy_broker: LossyBroker) -> None:
+def test_a_log_start_that_was_noted_does_not_go_back(power_loss_broker: PowerLossBroker) -> None:
     """The disk has records below it and none above: the log is empty and begins where it did.
 
     That the note is on the disk is seen to here: Kafka 2.8.2 does not flush the folder behind it.
     """
-    topic = _known_topic(lossy_broker)
-    acknowledged(lossy_broker.door, topic, TRIMMED)
-    lossy_broker.sync()
-    acknowledged(lossy_broker.door, topic, TRIMMED)
-    delete_below(lossy_broker.door, topic, TRIMMED + 1)
-    lossy_broker.door.eventually(
-        lambda: noted_of(lossy_broker, LOG_STARTS, topic) == TRIMMED + 1,
+    topic = _known_topic(power_loss_broker)
+    acknowledged(power_loss_broker.door, topic, TRIMMED)
+    power_loss_broker.sync()
+    acknowledged(power_loss_broker.door, topic, TRIMMED)
+    delete_below(power_loss_broker.door, topic, TRIMMED + 1)
+    power_loss_broker.door.eventually(
+        lambda: noted_of(power_loss_broker, LOG_STARTS, topic) == TRIMMED + 1,
         "the log start is noted",
         WITHIN_MS,
     )
-    flush_folders(lossy_broker)
-    _come_back(lossy_broker, topic)
+    flush_folders(power_loss_broker)
+    _come_back(power_loss_broker, topic)
     with requirement("DELR-007"):
-        start = lossy_broker.door.list_offset(topic, EARLIEST).offset
-        end = lossy_broker.door.end_offset(topic)
+        start = power_loss_broker.door.list_offset(topic, EARLIEST).offset
+        end = power_loss_broker.door.end_offset(topic)
         told = f"deleted below {TRIMMED + 1}, behind a power loss the log is {start} to {end}"
         assert start == TRIMMED + 1 <= end, told

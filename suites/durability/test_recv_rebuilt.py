@@ -13,8 +13,9 @@ from harness.client.requests import Topic
 from harness.codec.data_framing.index_files import offset_index_entries
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive, requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.broken_logs import await_back, entries_of, segments_in, stored
 from suites.durability.rolled_logs import (
     BATCHES,
@@ -64,36 +65,38 @@ def _spoilt(random: Random) -> list[tuple[str, dict[str, Spoil]]]:
 
 
 @judges("RECV-008")
-@kept_broker()
-def test_indexes_are_rebuilt_after_a_kill(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_indexes_are_rebuilt_after_a_kill(persistent_broker: PersistentBroker) -> None:
     """In each partition those of all three segments are missing or damaged in one way."""
-    ways = _spoilt(kept_broker.door.random)
-    logs = RolledLogs(kept_broker, len(ways))
-    kept_broker.kill()
+    ways = _spoilt(persistent_broker.door.random)
+    logs = RolledLogs(persistent_broker, len(ways))
+    persistent_broker.kill()
     for index, (_, spoil) in enumerate(ways):
-        for segment in segments_in(kept_broker.partition_folder(logs.topic.name, index)):
+        for segment in segments_in(persistent_broker.partition_folder(logs.topic.name, index)):
             for suffix, do in spoil.items():
                 do(segment.with_suffix(suffix))
     with requirement("RECV-008"):
-        kept_broker.start()
+        persistent_broker.start()
         for index, (way, _) in enumerate(ways):
-            await_back(kept_broker.door, logs.topic, index)
+            await_back(persistent_broker.door, logs.topic, index)
             _expect_served(logs, index, way)
             _expect_indexed(logs, index, way)
 
 
 @judges("RECV-008")
-@kept_broker()
-def test_missing_indexes_are_rebuilt_after_an_end_in_good_order(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_missing_indexes_are_rebuilt_after_an_end_in_good_order(
+    persistent_broker: PersistentBroker,
+) -> None:
     """Although the logs themselves are not looked at then."""
-    logs = RolledLogs(kept_broker)
-    kept_broker.stop()
-    for segment in segments_in(kept_broker.partition_folder(logs.topic.name)):
+    logs = RolledLogs(persistent_broker)
+    persistent_broker.stop()
+    for segment in segments_in(persistent_broker.partition_folder(logs.topic.name)):
         _remove(segment.with_suffix(OFFSETS))
         _remove(segment.with_suffix(TIMES))
     with requirement("RECV-008"):
-        kept_broker.start()
-        await_back(kept_broker.door, logs.topic)
+        persistent_broker.start()
+        await_back(persistent_broker.door, logs.topic)
         _expect_served(logs, 0, "without indexes")
         _expect_indexed(logs, 0, "without indexes")
 
@@ -147,13 +150,13 @@ def _state_of(broker: BrokerUnderTest, topic: Topic, partition: int) -> _State:
 
 
 @judges("RECV-015")
-@kept_broker()
-def test_sequences_are_known_after_a_kill(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_sequences_are_known_after_a_kill(persistent_broker: PersistentBroker) -> None:
     """With the snapshots in which they are noted, without, and with the oldest, which lacks most.
 
     The producer's first batch is in the second segment, its last one in the third.
     """
-    door = kept_broker.door
+    door = persistent_broker.door
     producer = new_producer(door)
     removals: list[tuple[str, slice]] = [
         ("with all files", slice(0)),
@@ -168,36 +171,38 @@ def test_sequences_are_known_after_a_kill(kept_broker: KeptBroker) -> None:
         held = [value for _, value in stored(door, topic, index)]
         if held != [b"filler", b"first", b"second", b"filler", b"third"]:
             raise Inconclusive(f"partition {index} holds {held}")
-    kept_broker.kill()
+    persistent_broker.kill()
     for index, (where, removed) in enumerate(removals):
-        folder = kept_broker.partition_folder(topic.name, index)
+        folder = persistent_broker.partition_folder(topic.name, index)
         snapshots = sorted(folder.glob(f"*{SNAPSHOTS}"))
         if len(snapshots) < SEGMENTS - 1:
             raise Inconclusive(f"{where}: {folder.name} has {len(snapshots)} snapshots")
         for file in snapshots[removed]:
             file.unlink()
     with requirement("RECV-015"):
-        kept_broker.start()
+        persistent_broker.start()
         for index, (where, _) in enumerate(removals):
             await_back(door, topic, index)
             _expect_going_on(door, topic, producer, index, where)
 
 
 @judges("RECV-015")
-@kept_broker()
-def test_transactions_and_sequences_are_known_after_a_kill(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_transactions_and_sequences_are_known_after_a_kill(
+    persistent_broker: PersistentBroker,
+) -> None:
     """With the files in which they are noted, and without; then the producer goes on."""
-    door = kept_broker.door
+    door = persistent_broker.door
     door.version("Fetch", COMMITTED_FETCH)
     removed: list[tuple[str, ...]] = [(), (SNAPSHOTS,), (ABORTED,), (SNAPSHOTS, ABORTED)]
     topic = door.create_topic(len(removed), {"segment.ms": str(SEGMENT_MS)})
     producer = new_producer(door)
     before = _transactions(door, topic, producer, len(removed))
-    kept_broker.kill()
+    persistent_broker.kill()
     for index, suffixes in enumerate(removed):
-        _remove_all(kept_broker.partition_folder(topic.name, index), suffixes)
+        _remove_all(persistent_broker.partition_folder(topic.name, index), suffixes)
     with requirement("RECV-015"):
-        kept_broker.start()
+        persistent_broker.start()
         for index, suffixes in enumerate(removed):
             await_back(door, topic, index)
             where = f"without {' and '.join(suffixes)}" if suffixes else "with all files"

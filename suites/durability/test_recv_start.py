@@ -6,8 +6,9 @@ from pathlib import Path
 
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.broken_logs import (
     CHECKED_FROM,
     Stored,
@@ -25,7 +26,7 @@ ROUNDS = 3
 BATCHES_A_ROUND = 47  # as no other log here: its defect is known by it
 
 
-def _expect_whole(kept: KeptBroker, topic: Topic, expected: Stored, when: str) -> None:
+def _expect_whole(kept: PersistentBroker, topic: Topic, expected: Stored, when: str) -> None:
     end = kept.door.end_offset(topic)
     assert end == len(expected), f"{when} the log ends at {end}, acknowledged are {len(expected)}"
     found = stored(kept.door, topic, 0)
@@ -35,54 +36,54 @@ def _expect_whole(kept: KeptBroker, topic: Topic, expected: Stored, when: str) -
 
 
 @judges("RECV-001")
-@kept_broker()
-def test_a_killed_broker_has_all_that_it_acknowledged(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_a_killed_broker_has_all_that_it_acknowledged(persistent_broker: PersistentBroker) -> None:
     """Several times, each behind the acknowledgement of the last of many records."""
-    topic = kept_broker.door.create_topic()
+    topic = persistent_broker.door.create_topic()
     sent: Stored = []
     for number in range(ROUNDS):
         for _ in range(BATCHES_A_ROUND):
             value = b"%d" % len(sent)
-            append(kept_broker.door, topic, batch_of(value))
+            append(persistent_broker.door, topic, batch_of(value))
             sent.append((len(sent), value))
-        kept_broker.kill()
+        persistent_broker.kill()
         with requirement("RECV-001"):
-            kept_broker.start()
-            await_back(kept_broker.door, topic)
-            _expect_whole(kept_broker, topic, sent, f"after kill {number + 1}")
+            persistent_broker.start()
+            await_back(persistent_broker.door, topic)
+            _expect_whole(persistent_broker, topic, sent, f"after kill {number + 1}")
 
 
 @judges("RECV-007")
-@kept_broker()
-def test_an_end_in_good_order_costs_nothing(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_an_end_in_good_order_costs_nothing(persistent_broker: PersistentBroker) -> None:
     """The log has the same records, the same end, and its files the same bytes."""
-    logs = RolledLogs(kept_broker)
-    folder = kept_broker.partition_folder(logs.topic.name)
-    kept_broker.stop()
+    logs = RolledLogs(persistent_broker)
+    folder = persistent_broker.partition_folder(logs.topic.name)
+    persistent_broker.stop()
     files = _contents(folder)
     with requirement("RECV-007"):
-        kept_broker.start()
-        await_back(kept_broker.door, logs.topic)
-        _expect_whole(kept_broker, logs.topic, logs.before, "after an end in good order")
+        persistent_broker.start()
+        await_back(persistent_broker.door, logs.topic)
+        _expect_whole(persistent_broker, logs.topic, logs.before, "after an end in good order")
         assert _contents(folder) == files, "the start changed the segments"
 
 
 @judges("RECV-007")
-@kept_broker()
-def test_a_log_is_believed_after_an_end_in_good_order(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_a_log_is_believed_after_an_end_in_good_order(persistent_broker: PersistentBroker) -> None:
     """It is not looked at: an entry that was damaged since then costs those behind it nothing."""
-    logs = RolledLogs(kept_broker)
-    folder = kept_broker.partition_folder(logs.topic.name)
-    kept_broker.stop()
+    logs = RolledLogs(persistent_broker)
+    folder = persistent_broker.partition_folder(logs.topic.name)
+    persistent_broker.stop()
     newest = segments_in(folder)[-1]
     data = newest.read_bytes()
     damaged = entries_of(data)[1]
     newest.write_bytes(flipped(data, damaged.at + damaged.size - 1))
     files = _contents(folder)
     with requirement("RECV-007"):
-        kept_broker.start()
-        await_back(kept_broker.door, logs.topic)
-        end = kept_broker.door.end_offset(logs.topic)
+        persistent_broker.start()
+        await_back(persistent_broker.door, logs.topic)
+        end = persistent_broker.door.end_offset(logs.topic)
         told = f"damaged since an end in good order the log ends at {end}"
         assert end == len(logs.before), f"{told}, before at {len(logs.before)}"
         assert _contents(folder) == files, f"{told}, the start changed the segments"
@@ -93,12 +94,12 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 @judges("RECV-006")
-@kept_broker()
-def test_older_segments_are_kept(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_older_segments_are_kept(persistent_broker: PersistentBroker) -> None:
     """The last entry of the newest of three is damaged: the other two stay as they are."""
-    logs = RolledLogs(kept_broker)
-    folder = kept_broker.partition_folder(logs.topic.name)
-    kept_broker.kill()
+    logs = RolledLogs(persistent_broker)
+    folder = persistent_broker.partition_folder(logs.topic.name)
+    persistent_broker.kill()
     before = _contents(folder)
     newest = segments_in(folder)[-1]
     data = newest.read_bytes()
@@ -106,15 +107,15 @@ def test_older_segments_are_kept(kept_broker: KeptBroker) -> None:
     newest.write_bytes(flipped(data, last.at + CHECKED_FROM))
     whole = records_in(data[: last.at])
     with requirement("RECV-006"):
-        kept_broker.start()
-        await_back(kept_broker.door, logs.topic)
+        persistent_broker.start()
+        await_back(persistent_broker.door, logs.topic)
         expected = [each for each in logs.before if each[0] <= whole[-1].offset]
-        end = kept_broker.door.end_offset(logs.topic)
+        end = persistent_broker.door.end_offset(logs.topic)
         assert end == len(expected), (
             f"the log ends at {end}, whole is what is before {len(expected)}"
         )
         for name in sorted(before)[: SEGMENTS - 1]:
             there = (folder / name).is_file() and (folder / name).read_bytes() == before[name]
             assert there, f"{name} was not damaged, and is not what it was"
-        found = stored(kept_broker.door, logs.topic, 0)
+        found = stored(persistent_broker.door, logs.topic, 0)
         assert found == expected, f"the log holds {found}, not {expected}"

@@ -9,8 +9,9 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 from suites.durability.many_commits import PARTITIONS, commit_all
 from suites.durability.whole_log import stored
 from suites.protocol.committed_offsets import (
@@ -44,14 +45,17 @@ def _told(door: BrokerUnderTest, group: str, topic: Topic, count: int = 1) -> Gr
 
 
 @judges("OTOP-004")
-@kept_broker(
-    offsets__topic__segment__bytes=SEGMENT_BYTES,
-    log__cleaner__backoff__ms=str(CLEANER_PAUSE_MS),
-    log__cleaner__min__cleanable__ratio="0.01",
+@needs_broker(
+    Use.PERSISTENT,
+    {
+        "offsets.topic.segment.bytes": SEGMENT_BYTES,
+        "log.cleaner.backoff.ms": str(CLEANER_PAUSE_MS),
+        "log.cleaner.min.cleanable.ratio": "0.01",
+    },
 )
-def test_offsets_outlive_compaction_and_restarts(kept_broker: KeptBroker) -> None:
+def test_offsets_outlive_compaction_and_restarts(persistent_broker: PersistentBroker) -> None:
     """Those of a group that commits all the time, and one that was committed once before."""
-    door = kept_broker.door
+    door = persistent_broker.door
     topic = door.create_topic(partitions=PARTITIONS)
     early, busy = fresh_group(door, topic), fresh_group(door, topic)
     commit(door, early, {topic: [entry(7, "early")]})
@@ -61,12 +65,15 @@ def test_offsets_outlive_compaction_and_restarts(kept_broker: KeptBroker) -> Non
         lambda: _has_holes(door, log), f"{OFFSETS_TOPIC} is compacted", COMPACTED_WITHIN_MS
     )
     with requirement("OTOP-004"):
-        for how, end in (("in order", kept_broker.stop), ("by SIGKILL", kept_broker.kill)):
+        for how, end in (
+            ("in order", persistent_broker.stop),
+            ("by SIGKILL", persistent_broker.kill),
+        ):
             # Before 2.0 an end between two steps of a compaction takes the segment before, too
             # (Log.completeSwapOperations, apache/kafka#5169).
             door.eventually(_Quiet(door, log), f"nobody compacts {OFFSETS_TOPIC}")
             end()
-            kept_broker.start()
+            persistent_broker.start()
             where = f"after an end {how}"
             _told(door, early, topic).expect(topic, 7, "early", where=where)
             found = _told(door, busy, topic, PARTITIONS)
@@ -97,17 +104,20 @@ def _has_holes(door: BrokerUnderTest, log: Topic) -> bool:
 
 
 @judges("CONF-015")
-@kept_broker()
-def test_settings_of_topics_outlive_restarts(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_settings_of_topics_outlive_restarts(persistent_broker: PersistentBroker) -> None:
     """As they were given when the topic was created."""
-    door = kept_broker.door
+    door = persistent_broker.door
     door.version("DescribeConfigs")
     topic = door.create_topic(configs=OVERRIDES)
     with requirement("CONF-015"):
         expect_values(door, (TOPIC, topic.name), OVERRIDES, "before any end")
-        for how, end in (("in order", kept_broker.stop), ("by SIGKILL", kept_broker.kill)):
+        for how, end in (
+            ("in order", persistent_broker.stop),
+            ("by SIGKILL", persistent_broker.kill),
+        ):
             end()
-            kept_broker.start()
+            persistent_broker.start()
             door.await_served(topic)
             # With a ZooKeeper a broker serves a partition before it hears what topics there are.
             door.eventually(
@@ -118,10 +128,10 @@ def test_settings_of_topics_outlive_restarts(kept_broker: KeptBroker) -> None:
 
 
 @judges("OFFS-019")
-@kept_broker()
-def test_the_leader_epoch_of_a_commit_is_told(kept_broker: KeptBroker) -> None:
+@needs_broker(Use.PERSISTENT)
+def test_the_leader_epoch_of_a_commit_is_told(persistent_broker: PersistentBroker) -> None:
     """At each version that can say it; -1 where none was given; after a restart, too."""
-    door = kept_broker.door
+    door = persistent_broker.door
     newest = {name: door.version(name, wanted) for name, wanted in WITH_EPOCH.items()}
     commits, fetches = (
         [each for each in door.advertised(name) if each <= version]
@@ -135,8 +145,8 @@ def test_the_leader_epoch_of_a_commit_is_told(kept_broker: KeptBroker) -> None:
         commit(door, group, {topic: [with_epoch, entry(5, "", 1)]}, version)
     readings = [version for version in fetches if version >= 5]
     _expect_epochs(door, topic, groups, readings, "")
-    kept_broker.stop()
-    kept_broker.start()
+    persistent_broker.stop()
+    persistent_broker.start()
     for group in groups.values():
         _told(door, group, topic)
     _expect_epochs(door, topic, groups, readings, "after a restart, ")

@@ -6,7 +6,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import LATEST, Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, tuned_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.segments import (
     DAY_MS,
     GONE_WITHIN_MS,
@@ -49,7 +50,7 @@ def test_what_is_consumed_stays(broker: BrokerUnderTest) -> None:
 
 
 @judges("STOR-002")
-@tuned_broker(**OFTEN)
+@needs_broker(Use.TUNED, OFTEN)
 def test_whole_segments_go(broker: BrokerUnderTest) -> None:
     """Two and a half segments are wanted: however much comes, the log begins with a segment."""
     segment = [bytes(100)] * 3
@@ -74,7 +75,7 @@ def test_whole_segments_go(broker: BrokerUnderTest) -> None:
 
 
 @judges("STOR-003")
-@tuned_broker(**OFTEN)
+@needs_broker(Use.TUNED, OFTEN)
 def test_a_segments_newest_record_decides(broker: BrokerUnderTest) -> None:
     """The broker deletes a segment if its newest record is too old.
 
@@ -99,7 +100,7 @@ def test_a_segments_newest_record_decides(broker: BrokerUnderTest) -> None:
 
 
 @judges("STOR-004")
-@tuned_broker(**OFTEN)
+@needs_broker(Use.TUNED, OFTEN)
 def test_as_many_bytes_as_wanted_are_kept(broker: BrokerUnderTest) -> None:
     """Where the last three segments have just so many, they are all; with one less four stay."""
     values = [bytes(length) for length in (300, 100, 400, 150, 250, 200)]
@@ -131,7 +132,7 @@ def _expect_size(
 
 
 @judges("STOR-007")
-@tuned_broker(**OFTEN)
+@needs_broker(Use.TUNED, OFTEN)
 def test_a_log_of_which_all_is_gone_goes_on(broker: BrokerUnderTest) -> None:
     """It begins where it ends, and ends where it did; the next record gets that offset."""
     topic = topic_of_segments(broker, retention__ms=str(2 * DAY_MS))

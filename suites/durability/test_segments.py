@@ -10,7 +10,8 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, tuned_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.segments import (
     HOUR_MS,
     OFTEN,
@@ -37,7 +38,7 @@ SEGMENTS, A_SEGMENT = 60, 3
 
 
 @judges("STOR-006")
-@tuned_broker(**OFTEN)
+@needs_broker(Use.TUNED, OFTEN)
 def test_an_answer_on_its_way_is_whole_though_its_records_go(broker: BrokerUnderTest) -> None:
     """A response larger than the socket buffers arrives whole after its records are deleted.
 
@@ -87,7 +88,7 @@ def _expect_whole_or_gone(
 
 
 @judges("STOR-008")
-@tuned_broker(**OFTEN)
+@needs_broker(Use.TUNED, OFTEN)
 def test_a_full_segment_is_followed_by_another(broker: BrokerUnderTest) -> None:
     """Two batches fill a segment to the last byte; the third begins the next one.
 
@@ -116,7 +117,7 @@ def _of_size(broker: BrokerUnderTest, size_bytes: int) -> bytes:
 
 
 @judges("STOR-008")
-@tuned_broker(**OFTEN)
+@needs_broker(Use.TUNED, OFTEN)
 def test_a_segment_ends_by_time(broker: BrokerUnderTest) -> None:
     """A record that is segment.ms younger than the segment's first is in it; one that is younger by
     a millisecond more begins the next."""

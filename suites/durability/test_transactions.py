@@ -7,7 +7,8 @@ from harness.codec.data_framing import TRANSACTION_STATE
 from harness.codec.messages import TransactionLogValue
 from harness.codec.records import CONTROL, Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, tuned_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.coordinator_log import last_of_each_key
 from suites.durability.keyed import compacted, records_of_batch
 from suites.durability.segments import MINUTE_MS
@@ -22,7 +23,7 @@ BEHIND = [b"d open 1", b"c plain 3", b"c plain 4", b"c plain 5"]
 
 
 @judges("STOR-017")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_compaction_knows_transactions(broker: BrokerUnderTest) -> None:
     """Compaction removes aborted records, and no committed value because of them.
 

@@ -7,8 +7,9 @@ from harness.client.errors import ConnectionClosed
 from harness.codec.messages import ApiVersionsRequest
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import Inconclusive, requirement
-from harness.runner.brokers.persistent_broker import KeptBroker
-from harness.runner.marks import judges, kept_broker
+from harness.runner.broker_request import Use
+from harness.runner.brokers.persistent_broker import PersistentBroker
+from harness.runner.marks import judges, needs_broker
 
 Table = dict[int, VersionRange]
 
@@ -26,9 +27,9 @@ def _table(broker: BrokerUnderTest) -> Table:
 
 
 @judges("APIV-014")
-@kept_broker()
+@needs_broker(Use.PERSISTENT)
 def test_an_upgrade_is_seen_by_new_connections(
-    broker: BrokerUnderTest, upgraded_broker: KeptBroker
+    broker: BrokerUnderTest, upgraded_broker: PersistentBroker
 ) -> None:
     """New connections receive the same ranges as from any broker of the newer release.
 

@@ -13,7 +13,7 @@ from suites.protocol.expect import expect_error
 from suites.protocol.idempotent import Producer
 from suites.protocol.record_formats import batches_in
 
-QUICKLY = {"log__cleaner__enable": "true", "log__cleaner__backoff__ms": "200"}
+QUICKLY = {"log.cleaner.enable": "true", "log.cleaner.backoff.ms": "200"}
 """For `@tuned_broker`: frequent compaction. Before 0.9.0.1 the cleaner is off by default."""
 
 COMPACTED_WITHIN_MS = 60_000

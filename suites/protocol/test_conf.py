@@ -7,7 +7,8 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.config_admin import (
     BROKER,
     FIRST_WITH_SOURCES,
@@ -156,7 +157,7 @@ def test_named_keys_are_shown_alone(
 
 
 @judges("CONF-006")
-@own_broker(ssl__keystore__password="a-secret-of-this-test")
+@needs_broker(Use.OWN, {"ssl.keystore.password": "a-secret-of-this-test"})
 def test_secrets_are_not_shown(broker: BrokerUnderTest) -> None:
     """A password that the broker was started with, at every version."""
     broker.version("DescribeConfigs")  # without it there is nothing to judge

@@ -8,7 +8,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListConfigResourcesRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.config_admin import (
     BROKER,
     CLIENT_METRICS,
@@ -29,7 +30,7 @@ FIRST_WITH_TYPES = 1
 
 
 @judges("CONF-016")
-@own_broker()
+@needs_broker(Use.OWN)
 def test_topics_inherit_what_is_set_for_brokers(broker: BrokerUnderTest) -> None:
     """For all brokers, then for this one; what a topic has for itself stays in effect."""
     broker.version("DescribeConfigs", "1+")
@@ -69,7 +70,7 @@ LISTED_FROM = {
 
 
 @judges("CONF-018")
-@own_broker()
+@needs_broker(Use.OWN)
 @pytest.mark.parametrize("kind", LISTED_FROM, ids=["client metrics", "groups"])
 def test_what_else_has_configs(broker: BrokerUnderTest, kind: int) -> None:
     """Set for a name that nothing else has: it is described so, and listed at every version."""

@@ -8,8 +8,9 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.connection import Connection
 from harness.client.errors import ConnectionClosed
 from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
-from harness.runner.marks import judges, own_broker
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.healthy import expect_healthy
 
 IDLE_MS = 1_500
@@ -19,7 +20,7 @@ MOST_OF_ONE_ADDRESS = 10  # a broker's own connections to itself may be among th
 
 
 @judges("CONN-023")
-@own_broker(connections__max__idle__ms=str(IDLE_MS))
+@needs_broker(Use.OWN, {"connections.max.idle.ms": str(IDLE_MS)})
 def test_a_silent_connection_is_closed(broker: BrokerUnderTest) -> None:
     """Not before the limit, counted from the last request, and some time after it."""
     connection = broker.connect()
@@ -36,7 +37,7 @@ def test_a_silent_connection_is_closed(broker: BrokerUnderTest) -> None:
 
 
 @judges("CONN-024")
-@own_broker(max__connections__per__ip=str(MOST_OF_ONE_ADDRESS))
+@needs_broker(Use.OWN, {"max.connections.per.ip": str(MOST_OF_ONE_ADDRESS)})
 def test_an_address_has_a_number_of_connections(broker: BrokerUnderTest) -> None:
     """One after the other until one is closed; those before it are served as ever."""
     served: list[Connection] = []

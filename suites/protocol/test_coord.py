@@ -11,7 +11,8 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from harness.conformance.checks import NotApplicable, requirement
-from harness.runner.marks import at_versions, judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.expect import expect_error
 from suites.protocol.internal_topics import OFFSETS_TOPIC
 
@@ -57,7 +58,7 @@ def _has_offsets_topic(broker: BrokerUnderTest) -> bool:
 
 
 @judges("COORD-003")
-@own_broker()
+@needs_broker(Use.OWN)
 def test_the_offsets_topic_is_made_when_it_is_first_needed(broker: BrokerUnderTest) -> None:
     """Without the topic the broker returns COORDINATOR_NOT_AVAILABLE, and soon a coordinator.
 

@@ -6,7 +6,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.requests import Topic, fetch_request
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.expect import expect_error
 from suites.protocol.fetch_session import CREATE_EPOCH
 from suites.protocol.fetching import entry_of
@@ -36,7 +37,7 @@ def _use(broker: BrokerUnderTest, session_id: int) -> int:
 
 
 @judges("FETCH-037")
-@own_broker(max__incremental__fetch__session__cache__slots=str(SLOTS))
+@needs_broker(Use.OWN, {"max.incremental.fetch.session.cache.slots": str(SLOTS)})
 def test_a_full_cache_drops_a_session_for_one_that_counts_more(broker: BrokerUnderTest) -> None:
     """Young sessions stay when another consumer comes; one of the smallest makes way for a broker.
 

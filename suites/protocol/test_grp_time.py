@@ -14,8 +14,9 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import JoinGroupResponse, OffsetCommitRequest
 from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
-from harness.runner.marks import judges, own_broker
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.classic_group import (
     ClassicGroup,
     Member,
@@ -75,7 +76,7 @@ def _elapsed_ms(since: float) -> float:
 
 
 @judges("GRP-002")
-@own_broker(group__initial__rebalance__delay__ms=str(DELAY_MS))
+@needs_broker(Use.OWN, {"group.initial.rebalance.delay.ms": str(DELAY_MS)})
 def test_the_first_generation_waits_for_more(group: ClassicGroup) -> None:
     """Two members that join an empty group one after the other are one generation, the first."""
     group.rebalance_ms = DELAY_MS  # so one delay is all that there is
@@ -183,7 +184,7 @@ def test_a_leader_that_does_not_assign_is_dropped(group: ClassicGroup) -> None:
 
 
 @judges("GRP-014")
-@own_broker(group__min__session__timeout__ms="1")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
 def test_a_silent_member_is_removed(group: ClassicGroup) -> None:
     """Its session ends, and the other member takes part in a rebalance in which it is alone."""
     short_ms = _short_ms(group)
@@ -217,7 +218,7 @@ def _spoken(session_ms: float, sessions: int, ask: Callable[[], T]) -> Iterator[
 
 
 @judges("GRP-015")
-@own_broker(group__min__session__timeout__ms="1")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
 def test_heartbeats_keep_a_session(group: ClassicGroup) -> None:
     """For three times the session timeout."""
     short_ms = _short_ms(group)
@@ -232,7 +233,7 @@ def test_heartbeats_keep_a_session(group: ClassicGroup) -> None:
 
 
 @judges("GRP-015")
-@own_broker(group__min__session__timeout__ms="1")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
 def test_commits_keep_a_session(group: ClassicGroup) -> None:
     """For three times the session timeout, without any heartbeat."""
     version = group.broker.version("OffsetCommit", "2-9")
@@ -262,7 +263,7 @@ def _commit_of(member: Member, topic: str) -> OffsetCommitRequest:
 
 
 @judges("GRP-042")
-@own_broker(group__min__session__timeout__ms="1")
+@needs_broker(Use.OWN, {"group.min.session.timeout.ms": "1"})
 def test_a_session_ends_during_a_rebalance_too(group: ClassicGroup) -> None:
     """A member that has not joined stays in the group while it sends heartbeats.
 
@@ -289,7 +290,7 @@ def test_a_session_ends_during_a_rebalance_too(group: ClassicGroup) -> None:
 
 
 @judges("GRP-038")
-@own_broker(group__max__size="2")
+@needs_broker(Use.OWN, {"group.max.size": "2"})
 def test_a_full_group_takes_nobody(group: ClassicGroup) -> None:
     """Two are the most there may be: the third is refused, and the two stay."""
     members = group.stable(None, None)

@@ -6,7 +6,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, tuned_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append
 from suites.protocol.compacted import (
     QUICKLY,
@@ -22,7 +23,7 @@ KEY, END = b"k", 5
 
 
 @judges("IDEM-016")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_a_batch_is_known_when_its_records_are_compacted_away(broker: BrokerUnderTest) -> None:
     """The last batch of a producer stays without its records; sent again it is not stored again,
     and the next one follows it."""

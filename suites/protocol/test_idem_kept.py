@@ -8,7 +8,8 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DescribeProducersRequest, DescribeProducersResponse
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.appended import append
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
@@ -66,9 +67,12 @@ def test_a_producer_goes_on_when_its_records_are_deleted(
 
 
 @judges("IDEM-015")
-@own_broker(
-    producer__id__expiration__ms=str(EXPIRATION_MS),
-    producer__id__expiration__check__interval__ms=str(CHECK_INTERVAL_MS),
+@needs_broker(
+    Use.OWN,
+    {
+        "producer.id.expiration.ms": str(EXPIRATION_MS),
+        "producer.id.expiration.check.interval.ms": str(CHECK_INTERVAL_MS),
+    },
 )
 def test_an_idle_producer_is_forgotten(broker: BrokerUnderTest) -> None:
     """Sequence 100 is accepted behind sequence 0, as soon as the producer is forgotten."""

@@ -15,7 +15,8 @@ from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.conformance.checks import NotApplicable, requirement
-from harness.runner.marks import at_versions, judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.expect import expect_error
 from suites.protocol.gone_topics import create_again, delete_topic
 from suites.protocol.internal_topics import KEY_TYPES, internal_topic
@@ -127,7 +128,7 @@ def test_an_unknown_topic_is_said_to_be_unknown(broker: BrokerUnderTest, api_ver
 
 
 @judges("META-006")
-@own_broker(auto__create__topics__enable="false")
+@needs_broker(Use.OWN, {"auto.create.topics.enable": "false"})
 def test_an_unknown_topic_where_nothing_is_auto_created(broker: BrokerUnderTest) -> None:
     """Before v4 only the broker's configuration rules auto creation out."""
     for version in range(broker.version("Metadata", "0-3") + 1):

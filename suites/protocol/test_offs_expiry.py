@@ -7,7 +7,8 @@ from harness.client.requests import Topic
 from harness.codec.apis import api_named
 from harness.codec.messages import OffsetCommitRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import now_ms
 from suites.protocol.classic_group import ClassicGroup, leave
 from suites.protocol.committed_offsets import (
@@ -43,7 +44,9 @@ def _old_and_kept(group: str, topic: Topic, version: int) -> list[OffsetCommitRe
 
 
 @judges("OFFS-017")
-@own_broker(offsets__retention__minutes="60", offsets__retention__check__interval__ms="500")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+)
 def test_a_commit_says_how_long_it_is_kept(broker: BrokerUnderTest) -> None:
     """At each version that can say it: what is over goes, what is not stays."""
     highest = broker.version("OffsetCommit", "1-4")
@@ -69,7 +72,9 @@ def _await_gone(broker: BrokerUnderTest, group: str, topic: Topic, partition: in
 
 
 @judges("OFFS-018")
-@own_broker(offsets__retention__minutes="60", offsets__retention__check__interval__ms="500")
+@needs_broker(
+    Use.OWN, {"offsets.retention.minutes": "60", "offsets.retention.check.interval.ms": "500"}
+)
 def test_offsets_expire_when_their_group_is_empty(
     broker: BrokerUnderTest, group: ClassicGroup
 ) -> None:

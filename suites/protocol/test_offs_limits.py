@@ -5,7 +5,8 @@ from __future__ import annotations
 from harness.client.broker import BrokerUnderTest
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.committed_offsets import (
     ask_to_commit,
     commit,
@@ -19,7 +20,7 @@ REFUSALS = (ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 @judges("OFFS-026")
-@own_broker(message__max__bytes="3000")
+@needs_broker(Use.OWN, {"message.max.bytes": "3000"})
 def test_a_commit_that_does_not_fit_is_refused(broker: BrokerUnderTest) -> None:
     """One partition's metadata alone is more than a batch of the offsets topic may have.
 

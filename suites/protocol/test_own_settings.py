@@ -9,7 +9,8 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest, MetadataResponse
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.topic_admin import ask_to_delete, described
 
 DELETE_TOPICS, METADATA = api_named("DeleteTopics"), api_named("Metadata")
@@ -35,7 +36,7 @@ def _asked_into_being(
 
 
 @judges("META-007")
-@own_broker(auto__create__topics__enable="true", num__partitions=str(PARTITIONS))
+@needs_broker(Use.OWN, {"auto.create.topics.enable": "true", "num.partitions": str(PARTITIONS)})
 def test_asking_for_a_topic_creates_it(broker: BrokerUnderTest) -> None:
     """With as many partitions as the broker has by default, each with its one replica."""
     for version in broker.advertised("Metadata") & METADATA.valid_versions:
@@ -61,7 +62,7 @@ def _racks(broker: BrokerUnderTest, version: int) -> set[str | None]:
 
 
 @judges("META-020")
-@own_broker(broker__rack=RACK)
+@needs_broker(Use.OWN, {"broker.rack": RACK})
 def test_a_rack_is_told(broker: BrokerUnderTest) -> None:
     """broker.rack as it was given, at every version that has it."""
     for version in _with_rack(broker):
@@ -71,7 +72,7 @@ def test_a_rack_is_told(broker: BrokerUnderTest) -> None:
 
 
 @judges("META-020")
-@own_broker()
+@needs_broker(Use.OWN)
 def test_where_there_is_no_rack_none_is_told(broker: BrokerUnderTest) -> None:
     """Null, not an empty text."""
     for version in _with_rack(broker):
@@ -81,7 +82,7 @@ def test_where_there_is_no_rack_none_is_told(broker: BrokerUnderTest) -> None:
 
 
 @judges("TOPIC-032")
-@own_broker(delete__topic__enable="false")
+@needs_broker(Use.OWN, {"delete.topic.enable": "false"})
 def test_deletion_can_be_disabled(broker: BrokerUnderTest) -> None:
     """The topic is there afterwards; before v3 there was no error of that name."""
     broker.version("DeleteTopics")

@@ -6,7 +6,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.codec.apis import api_named
 from harness.codec.versions import VersionRange
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, tuned_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append
 from suites.protocol.compacted import (
     QUICKLY,
@@ -27,7 +28,7 @@ SPANS = [(0, 2), (3, 5), (8, 10), (11, 11), (12, 12)]
 
 
 @judges("RECF-016")
-@tuned_broker(**QUICKLY)
+@needs_broker(Use.TUNED, QUICKLY)
 def test_a_batch_keeps_its_first_and_last_offset(broker: BrokerUnderTest) -> None:
     """Where the first record, one in the middle or the last is left, compressed or not."""
     broker.version("Fetch", str(OF_BATCHES))

@@ -10,7 +10,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ConnectionClosed
 from harness.conformance.checks import NotSupported, requirement
 from harness.conformance.harmless_requests import Safety
-from harness.runner.marks import at_every_version, discarded_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_every_version, judges, needs_broker
 from suites.protocol.harmless import harmless_request
 
 BROKERS_ALONE = {
@@ -42,7 +43,7 @@ def test_an_answer_has_the_format_of_the_version_asked(
 
 
 @judges("CONN-025")
-@discarded_broker()
+@needs_broker(Use.DISPOSABLE)
 @at_every_version(Safety.DESTRUCTIVE)
 def test_an_answer_has_the_format_of_the_version_asked_where_it_could_do_harm(
     broker: BrokerUnderTest, api_name: str, api_version: int

@@ -8,7 +8,8 @@ from harness.codec.apis import api_named
 from harness.codec.error_code import ErrorCode
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, now_ms
 from suites.protocol.expect import expect_error
 from suites.protocol.record_formats import records_in
@@ -45,7 +46,9 @@ def _expect_gone(broker: BrokerUnderTest, topic: Topic, partition: int, end: int
 
 
 @judges("TIME-008")
-@own_broker(log__retention__check__interval__ms="500", log__initial__task__delay__ms="500")
+@needs_broker(
+    Use.OWN, {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "500"}
+)
 def test_records_go_by_their_own_time(broker: BrokerUnderTest) -> None:
     """Old ones at once, though their file is new; not where one record beside them is young.
 

@@ -8,7 +8,8 @@ from harness.codec.definition import ZERO_UUID
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import MetadataRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, judges, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.topic_admin import (
     BROKERS_DEFAULT,
     ask_to_create,
@@ -95,7 +96,7 @@ def _shape(broker: BrokerUnderTest, name: str) -> tuple[int, int]:
 
 
 @judges("TOPIC-009")
-@own_broker(num__partitions="3")
+@needs_broker(Use.OWN, {"num.partitions": "3"})
 def test_the_default_is_what_the_broker_is_configured_for(broker: BrokerUnderTest) -> None:
     """num.partitions is 3."""
     version = broker.version("CreateTopics", "4+")

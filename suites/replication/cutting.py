@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.requests import Topic
-from harness.runner.marks import private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import needs_broker
 
 SESSION_MS = 8_000
 """Longer than the pauses of a busy machine, so that only a broker that is cut off is given up."""
@@ -27,11 +28,14 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def linked_cluster() -> Callable[[F], F]:
     """The mark for a private cluster with links that can be cut."""
-    return private_cluster(
+    return needs_broker(
+        Use.CLUSTER,
+        {
+            "broker.session.timeout.ms": str(SESSION_MS),
+            "zookeeper.session.timeout.ms": str(SESSION_MS),
+            "replica.socket.timeout.ms": str(GIVE_UP_MS),
+        },
         links=True,
-        broker__session__timeout__ms=str(SESSION_MS),
-        zookeeper__session__timeout__ms=str(SESSION_MS),
-        replica__socket__timeout__ms=str(GIVE_UP_MS),
     )
 
 

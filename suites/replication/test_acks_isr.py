@@ -8,7 +8,8 @@ from harness.client.older_forms import records_for
 from harness.client.requests import produce_request
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition, batch_of
@@ -58,7 +59,7 @@ def _leave_alone(partition: WatchedPartition, *followers: Membership) -> None:
 
 
 @judges("ACKS-005")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_acks_all_is_refused_and_writes_nothing(alone: WatchedPartition) -> None:
     """NOT_ENOUGH_REPLICAS, and the log ends where it did.
 
@@ -85,7 +86,7 @@ def _all(partition: WatchedPartition) -> int:
 
 
 @judges("ACKS-008")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_acks_1_and_0_are_taken_by_the_leader_alone(alone: WatchedPartition) -> None:
     """Whatever min.insync.replicas says."""
     broker, version = alone.broker, alone.broker.version("Produce")
@@ -99,7 +100,7 @@ def test_acks_1_and_0_are_taken_by_the_leader_alone(alone: WatchedPartition) -> 
 
 
 @judges("ACKS-006")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_the_isr_shrinks_while_acks_all_waits(peers: JoinedCluster) -> None:
     """The leader alone is left; its record was not enough in time, and stays."""
     one, two = peers.join(), peers.join()

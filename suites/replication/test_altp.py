@@ -19,7 +19,8 @@ from harness.codec.messages import (
     AlterPartitionResponse,
 )
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import KraftMember
 from harness.virtual_broker.leader import (
@@ -48,7 +49,7 @@ def ids(led: LedPartition, *places: int) -> list[int]:
 
 
 @judges("ALTP-001")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_valid_proposal_commits(led: LedPartition, broker: BrokerUnderTest) -> None:
     """A shrink, then an expansion, which leaves the leader epoch at every release."""
     epoch = led.partition_epoch
@@ -72,7 +73,7 @@ def _await_isr(led: LedPartition, broker: BrokerUnderTest, isr: list[int]) -> No
 
 
 @judges("ALTP-002")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_an_old_partition_epoch(led: LedPartition) -> None:
     """The controller refuses the partition epoch before the last change."""
     old = led.partition_epoch
@@ -84,7 +85,7 @@ def test_an_old_partition_epoch(led: LedPartition) -> None:
 
 
 @judges("ALTP-003")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_epochs_that_are_not_the_controllers(led: LedPartition) -> None:
     """Higher ones can only be known from another controller; a lower leader epoch is fenced."""
     led.lose_leader()
@@ -105,7 +106,7 @@ def test_epochs_that_are_not_the_controllers(led: LedPartition) -> None:
 
 
 @judges("ALTP-004")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_only_the_leader_proposes(led: LedPartition) -> None:
     """A replica of the ISR that does not lead."""
     with requirement("ALTP-004"):
@@ -115,7 +116,7 @@ def test_only_the_leader_proposes(led: LedPartition) -> None:
 
 
 @judges("ALTP-005")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_isrs_that_no_partition_can_have(led: LedPartition, peers: JoinedCluster) -> None:
     """A member that is no replica, one member twice, no leader, no members at all."""
     stranger = peers.joined().broker_id
@@ -133,7 +134,7 @@ def test_isrs_that_no_partition_can_have(led: LedPartition, peers: JoinedCluster
 
 
 @judges("ALTP-006")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_members_that_are_not_eligible(led: LedPartition) -> None:
     """A replica that is fenced, and one that is named with another broker epoch."""
     ineligible = ErrorCode.OPERATION_NOT_ATTEMPTED
@@ -156,7 +157,7 @@ def test_members_that_are_not_eligible(led: LedPartition) -> None:
 
 
 @judges("ALTP-007")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_broker_epoch_of_minus_1_is_not_checked(led: LedPartition) -> None:
     """Of all members."""
     if led.version < FIRST_WITH_EPOCHS:
@@ -171,7 +172,7 @@ def test_a_broker_epoch_of_minus_1_is_not_checked(led: LedPartition) -> None:
 
 
 @judges("ALTP-008")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_recovery_after_an_unclean_election(broker: BrokerUnderTest, peers: JoinedCluster) -> None:
     """The leader was no member of the ISR: it is recovering, and alone until it says otherwise."""
     led = peers.led_by(peers.joined(), peers.joined())
@@ -222,7 +223,7 @@ def _propose_at_any_epoch(
 
 
 @judges("ALTP-009")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_topic_or_partition_that_there_is_not(led: LedPartition) -> None:
     """Of topics by id and by name, as the version has them."""
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -238,7 +239,7 @@ def test_a_topic_or_partition_that_there_is_not(led: LedPartition) -> None:
 
 
 @judges("ALTP-010")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_an_old_broker_epoch_of_the_sender(led: LedPartition) -> None:
     """The whole request is refused."""
     request = led.proposal(ids(led, 0, 1))
@@ -251,7 +252,7 @@ def test_an_old_broker_epoch_of_the_sender(led: LedPartition) -> None:
 
 
 @judges("ALTP-011")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_the_end_of_a_reassignment_moves_the_leader(
     led: LedPartition, broker: BrokerUnderTest, peers: JoinedCluster
 ) -> None:
@@ -288,7 +289,7 @@ def _reassign(broker: BrokerUnderTest, led: LedPartition, replicas: list[int]) -
 
 
 @judges("ALTP-012")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_of_two_proposals_at_one_epoch_one_commits(led: LedPartition) -> None:
     """Two expansions, sent on two connections before either is answered."""
     led.propose(led.proposal(ids(led, 0)))

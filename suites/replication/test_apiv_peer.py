@@ -5,7 +5,8 @@ from __future__ import annotations
 from harness.codec.apis import api_named
 from harness.codec.messages import ApiVersionsRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 
 OF_CONTROLLERS = (
@@ -21,7 +22,7 @@ OF_BROKERS = (
 
 
 @judges("APIV-010")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_each_listener_has_its_own_apis(peers: JoinedCluster) -> None:
     """ApiVersions at the controller, and at the broker's listener for clients."""
     controller = peers.kraft_world.controller.advertised

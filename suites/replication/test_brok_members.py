@@ -6,7 +6,8 @@ from harness.client.only import only
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.door import Address
 from suites.replication.expect import expect_error
@@ -23,7 +24,10 @@ def _told(peers: JoinedCluster) -> dict[int, Address]:
 
 
 @judges("BROK-004")
-@joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
+@needs_broker(
+    Use.JOINABLE,
+    {"broker.session.timeout.ms": str(SESSION_MS), "broker.heartbeat.interval.ms": "300"},
+)
 def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
     """Another process registers the same id at another host and port, after the first one has left.
 
@@ -47,7 +51,7 @@ def test_a_broker_that_comes_back_elsewhere(peers: JoinedCluster) -> None:
 
 
 @judges("BROK-017")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_broker_comes_and_goes_while_others_run(peers: JoinedCluster) -> None:
     """The broker is listed, has partitions, and is gone again; no other broker changes."""
     broker = peers.broker

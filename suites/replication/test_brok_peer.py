@@ -19,7 +19,8 @@ from harness.codec.messages import (
     BrokerRegistrationRequest,
 )
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import FIRST_WITH_LOG_DIRS, KraftMember
 from harness.virtual_broker.partition import FIRST_WITH_REPLICA_STATE
@@ -46,7 +47,7 @@ def newcomer(peers: JoinedCluster) -> KraftMember:
 
 
 @judges("BROK-001")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_registration_for_another_cluster(newcomer: KraftMember) -> None:
     """With the right id it is taken."""
     wrong = newcomer.registration()
@@ -58,7 +59,7 @@ def test_a_registration_for_another_cluster(newcomer: KraftMember) -> None:
 
 
 @judges("BROK-002")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_an_id_that_is_in_use(peers: JoinedCluster) -> None:
     """Another incarnation, while the first has a session; the first itself may register again."""
     member = peers.joined()
@@ -71,7 +72,10 @@ def test_an_id_that_is_in_use(peers: JoinedCluster) -> None:
 
 
 @judges("BROK-003")
-@joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
+@needs_broker(
+    Use.JOINABLE,
+    {"broker.session.timeout.ms": str(SESSION_MS), "broker.heartbeat.interval.ms": "300"},
+)
 def test_the_id_of_an_ended_session_is_free(peers: JoinedCluster, broker: BrokerUnderTest) -> None:
     """Another incarnation gets a larger broker epoch, and the old one is no longer good."""
     member = peers.joined()
@@ -87,7 +91,7 @@ def test_the_id_of_an_ended_session_is_free(peers: JoinedCluster, broker: Broker
 
 
 @judges("BROK-006")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_heartbeats_with_another_broker_epoch(peers: JoinedCluster) -> None:
     """One less and one more than the registration's."""
     member = peers.joined()
@@ -100,7 +104,7 @@ def test_heartbeats_with_another_broker_epoch(peers: JoinedCluster) -> None:
 
 
 @judges("BROK-007")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_broker_is_fenced_until_it_has_read_its_registration(
     newcomer: KraftMember, broker: BrokerUnderTest
 ) -> None:
@@ -121,7 +125,10 @@ def test_a_broker_is_fenced_until_it_has_read_its_registration(
 
 
 @judges("BROK-008")
-@joined_broker(broker__session__timeout__ms=str(SESSION_MS), broker__heartbeat__interval__ms="300")
+@needs_broker(
+    Use.JOINABLE,
+    {"broker.session.timeout.ms": str(SESSION_MS), "broker.heartbeat.interval.ms": "300"},
+)
 def test_a_silent_broker_is_fenced(peers: JoinedCluster, broker: BrokerUnderTest) -> None:
     """It leads a partition and follows another; one heartbeat, and no more."""
     member = peers.joined()
@@ -138,7 +145,7 @@ def test_a_silent_broker_is_fenced(peers: JoinedCluster, broker: BrokerUnderTest
 
 
 @judges("BROK-009")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_broker_that_wants_to_be_fenced(peers: JoinedCluster, broker: BrokerUnderTest) -> None:
     """Out of the ISR; unfenced by the next heartbeat; fenced when it shuts down."""
     member = peers.joined()
@@ -157,7 +164,7 @@ def test_a_broker_that_wants_to_be_fenced(peers: JoinedCluster, broker: BrokerUn
 
 
 @judges("BROK-010")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_log_directories_that_cannot_be(newcomer: KraftMember) -> None:
     """None, one that is reserved, one twice."""
     if newcomer.controller.version("BrokerRegistration") < FIRST_WITH_LOG_DIRS:
@@ -175,7 +182,7 @@ def test_log_directories_that_cannot_be(newcomer: KraftMember) -> None:
 
 
 @judges("BROK-011")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_broker_that_is_too_old_for_the_cluster(newcomer: KraftMember) -> None:
     """It supports the first metadata.version alone, of those that the controller supports."""
     request = newcomer.registration()
@@ -195,7 +202,7 @@ def _only_the_first(request: BrokerRegistrationRequest) -> None:
 
 
 @judges("BROK-012")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_fetch_of_an_incarnation_before(peers: JoinedCluster) -> None:
     """A broker epoch below that of the registration: what it says to have is not believed."""
     member = peers.joined()
@@ -215,7 +222,7 @@ def test_a_fetch_of_an_incarnation_before(peers: JoinedCluster) -> None:
 
 
 @judges("BROK-015")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_blocks_of_producer_ids(peers: JoinedCluster) -> None:
     """Two brokers get a block, one of them another; a wrong broker epoch gets none."""
     one, other = peers.joined(), peers.joined()
@@ -241,7 +248,7 @@ def _block(member: KraftMember) -> AllocateProducerIdsResponse:
 
 
 @judges("BROK-016")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_replicas_and_their_directories(peers: JoinedCluster) -> None:
     """A replica of the broker's, one that is another's, an unknown partition and topic."""
     member = peers.joined()
@@ -295,7 +302,7 @@ def _assignment(
 
 
 @judges("SHUT-004")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_leader_may_shut_down_when_it_leads_no_more(peers: JoinedCluster) -> None:
     """The real broker is the other replica; the answer is asked for again and again."""
     member = peers.joined()
@@ -314,7 +321,7 @@ def test_a_leader_may_shut_down_when_it_leads_no_more(peers: JoinedCluster) -> N
 
 
 @judges("SHUT-005")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_who_shuts_down_comes_into_no_isr(peers: JoinedCluster) -> None:
     """It goes on to fetch at the log end, while its shutdown is being granted."""
     member = peers.joined()

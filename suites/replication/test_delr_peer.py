@@ -6,7 +6,8 @@ from harness.client.only import only
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import DeleteRecordsRequest, DeleteRecordsResponse
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import WatchedPartition
 from suites.replication.expect import expect_error
@@ -27,7 +28,7 @@ def _told(answer: DeleteRecordsResponse) -> DeleteRecordsResponse.DeleteRecordsP
 
 
 @judges("DELR-006")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_the_low_watermark_is_that_of_all_replicas(peers: JoinedCluster) -> None:
     """A follower that keeps the records keeps the call waiting; it is over when it has followed."""
     follower = peers.join()

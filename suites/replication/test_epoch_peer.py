@@ -10,7 +10,8 @@ from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ApiNotAdvertised, ConnectionClosed
 from harness.codec.records.any_format import read_records
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.kraft import KraftMember
 from harness.virtual_broker.leader_endpoint import FIRST_WITH_DIVERGENCE, LeaderEndpoint
@@ -104,7 +105,7 @@ def _ahead_of(rivals: Rivals, log: ServedLog) -> None:
 
 
 @judges("EPOCH-007")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_follower_that_wrote_ahead_cuts_at_the_divergence(rivals: Rivals) -> None:
     """The follower has three records after the common prefix, the new leader has two others."""
     log = ServedLog()
@@ -125,7 +126,7 @@ def test_a_follower_that_wrote_ahead_cuts_at_the_divergence(rivals: Rivals) -> N
 
 
 @judges("EPOCH-008")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_what_is_committed_is_not_cut(rivals: Rivals, broker: BrokerUnderTest) -> None:
     """The new leader has nothing but the six committed records; the three others go."""
     log = ServedLog()
@@ -141,7 +142,7 @@ def test_what_is_committed_is_not_cut(rivals: Rivals, broker: BrokerUnderTest) -
 
 
 @judges("EPOCH-010")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_cut_goes_back_through_several_epochs(rivals: Rivals) -> None:
     """Each has led twice since they had the same, and neither knows the other's epochs."""
     log = ServedLog()

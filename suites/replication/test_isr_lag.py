@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from harness.client.errors import PreparationFailed
 from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
-from harness.runner.marks import joined_broker, judges
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.expect import expect_sound
 
@@ -95,7 +96,7 @@ def _expect_not_too_early(left: Look) -> None:
 
 
 @judges("ISR-002")
-@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+@needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
 def test_who_fetches_no_more_leaves_the_isr(timeline: Timeline) -> None:
     """R3 leaves after the lag has passed, not before; R2, which has all records, stays."""
     trailing = Trailing(timeline)
@@ -106,7 +107,7 @@ def test_who_fetches_no_more_leaves_the_isr(timeline: Timeline) -> None:
 
 
 @judges("ISR-003")
-@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+@needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
 def test_who_fetches_too_slowly_leaves_the_isr(timeline: Timeline) -> None:
     """R3 fetches a record a time, never one that was the last when it asked before."""
     trailing = Trailing(timeline)
@@ -120,7 +121,7 @@ def test_who_fetches_too_slowly_leaves_the_isr(timeline: Timeline) -> None:
 
 
 @judges("ISR-004")
-@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+@needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
 def test_who_has_what_was_there_at_its_last_fetch_stays(timeline: Timeline) -> None:
     """R3 is never at the end of the log, and always where that was a moment ago."""
     trailing, last = Trailing(timeline), 1
@@ -145,7 +146,7 @@ def test_who_has_what_was_there_at_its_last_fetch_stays(timeline: Timeline) -> N
 
 
 @judges("ISR-006")
-@joined_broker(replica__lag__time__max__ms=str(LAG_MS))
+@needs_broker(Use.JOINABLE, {"replica.lag.time.max.ms": str(LAG_MS)})
 def test_a_lag_is_noticed_within_half_of_it(timeline: Timeline) -> None:
     """R3 fetches no more."""
     trailing = Trailing(timeline)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from harness.client.broker import BrokerUnderTest
 from harness.client.errors import ApiNotAdvertised
 from harness.conformance.checks import NotApplicable, NotSupported, requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import WatchedPartition
 from harness.virtual_broker.timeline import R2, R3, Timeline
@@ -26,7 +27,7 @@ TRIES = 5
 
 
 @judges("REPL-012")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_below_the_min_isr_nothing_is_committed(peers: JoinedCluster) -> None:
     """The ISR is the leader alone, two are wanted; acks=1 writes on. From 3.7 on."""
     if FIRST_AFTER_THAT not in peers.broker.advertised("Fetch"):
@@ -41,7 +42,7 @@ def test_below_the_min_isr_nothing_is_committed(peers: JoinedCluster) -> None:
 
 
 @judges("REPL-013")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_below_the_min_isr_the_leader_alone_committed_once(peers: JoinedCluster) -> None:
     """The same before 3.7, which began to serve Fetch v16."""
     if FIRST_AFTER_THAT in peers.broker.advertised("Fetch"):
@@ -66,7 +67,7 @@ def _leader_alone_of_two(peers: JoinedCluster) -> WatchedPartition:
 
 
 @judges("REPL-015")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_who_is_caught_up_holds_the_watermark_before_it_is_in_the_isr(timeline: Timeline) -> None:
     """R3 was away, is alive again and has not fetched yet."""
     partition = timeline.partition
@@ -99,7 +100,7 @@ def _leave_and_return(timeline: Timeline, who: str) -> None:
 
 
 @judges("REPL-017")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_smaller_isr_commits_what_its_members_have(timeline: Timeline) -> None:
     """R3 has nothing of the second part, and goes."""
     partition = timeline.partition
@@ -121,7 +122,7 @@ def _seen_by_both(timeline: Timeline) -> int:
 
 
 @judges("ISR-009")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_follower_is_back_in_the_isr_when_it_has_what_is_committed(timeline: Timeline) -> None:
     """R3 was away while two records were committed; it fetches its way to them."""
     partition, back = timeline.partition, timeline.followers[R3]
@@ -148,7 +149,7 @@ def _expect_isr_stays(timeline: Timeline, isr: tuple[int, ...], when: str) -> No
 
 
 @judges("ISR-010")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_who_is_fenced_is_not_taken_into_the_isr(timeline: Timeline) -> None:
     """R3 goes on to fetch at the log end, fenced; it is taken as soon as it is alive again."""
     partition, gone = timeline.partition, timeline.followers[R3]
@@ -170,7 +171,7 @@ def test_who_is_fenced_is_not_taken_into_the_isr(timeline: Timeline) -> None:
 
 
 @judges("ISR-014")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_another_isr_is_no_other_leader_epoch(timeline: Timeline, peers: JoinedCluster) -> None:
     """R3 goes and comes back. With a ZooKeeper the death of a broker is more than that."""
     assert peers.kraft_world
@@ -189,7 +190,7 @@ def test_another_isr_is_no_other_leader_epoch(timeline: Timeline, peers: JoinedC
 
 
 @judges("EPOCH-006")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_log_that_diverges_is_told_where(peers: JoinedCluster, broker: BrokerUnderTest) -> None:
     """The real broker has led twice: two records of the first time, two of the second."""
     member = peers.join()

@@ -7,7 +7,8 @@ from harness.client.requests import LATEST, list_offsets_request
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsResponse
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.leader_endpoint import LeaderEndpoint
 from harness.virtual_broker.partition import WatchedPartition
@@ -26,7 +27,7 @@ def _latest(
 
 
 @judges("LISTO-014")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 @at_versions("ListOffsets", "1-4", "5+")
 def test_the_end_is_not_known_before_the_epoch_is_committed(
     peers: JoinedCluster, api_version: int

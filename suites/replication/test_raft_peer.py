@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from harness.codec.messages import TopicRecord
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.metadata_log import Observed, observe
 
 
 @judges("RAFT-001")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_an_observer_reads_what_the_controller_committed(peers: JoinedCluster) -> None:
     """A topic that CreateTopics has made is in the log, and all that is given is committed soon."""
     member = peers.joined()

@@ -15,7 +15,8 @@ from harness.codec.messages import (
     ListPartitionReassignmentsRequest,
 )
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.membership import Membership
 from harness.virtual_broker.partition import WatchedPartition
@@ -105,7 +106,7 @@ def move(peers: JoinedCluster) -> Move:
 
 
 @judges("REASG-002")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_old_and_new_replicas_are_shown_while_it_is_under_way(move: Move) -> None:
     """And only the new ones when it is done."""
     (gone, comes, _), target = (move.follower, *move.new), move.ids(move.new[0])
@@ -121,7 +122,7 @@ def test_old_and_new_replicas_are_shown_while_it_is_under_way(move: Move) -> Non
 
 
 @judges("REASG-003")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_it_is_done_when_all_new_replicas_are_in_sync(move: Move) -> None:
     """The first of two is in sync and the other has nothing: nothing is removed yet."""
     first, second = move.new
@@ -141,7 +142,7 @@ def test_it_is_done_when_all_new_replicas_are_in_sync(move: Move) -> None:
 
 
 @judges("REASG-005")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_cancelled_move_leaves_the_replicas_of_before(move: Move) -> None:
     """Where nothing moves there is nothing to cancel."""
     before = move.ids(move.follower)
@@ -156,7 +157,7 @@ def test_a_cancelled_move_leaves_the_replicas_of_before(move: Move) -> None:
 
 
 @judges("REASG-009")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_another_move_takes_the_place_of_one_under_way(move: Move) -> None:
     """To a broker that was not meant before; the one that was meant gets nothing."""
     first, second = move.new

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.expect import (
@@ -20,7 +21,7 @@ SHORT_MS = 500
 
 
 @judges("ACKS-003")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_acks_1_waits_for_no_follower(timeline: Timeline) -> None:
     """No follower fetches, and yet each record is acknowledged."""
     partition = timeline.partition
@@ -33,7 +34,7 @@ def test_acks_1_waits_for_no_follower(timeline: Timeline) -> None:
 
 
 @judges("ACKS-004")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_acks_all_waits_for_the_isr(timeline: Timeline) -> None:
     """Neither the delivery to both followers nor one confirmation is enough."""
     partition = timeline.partition
@@ -51,7 +52,7 @@ def test_acks_all_waits_for_the_isr(timeline: Timeline) -> None:
 
 
 @judges("ACKS-007")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_acks_all_gives_up_after_its_timeout(timeline: Timeline) -> None:
     """No follower confirms in time; later the record is committed all the same."""
     partition = timeline.partition
@@ -66,7 +67,7 @@ def test_acks_all_gives_up_after_its_timeout(timeline: Timeline) -> None:
 
 
 @judges("ACKS-017")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_the_timeout_takes_no_record_back(timeline: Timeline) -> None:
     """A record not acknowledged in time stays in the leader's log, and followers fetch it."""
     partition = timeline.partition
@@ -81,7 +82,7 @@ def test_the_timeout_takes_no_record_back(timeline: Timeline) -> None:
 
 
 @judges("ACKS-010")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_acks_all_waits_for_more_than_min_insync_replicas(peers: JoinedCluster) -> None:
     """min.insync.replicas is 2 and two have the record; the third is in the ISR and must follow."""
     followers = [peers.join(), peers.join()]

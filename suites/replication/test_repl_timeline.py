@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.timeline import R2, R3, Timeline
 from suites.replication.expect import (
     expect_error,
@@ -21,7 +22,7 @@ FIRST = (0, 1, 2)
 
 
 @judges("REPL-001")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t1_an_append_is_in_the_log_and_not_visible(timeline: Timeline) -> None:
     """Three records are produced, and no follower has asked for anything."""
     partition = timeline.partition
@@ -34,7 +35,7 @@ def test_t1_an_append_is_in_the_log_and_not_visible(timeline: Timeline) -> None:
 
 
 @judges("REPL-002")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t2_t3_delivery_is_no_confirmation(timeline: Timeline) -> None:
     """Both followers have been given the records; what confirms is that they ask for the next."""
     partition = timeline.partition
@@ -50,7 +51,7 @@ def test_t2_t3_delivery_is_no_confirmation(timeline: Timeline) -> None:
 
 
 @judges("REPL-003")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t4_a_consumer_gets_nothing_above_the_high_watermark(timeline: Timeline) -> None:
     """All replicas have the records, and the leader does not know it yet."""
     timeline.play("T3")
@@ -60,7 +61,7 @@ def test_t4_a_consumer_gets_nothing_above_the_high_watermark(timeline: Timeline)
 
 
 @judges("REPL-004")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t5_one_of_two_confirmations_moves_nothing(timeline: Timeline) -> None:
     """R2 has confirmed, R3 has not."""
     timeline.play("T4")
@@ -71,7 +72,7 @@ def test_t5_one_of_two_confirmations_moves_nothing(timeline: Timeline) -> None:
 
 
 @judges("REPL-005")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t6_the_last_confirmation_commits(timeline: Timeline) -> None:
     """All have confirmed: the records are visible."""
     timeline.play("T5")
@@ -83,7 +84,7 @@ def test_t6_the_last_confirmation_commits(timeline: Timeline) -> None:
 
 
 @judges("REPL-006")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t7_an_append_moves_the_log_end_alone(timeline: Timeline) -> None:
     """Two more records behind three that are committed."""
     timeline.play("T7")
@@ -94,7 +95,7 @@ def test_t7_an_append_moves_the_log_end_alone(timeline: Timeline) -> None:
 
 
 @judges("REPL-007")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t8_t9_a_part_of_the_confirmations_leaves_the_watermark(timeline: Timeline) -> None:
     """R2 is given the new records and confirms them, R3 is where it was."""
     timeline.play("T7")
@@ -107,7 +108,7 @@ def test_t8_t9_a_part_of_the_confirmations_leaves_the_watermark(timeline: Timeli
 
 
 @judges("REPL-008")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_t10_a_consumer_gets_what_is_committed(timeline: Timeline) -> None:
     """Five records are in the log, three are committed."""
     timeline.play("T9")
@@ -120,7 +121,7 @@ def test_t10_a_consumer_gets_what_is_committed(timeline: Timeline) -> None:
 
 
 @judges("REPL-009")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_fetch_asks_for_what_follows_and_confirms_what_precedes(timeline: Timeline) -> None:
     """R3 has everything; R2 goes from record to record, and the high watermark with it."""
     partition = timeline.partition
@@ -137,7 +138,7 @@ def test_a_fetch_asks_for_what_follows_and_confirms_what_precedes(timeline: Time
 
 
 @judges("REPL-010")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_the_slowest_of_the_isr_decides(timeline: Timeline) -> None:
     """The leader's log ends at 5; the slower follower's offset is the high watermark."""
     partition = timeline.partition

@@ -7,7 +7,8 @@ from harness.client.older_forms import records_for
 from harness.client.requests import produce_request
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from harness.virtual_broker.partition import ANYBODY, batch_of, read_of, replica_fetch
 from harness.virtual_broker.timeline import R2, R3, Timeline
@@ -26,7 +27,7 @@ NO_BROKER = 999
 
 
 @judges("REPL-011")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_the_high_watermark_never_goes_back(timeline: Timeline) -> None:
     """Followers go on, go back behind what they had confirmed, leave and come again."""
     partition = timeline.partition
@@ -42,7 +43,7 @@ def test_the_high_watermark_never_goes_back(timeline: Timeline) -> None:
 
 
 @judges("FETCH-003")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_no_answer_tells_a_smaller_high_watermark(timeline: Timeline) -> None:
     """A follower that asks again for what it had confirmed takes nothing back."""
     partition = timeline.partition
@@ -62,7 +63,7 @@ def test_no_answer_tells_a_smaller_high_watermark(timeline: Timeline) -> None:
 
 
 @judges("REPL-020")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_acks_decide_nothing_about_visibility(timeline: Timeline, broker: BrokerUnderTest) -> None:
     """A record each with acks 0, 1 and all; the followers confirm one after the other."""
     partition = timeline.partition
@@ -93,7 +94,7 @@ def _produce_unanswered(broker: BrokerUnderTest, timeline: Timeline) -> None:
 
 @judges("FETCH-002")
 @at_versions("Fetch", *FORMS)
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_consumers_get_what_is_below_the_high_watermark(
     timeline: Timeline, api_version: int
 ) -> None:
@@ -111,7 +112,7 @@ def test_consumers_get_what_is_below_the_high_watermark(
 
 @judges("FETCH-019")
 @at_versions("Fetch", *FORMS)
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_replica_reads_to_the_log_end_and_is_known_by_its_id(
     timeline: Timeline, api_version: int
 ) -> None:
@@ -134,7 +135,7 @@ def test_a_replica_reads_to_the_log_end_and_is_known_by_its_id(
 
 @judges("FETCH-021")
 @at_versions("Fetch", *FORMS)
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_between_high_watermark_and_log_end_is_no_error(
     timeline: Timeline, api_version: int
 ) -> None:
@@ -151,7 +152,7 @@ def test_between_high_watermark_and_log_end_is_no_error(
 
 @judges("FETCH-022")
 @at_versions("Fetch", *FORMS)
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_a_stranger_is_no_replica(
     timeline: Timeline, broker: BrokerUnderTest, peers: JoinedCluster, api_version: int
 ) -> None:

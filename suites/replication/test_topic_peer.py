@@ -8,7 +8,8 @@ from harness.client.only import only
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import CreateTopicsRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import joined_broker, judges
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from harness.virtual_broker.cluster import JoinedCluster
 from suites.replication.expect import expect_error
 
@@ -16,7 +17,7 @@ PARTITIONS, REPLICAS = 6, 3
 
 
 @judges("TOPIC-036")
-@joined_broker()
+@needs_broker(Use.JOINABLE)
 def test_no_topic_is_made_on_fenced_brokers_alone(peers: JoinedCluster) -> None:
     """Both brokers of the assignment are fenced; when one is back the same request is taken."""
     members, broker = [peers.joined(), peers.joined()], peers.broker
@@ -41,7 +42,7 @@ def test_no_topic_is_made_on_fenced_brokers_alone(peers: JoinedCluster) -> None:
 
 
 @judges("TOPIC-004")
-@joined_broker(broker__rack="a")
+@needs_broker(Use.JOINABLE, {"broker.rack": "a"})
 def test_the_replicas_of_a_partition_are_in_different_racks(peers: JoinedCluster) -> None:
     """The real broker is in rack a; b has one broker, c has four."""
     racks = {peers.leader: "a"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 
 from checks.deep_parts import DEEP
 from checks.draw import Draw
@@ -21,6 +22,18 @@ def test_every_defect_is_there_once() -> None:
     """A run is kept under the defect's name: two of one name would write into each other."""
     twice = [name for name, count in Counter(d.name for d in ALL_DEFECTS).items() if count > 1]
     assert twice == []
+
+
+def test_every_wrong_function_replaces_one_that_exists() -> None:
+    absent = []
+    for defect in ALL_DEFECTS:
+        if defect.wrong is None:
+            continue
+        holder: object = import_module(defect.wrong.module)
+        for name in defect.wrong.name.split("."):
+            holder = getattr(holder, name, None)
+        absent += [f"{defect.wrong.module}.{defect.wrong.name}"] if holder is None else []
+    assert absent == []
 
 
 def test_every_file_of_defects_is_in_the_table() -> None:

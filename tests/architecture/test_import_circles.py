@@ -18,13 +18,13 @@ REASONS = {
         for one in ("docstring", "generate_constructor", "generate_default", "structs")
     ): "a class of a message generates its constructor and docstring on first use",
     frozenset({f"{CODEC}.generate_decoder", f"{CODEC}.generate_decoder_tags"}): (
-        "a tagged field contains structs, which contain tagged fields"
+        "tagged fields contain structs, and structs contain tagged fields"
     ),
     frozenset({f"{CODEC}.generate_encoder", f"{CODEC}.generate_encoder_tags"}): (
-        "a tagged field contains structs, which contain tagged fields"
+        "tagged fields contain structs, and structs contain tagged fields"
     ),
     frozenset({f"{CODEC}.records_text", f"{CODEC}.trace_text"}): (
-        "the text of a message contains records, whose user data contain messages"
+        "the text of a message contains records, and their user data contain messages"
     ),
     frozenset(
         f"{CLIENT}.{one}"

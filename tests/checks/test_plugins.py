@@ -16,8 +16,10 @@ pytestmark = pytest.mark.rotates(4)  # most of them start a pytest of their own
 FILES = 12
 MARKED = """
 import pytest
+from harness.runner.broker_request import Use
+from harness.runner.marks import needs_broker
 
-@pytest.mark.own_broker({{}})
+@needs_broker(Use.OWN)
 @pytest.mark.parametrize("number", [1, 2])
 def test_private_{0}(number): pass
 
@@ -28,7 +30,7 @@ def test_shared_{0}(): pass
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("cases")
-    (made / "pytest.ini").write_text("[pytest]\nmarkers = own_broker(settings)\n", "utf-8")
+    (made / "pytest.ini").write_text("[pytest]\nmarkers = needs_broker(request)\n", "utf-8")
     for number in range(FILES):
         (made / f"test_{number}.py").write_text(MARKED.format(number), "utf-8")
     return made

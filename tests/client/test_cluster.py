@@ -107,7 +107,7 @@ def test_a_cluster_that_never_answers() -> None:
 def test_leaders_of_other_tests_are_not_elected() -> None:
     """All partitions are elected on a cluster that no other test asks, and on no other."""
     shared = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
-    with pytest.raises(RuntimeError, match="other tests ask this cluster too"):
+    with pytest.raises(RuntimeError, match="other tests use this cluster too"):
         elect(shared, None)
     alone = cluster_of(Door(1, [1, 2]), Door(1, [1, 2]))
     alone.control = Nodes()
@@ -144,7 +144,7 @@ def test_links_and_the_controller_are_healed_before_brokers_come_back() -> None:
 
 
 def test_a_cluster_without_links_says_which_mark_lacks() -> None:
-    with pytest.raises(RuntimeError, match=r"private_cluster\(links=True\)"):
+    with pytest.raises(RuntimeError, match=r"Use\.CLUSTER, links=True"):
         _ = cluster_of(Door(1, [1])).links
 
 
@@ -158,5 +158,5 @@ def test_a_node_that_came_back_has_another_door_and_other_names() -> None:
 
 
 def test_nothing_is_done_to_nodes_that_others_ask() -> None:
-    with pytest.raises(RuntimeError, match="private_cluster"):
+    with pytest.raises(RuntimeError, match=r"needs_broker\(Use\.CLUSTER\)"):
         cluster_of(Door(1, [1])).kill(1)

@@ -20,8 +20,9 @@ import pytest
 from harness.codec.messages import ApiVersionsRequest
 from harness.conformance.checks import Inconclusive, requirement
 from harness.conformance.harmless_requests import Safety
-from harness.runner.marks import at_every_version, at_versions, discarded_broker, judges
-from harness.runner.marks import offline, own_broker
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_every_version, at_versions, judges
+from harness.runner.marks import needs_broker, offline
 """
 
 WITHOUT = tuple(

@@ -1,45 +1,50 @@
-"""Tests share a private broker if they have the same mark and, if it is tuned, settings."""
+"""Tests share a private broker if they use it alike and, if it is tuned, have its settings."""
 
 from __future__ import annotations
 
-from harness.runner.brokers.broker_pool import MARKS, LentBrokers
-from tests.runner.test_disposable_broker import Counted
+from dataclasses import replace
 
-OFTEN, SELDOM = {"log.retention.check.interval.ms": "300"}, {"log.cleaner.backoff.ms": "9000"}
+from harness.runner.broker_request import BrokerRequest, Use
+from harness.runner.brokers.broker_pool import BrokerPool
+from tests.runner.test_pooled_broker import Counted
+
+OFTEN = BrokerRequest(Use.TUNED, {"log.retention.check.interval.ms": "300"})
+SELDOM = BrokerRequest(Use.TUNED, {"log.cleaner.backoff.ms": "9000"})
+DISPOSABLE, JOINABLE = BrokerRequest(Use.DISPOSABLE), BrokerRequest(Use.JOINABLE)
 
 
 def test_tuned_brokers_are_shared_while_the_settings_are_the_same() -> None:
     started: list[Counted] = []
-    lent, like = LentBrokers(), Counted(started)
-    first = lent.lend("tuned_broker", OFTEN, lambda: like)
-    assert lent.lend("tuned_broker", dict(OFTEN), lambda: like) is first
-    second = lent.lend("tuned_broker", SELDOM, lambda: like)
+    pool, like = BrokerPool(), Counted(started)
+    first = pool.acquire(OFTEN, lambda: like)
+    assert pool.acquire(replace(OFTEN), lambda: like) is first
+    second = pool.acquire(SELDOM, lambda: like)
     assert second is not first
-    assert [broker.settings for broker in started] == [OFTEN, SELDOM]
+    assert [broker.settings for broker in started] == [OFTEN.settings, SELDOM.settings]
     assert (first.is_alive(), second.is_alive()) == (False, True)
-    lent.stop()
+    pool.stop()
     assert not second.is_alive()
 
 
-def test_a_mark_has_a_broker_of_its_own() -> None:
+def test_each_use_has_a_broker_of_its_own() -> None:
     started: list[Counted] = []
     like = Counted(started)
     like.capabilities |= {"join_as_broker"}
-    lent = LentBrokers()
-    brokers = [lent.lend(mark, {}, lambda: like) for mark in MARKS]
-    assert len({*map(id, brokers)}) == len(MARKS)
-    lent.stop()
-    lent.stop()
+    pool = BrokerPool()
+    brokers = [pool.acquire(one, lambda: like) for one in (OFTEN, DISPOSABLE, JOINABLE)]
+    assert len({*map(id, brokers)}) == 3
+    pool.stop()
+    pool.stop()
     assert not any(broker.alive for broker in started)
 
 
-def test_a_broker_that_was_replaced_is_not_lent_again() -> None:
+def test_a_broker_that_was_replaced_is_not_used_again() -> None:
     started: list[Counted] = []
-    lent, like = LentBrokers(), Counted(started)
-    first = lent.lend("discarded_broker", {}, lambda: like)
-    other = lent.lend("tuned_broker", OFTEN, lambda: like)
-    lent.replace("discarded_broker")
-    second = lent.lend("discarded_broker", {}, lambda: like)
+    pool, like = BrokerPool(), Counted(started)
+    first = pool.acquire(DISPOSABLE, lambda: like)
+    other = pool.acquire(OFTEN, lambda: like)
+    pool.replace(Use.DISPOSABLE)
+    second = pool.acquire(DISPOSABLE, lambda: like)
     assert (first.is_alive(), second.is_alive()) == (False, True)
-    assert lent.lend("tuned_broker", dict(OFTEN), lambda: like) is other
-    lent.stop()
+    assert pool.acquire(replace(OFTEN), lambda: like) is other
+    pool.stop()

@@ -15,10 +15,10 @@ from tests.runner.conftest import SmallSuite
 SUITE = """
 from harness.conformance.checks import requirement
 from harness.histories.history import Action, Operation, Outcome
-from harness.runner.marks import judges, private_cluster
+from harness.runner.marks import judges
 
 @judges("BROK-014")
-@private_cluster(links=True)
+@needs_broker(Use.CLUSTER, links=True)
 def test_harm(cluster):
     notes = cluster.notes
     with requirement("BROK-014"):

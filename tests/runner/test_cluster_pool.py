@@ -9,7 +9,8 @@ import pytest
 
 from harness.client.errors import ResponseTimeout
 from harness.proxies.event import Event, Listener
-from harness.runner.brokers.cluster_pool import LentCluster
+from harness.runner.broker_request import BrokerRequest, Use
+from harness.runner.brokers.cluster_pool import ClusterPool
 from harness.targets.errors import MissingCapability
 from harness.targets.external import ExternalBroker
 from harness.targets.target import BROKER_CONFIG, LINKS, OWN_BROKER, Address, Target
@@ -66,53 +67,54 @@ class Healing:
             raise self.error
 
 
-def lent(lending: LentCluster, like: Target, nodes: int = 3, **settings: str) -> Any:
-    return lending.lend(lambda: like, nodes, settings)
+def acquired(pool: ClusterPool, like: Target, nodes: int = 3, **settings: str) -> Any:
+    return pool.acquire(lambda: like, BrokerRequest(Use.CLUSTER, settings), nodes)
 
 
 def test_all_get_the_same_one_until_it_cannot_be_healed() -> None:
-    lending, like = LentCluster(), Counted([])
-    first = lent(lending, like)
-    lending.take_back(Healing())  # type: ignore[arg-type]
-    assert lent(lending, like) is first
-    lending.take_back(Healing(ResponseTimeout("not whole")))  # type: ignore[arg-type]
+    pool, like = ClusterPool(), Counted([])
+    first = acquired(pool, like)
+    pool.take_back(Healing())  # type: ignore[arg-type]
+    assert acquired(pool, like) is first
+    pool.take_back(Healing(ResponseTimeout("not whole")))  # type: ignore[arg-type]
     assert not first.alive
-    assert lent(lending, like) is not first
-    lending.stop()
-    lending.stop()
+    assert acquired(pool, like) is not first
+    pool.stop()
+    pool.stop()
     assert not any(each.is_alive() for each in like.started)
 
 
 def test_another_kind_takes_the_place_of_the_one_before() -> None:
-    lending, like = LentCluster(), Counted([])
-    first = lent(lending, like)
-    fourth = lent(lending, like, 4)
+    pool, like = ClusterPool(), Counted([])
+    first = acquired(pool, like)
+    fourth = acquired(pool, like, 4)
     assert (first.alive, fourth.nodes) == (False, [0, 1, 2, 3])
-    other = lent(lending, like, 4, **{"num.partitions": "2"})
+    other = acquired(pool, like, 4, **{"num.partitions": "2"})
     assert (fourth.alive, other.alive) == (False, True)
-    lending.stop()
+    pool.stop()
 
 
 def test_what_is_done_to_links_is_told_while_they_are_lent() -> None:
-    lending, like = LentCluster(), Counted([])
+    pool, like = ClusterPool(), Counted([])
     heard: list[Event] = []
-    plain = lent(lending, like)
-    linked: Any = lending.lend(lambda: like, 3, {}, links=True)
+    plain = acquired(pool, like)
+    linked: Any = pool.acquire(lambda: like, BrokerRequest(Use.CLUSTER, links=True), 3)
     assert (plain.alive, plain.tell) == (False, None)
     cut = Event(1.0, "cut", "1->2")
     linked.tell(cut)
-    lending.listener = heard.append
+    pool.listener = heard.append
     linked.tell(cut)
-    lending.take_back(Healing())  # type: ignore[arg-type]
+    pool.take_back(Healing())  # type: ignore[arg-type]
     linked.tell(cut)
     assert heard == [cut]
-    lending.stop()
+    pool.stop()
 
 
 @pytest.mark.parametrize("settings", [{}, {"num.partitions": "2"}])
 def test_a_target_that_cannot_start_one_says_so(settings: Mapping[str, str]) -> None:
+    request = BrokerRequest(Use.CLUSTER, settings)
     with pytest.raises(MissingCapability, match="own_broker"):
-        LentCluster().lend(lambda: ExternalBroker([Address("127.0.0.1", 1)]), 3, settings)
+        ClusterPool().acquire(lambda: ExternalBroker([Address("127.0.0.1", 1)]), request, 3)
 
 
 def test_a_single_broker_is_no_cluster(suite: SmallSuite) -> None:
@@ -130,9 +132,8 @@ def test_a_single_broker_is_no_cluster(suite: SmallSuite) -> None:
 def test_private_clusters_have_a_place_of_their_own(suite: SmallSuite) -> None:
     ended = suite.write(
         """
-        from harness.runner.marks import private_cluster
         @judges("META-011")
-        @private_cluster()
+        @needs_broker(Use.CLUSTER)
         def test_harm(cluster): ...
         """
     ).run()

@@ -24,7 +24,7 @@ LENT = """
 ports = []
 
 @judges("CONN-001")
-@discarded_broker()
+@needs_broker(Use.DISPOSABLE)
 @pytest.mark.parametrize("round", [1, 2])
 def test_it(broker, round):
     ports.append(broker.address[1])

@@ -8,32 +8,30 @@ from tests.runner.conftest import SmallSuite
 from tests.targets import kinds
 
 TESTS = """
-    from harness.runner.marks import kept_broker
-
     @judges("RECV-001")
-    @kept_broker(log__dirs="one,two")
-    def test_kept(kept_broker):
-        door = kept_broker.door
-        one, two = kept_broker.folders
+    @needs_broker(Use.PERSISTENT, {"log.dirs": "one,two"})
+    def test_kept(persistent_broker):
+        door = persistent_broker.door
+        one, two = persistent_broker.folders
         topic = door.create_topic()
-        assert kept_broker.partition_folder(topic.name).parent in (one, two)
-        before = kept_broker.door.address
-        for end in (kept_broker.kill, kept_broker.stop):
+        assert persistent_broker.partition_folder(topic.name).parent in (one, two)
+        before = persistent_broker.door.address
+        for end in (persistent_broker.kill, persistent_broker.stop):
             end()
             assert not door.is_alive()
-            kept_broker.start()
+            persistent_broker.start()
             door.await_served(topic)
             assert door.address == before
         with requirement("RECV-001"):
             assert door.end_offset(topic) == 0
 
     @judges("RECV-001")
-    @kept_broker()
-    def test_no_such_partition(kept_broker):
+    @needs_broker(Use.PERSISTENT)
+    def test_no_such_partition(persistent_broker):
         with pytest.raises(FileNotFoundError, match="absent-3"):
-            kept_broker.partition_folder("absent", 3)
+            persistent_broker.partition_folder("absent", 3)
         with requirement("RECV-001"):
-            assert kept_broker.door.is_alive()
+            assert persistent_broker.door.is_alive()
 """
 
 

@@ -48,13 +48,13 @@ def test_breaks(broker):
         raise KeyError("ours")
 
 @judges("CONN-008")
-@own_broker()
+@needs_broker(Use.OWN)
 def test_needs_its_own(broker):
     with requirement("CONN-008"):
         assert broker
 
 @judges("CONN-012")
-@discarded_broker()
+@needs_broker(Use.DISPOSABLE)
 def test_could_do_harm(broker):
     with requirement("CONN-012"):
         assert broker

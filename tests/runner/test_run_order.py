@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from harness.runner import marks
+from harness.runner.broker_request import Use
 from harness.runner.run_order import TESTS_A_CLUSTER, group_of, groups_of, turn_of
 from harness.runner.scheduling import TOGETHER, units_of
 from tests.runner.conftest import SmallSuite
@@ -36,12 +37,12 @@ def marked(nodeid: str, *decorators: Callable[[Any], Any]) -> pytest.Item:
 def test_private_brokers_come_first_and_equal_settings_stand_together() -> None:
     kinds = {
         "plain": (),
-        "own": (marks.own_broker(),),
-        "often": (marks.tuned_broker(a="1"),),
-        "seldom": (marks.tuned_broker(a="2"),),
-        "often too": (marks.tuned_broker(a="1"),),
-        "kept": (marks.kept_broker(),),
-        "cluster": (marks.private_cluster(),),
+        "own": (marks.needs_broker(Use.OWN),),
+        "often": (marks.needs_broker(Use.TUNED, {"a": "1"}),),
+        "seldom": (marks.needs_broker(Use.TUNED, {"a": "2"}),),
+        "often too": (marks.needs_broker(Use.TUNED, {"a": "1"}),),
+        "kept": (marks.needs_broker(Use.PERSISTENT),),
+        "cluster": (marks.needs_broker(Use.CLUSTER),),
     }
     items = [marked(name, *decorators) for name, decorators in kinds.items()]
     ordered = [item.nodeid for item in sorted(items, key=turn_of)]
@@ -51,14 +52,30 @@ def test_private_brokers_come_first_and_equal_settings_stand_together() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "together"),
     [
-        (marks.tuned_broker(a="1", b="2"), marks.tuned_broker(b="2", a="1"), True),
-        (marks.tuned_broker(a="1"), marks.tuned_broker(a="2"), False),
-        (marks.joined_broker(), marks.joined_broker(), True),
-        (marks.joined_broker(a="1"), marks.joined_broker(a="1"), False),
-        (marks.joined_broker(), marks.discarded_broker(), False),
-        (marks.kept_broker(), marks.kept_broker(), False),
-        (marks.own_broker(), marks.own_broker(), False),
-        (marks.private_cluster(nodes=4), marks.private_cluster(links=True), True),
+        (
+            marks.needs_broker(Use.TUNED, {"a": "1", "b": "2"}),
+            marks.needs_broker(Use.TUNED, {"b": "2", "a": "1"}),
+            True,
+        ),
+        (
+            marks.needs_broker(Use.TUNED, {"a": "1"}),
+            marks.needs_broker(Use.TUNED, {"a": "2"}),
+            False,
+        ),
+        (marks.needs_broker(Use.JOINABLE), marks.needs_broker(Use.JOINABLE), True),
+        (
+            marks.needs_broker(Use.JOINABLE, {"a": "1"}),
+            marks.needs_broker(Use.JOINABLE, {"a": "1"}),
+            False,
+        ),
+        (marks.needs_broker(Use.JOINABLE), marks.needs_broker(Use.DISPOSABLE), False),
+        (marks.needs_broker(Use.PERSISTENT), marks.needs_broker(Use.PERSISTENT), False),
+        (marks.needs_broker(Use.OWN), marks.needs_broker(Use.OWN), False),
+        (
+            marks.needs_broker(Use.CLUSTER, nodes=4),
+            marks.needs_broker(Use.CLUSTER, links=True),
+            True,
+        ),
     ],
 )
 def test_tests_that_share_a_broker_are_one_group(
@@ -71,9 +88,13 @@ def test_tests_that_share_a_broker_are_one_group(
 
 
 def test_private_clusters_run_side_by_side_only_where_they_are_light() -> None:
-    plain, linked = marks.private_cluster(), marks.private_cluster(links=True)
+    plain, linked = marks.needs_broker(Use.CLUSTER), marks.needs_broker(Use.CLUSTER, links=True)
     items = [marked(f"plain {number}", plain) for number in range(TESTS_A_CLUSTER + 1)]
-    items += [marked("linked", linked), marked("broker", marks.own_broker()), marked("none")]
+    items += [
+        marked("linked", linked),
+        marked("broker", marks.needs_broker(Use.OWN)),
+        marked("none"),
+    ]
     heavy = groups_of(items, clusters_are_light=False)
     assert list(heavy) == [item.nodeid for item in items[:-1]]
     assert len(set(heavy.values())) == 2
@@ -95,7 +116,6 @@ def test_each_group_runs_in_one_worker(suite: SmallSuite, tmp_path: Path) -> Non
     suite.write(
         f"""
         import os
-        from harness.runner.marks import tuned_broker
 
         def note(name):
             with open({str(tmp_path / "workers")!r}, "a") as file:
@@ -106,12 +126,12 @@ def test_each_group_runs_in_one_worker(suite: SmallSuite, tmp_path: Path) -> Non
         def test_plain(number): note("plain")
 
         @judges("CONN-001")
-        @tuned_broker(a="1")
+        @needs_broker(Use.TUNED, {{"a": "1"}})
         @pytest.mark.parametrize("number", range(5))
         def test_often(number): note("often")
 
         @judges("CONN-001")
-        @tuned_broker(a="2")
+        @needs_broker(Use.TUNED, {{"a": "2"}})
         @pytest.mark.parametrize("number", range(5))
         def test_seldom(number): note("seldom")
         """

@@ -51,7 +51,7 @@ def test_what_differs_is_told(
     monkeypatch: pytest.MonkeyPatch, release: str, rows: tuple[Row, ...], status: int, says: str
 ) -> None:
     monkeypatch.setattr(timeline, "_play", lambda _: rows)
-    monkeypatch.setattr(timeline, "joined_broker", Lender)
+    monkeypatch.setattr(timeline, "joinable_broker", Lender)
     ended, said = run(f"kafka:{release}")
     assert ended == status, said
     assert says in said
@@ -60,7 +60,7 @@ def test_what_differs_is_told(
 def test_repetitions_that_differ_are_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     played = iter([EXPECTED, expected_of("0.8.0")])
     monkeypatch.setattr(timeline, "_play", lambda _: next(played))
-    monkeypatch.setattr(timeline, "joined_broker", Lender)
+    monkeypatch.setattr(timeline, "joinable_broker", Lender)
     status, said = run("--repeat", "2", f"kafka:{RELEASE}")
     assert (status, "not the same in every repetition" in said) == (timeline.EXIT_NOT_SEEN, True)
 
@@ -68,7 +68,7 @@ def test_repetitions_that_differ_are_no_table(monkeypatch: pytest.MonkeyPatch) -
 class Lender:
     """Lends nothing that runs."""
 
-    def lend(self, like: object) -> object:
+    def acquire(self, like: object) -> object:
         return like
 
     def stop(self) -> None:

@@ -1,45 +1,45 @@
-"""The private brokers of one process that its tests get one after the other, by their marks."""
+"""The private brokers of one process that its tests get one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness.runner.brokers.disposable_broker import DiscardedBroker, joined_broker
+from harness.runner.broker_request import BrokerRequest, Use
+from harness.runner.brokers.pooled_broker import PooledBroker, joinable_broker
 from harness.targets.target import Target
-
-MARKS = ("tuned_broker", "discarded_broker", "joined_broker")
 
 
 @dataclass(slots=True)
-class LentBrokers:
-    """One broker a mark; of tuned ones only that with the settings asked for last is kept."""
+class BrokerPool:
+    """One broker for each pooled use; of tuned ones, that with the last requested settings."""
 
-    _brokers: dict[str, DiscardedBroker] = field(
+    _brokers: dict[Use, PooledBroker] = field(
         default_factory=lambda: {
-            "tuned_broker": DiscardedBroker(),
-            "discarded_broker": DiscardedBroker(),
-            "joined_broker": joined_broker(),
+            Use.TUNED: PooledBroker(),
+            Use.DISPOSABLE: PooledBroker(),
+            Use.JOINABLE: joinable_broker(),
         }
     )
 
-    def lend(self, mark: str, settings: Mapping[str, str], like: Callable[[], Target]) -> Target:
-        """A running broker of the kind of ``like()``; raises MissingCapability, TargetError.
+    def acquire(self, request: BrokerRequest, like: Callable[[], Target]) -> Target:
+        """Return a running broker of the kind of ``like()``.
 
-        ``settings`` by Kafka's names, for a tuned one.
+        Raises MissingCapability, TargetError.
         """
-        if mark == "tuned_broker" and self._brokers[mark].settings != settings:
-            self._brokers[mark].stop()
-            self._brokers[mark] = DiscardedBroker(settings)
-        return self._brokers[mark].lend(like)
+        use = request.use
+        if use is Use.TUNED and self._brokers[use].settings != request.settings:
+            self._brokers[use].stop()
+            self._brokers[use] = PooledBroker(request.settings)
+        return self._brokers[use].acquire(like)
 
-    def replace(self, mark: str) -> None:
+    def replace(self, use: Use) -> None:
         """End this one: the next test gets a new broker.
 
         A test that did not pass may have left its broker in any state, which must not decide
         the tests behind it.
         """
-        self._brokers[mark].stop()
+        self._brokers[use].stop()
 
     def stop(self) -> None:
         """End them all; twice is fine."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 
 from harness.client.cluster import Cluster
 from harness.client.errors import BrokerMisbehaved
 from harness.power_loss.lossy_disk import DiskError, LossyDisk
 from harness.proxies.event import Event, Listener
+from harness.runner.broker_request import BrokerRequest
 from harness.targets.errors import MissingCapability, TargetError
 from harness.targets.target import POWER_LOSS, Target
 
 
-class LentCluster:
+class ClusterPool:
     """A cluster that is started on first use, healed after each test and stopped at the end.
 
     It is replaced if healing fails or a test needs another kind of cluster.
@@ -20,7 +22,7 @@ class LentCluster:
 
     def __init__(self) -> None:
         self._running: Target | None = None
-        self._kind: object = None
+        self._kind: BrokerRequest | None = None
         self.disks: dict[int, LossyDisk] = {}
         """Of its nodes, where they can lose power."""
         self.listener: Listener | None = None
@@ -30,30 +32,22 @@ class LentCluster:
         if self.listener is not None:
             self.listener(event)
 
-    def lend(
-        self,
-        like: Callable[[], Target],
-        nodes: int,
-        settings: Mapping[str, str],
-        *,
-        links: bool = False,
-        disks: bool = False,
-    ) -> Target:
-        """Return a healthy cluster with these nodes and settings.
+    def acquire(self, like: Callable[[], Target], request: BrokerRequest, nodes: int) -> Target:
+        """Return a healthy cluster of so many nodes.
 
         Raises MissingCapability, TargetError.
         """
-        kind = (nodes, dict(settings), links, disks)
+        kind = replace(request, nodes=nodes)
         if self._kind != kind:
             self.stop()
         if self._running is None:
-            if disks:
+            if request.disks:
                 self._make_disks(nodes)
             self._running = like().start_another(
-                settings,
+                request.settings,
                 nodes=nodes,
-                links=links,
-                tell=self._tell if links else None,
+                links=request.links,
+                tell=self._tell if request.links else None,
                 node_folders={node: disk.path / "node" for node, disk in self.disks.items()},
             )
             self._kind = kind

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.targets.target import Target
 
 
-class KeptBroker:
+class PersistentBroker:
     """A broker that can be ended and restarted with its data.
 
     ``door`` leads to it while it runs, at the same address after each start.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.runner.brokers.persistent_broker import KeptBroker
+from harness.runner.brokers.persistent_broker import PersistentBroker
 
 if TYPE_CHECKING:
     from harness.client.broker import BrokerUnderTest
@@ -15,7 +15,7 @@ ONLY_NODE = 1
 """The id of a target's broker that is its only one."""
 
 
-class LossyBroker(KeptBroker):
+class PowerLossBroker(PersistentBroker):
     """A broker that can also end by a power loss: then its disk has only what was flushed to it."""
 
     def __init__(self, target: Target, door: BrokerUnderTest, disk: LossyDisk) -> None:

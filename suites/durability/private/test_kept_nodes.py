@@ -7,7 +7,8 @@ from harness.client.errors import PreparationFailed
 from harness.client.requests import LATEST
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.keyed import USUAL, Kept, KeyedLog
 from suites.durability.segments import (
     DAY_MS,
@@ -29,12 +30,15 @@ LEADERS = 3
 
 
 @judges("STOR-005")
-@private_cluster(
+@needs_broker(
+    Use.CLUSTER,
+    {
+        "log.retention.check.interval.ms": "300",
+        "log.initial.task.delay.ms": "300",
+        "replica.lag.time.max.ms": FOREVER_MS,
+        "replica.socket.timeout.ms": GIVE_UP_MS,
+    },
     links=True,
-    log__retention__check__interval__ms="300",
-    log__initial__task__delay__ms="300",
-    replica__lag__time__max__ms=FOREVER_MS,
-    replica__socket__timeout__ms=GIVE_UP_MS,
 )
 def test_what_is_not_committed_is_not_removed(cluster: Cluster) -> None:
     """All is too old, each record in a segment of its own; the followers have only the first ones.
@@ -66,7 +70,7 @@ def test_what_is_not_committed_is_not_removed(cluster: Cluster) -> None:
 
 
 @judges("STOR-019")
-@private_cluster(log__cleaner__backoff__ms="200")
+@needs_broker(Use.CLUSTER, {"log.cleaner.backoff.ms": "200"})
 def test_a_compacted_log_is_the_same_on_each_replica(cluster: Cluster) -> None:
     """Each of three leads, after a broker was killed and one came back; each has every key's last
     value where it was, and no other that compaction takes."""

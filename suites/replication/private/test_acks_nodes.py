@@ -8,7 +8,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import values_of
@@ -50,7 +51,7 @@ def _expect_there(cluster: Cluster, topic: Topic, values: Sequence[bytes], when:
 
 
 @judges("ACKS-011")
-@private_cluster(nodes=4)
+@needs_broker(Use.CLUSTER, nodes=4)
 def test_four_replicas_of_which_three_are_needed(cluster: Cluster) -> None:
     """One may be lost; with two lost nothing more is taken; with three lost all is still there."""
     one, two, three, four = cluster.nodes[:4]
@@ -68,7 +69,7 @@ def test_four_replicas_of_which_three_are_needed(cluster: Cluster) -> None:
 
 
 @judges("ACKS-012")
-@private_cluster(nodes=4)
+@needs_broker(Use.CLUSTER, nodes=4)
 def test_four_replicas_of_which_two_are_needed(cluster: Cluster) -> None:
     """Two may be lost."""
     *_, three, four = cluster.nodes[:4]
@@ -84,7 +85,7 @@ def test_four_replicas_of_which_two_are_needed(cluster: Cluster) -> None:
 
 
 @judges("ACKS-014")
-@private_cluster(nodes=4)
+@needs_broker(Use.CLUSTER, nodes=4)
 def test_four_replicas_of_which_one_is_needed(cluster: Cluster) -> None:
     """Three may be lost: the last is written and read."""
     _, two, three, four = cluster.nodes[:4]
@@ -99,7 +100,7 @@ def test_four_replicas_of_which_one_is_needed(cluster: Cluster) -> None:
 
 
 @judges("ACKS-015")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_what_is_acknowledged_outlives_every_leader(cluster: Cluster) -> None:
     """The leader is killed three times under load."""
     topic = cluster.create_topic()

@@ -6,7 +6,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import batch_of
 from suites.protocol.expect import expect_error
 from suites.replication.served import checked, served
@@ -14,7 +15,7 @@ from suites.replication.told import told_by
 
 
 @judges("BROK-005")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_broker_is_listed_while_it_lives(cluster: Cluster) -> None:
     """After a kill no broker lists it; after a restart all list its address, and it serves."""
     one, two, three = cluster.nodes[:3]

@@ -6,7 +6,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.records import decode_batches
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.replication.checkpoints import epochs_noted, high_watermark_noted
 from suites.replication.failover import change_leader
@@ -18,7 +19,7 @@ BATCHES = 5
 
 
 @judges("EPOCH-014")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_epochs_in_the_file_are_those_of_the_log(cluster: Cluster) -> None:
     """Each leader of three has written; all replicas note each epoch once, where it starts."""
     cluster.front.version("Fetch", "4+")
@@ -53,7 +54,7 @@ def _starts(cluster: Cluster, topic: Topic) -> dict[int, int]:
 
 
 @judges("REPL-029")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_high_watermark_in_the_file_follows(cluster: Cluster) -> None:
     """Never above what is committed, soon there at all replicas, and exactly there at an end."""
     cluster.log_directories(cluster.nodes[0])

@@ -8,13 +8,14 @@ from harness.client.cluster import Cluster
 from harness.client.errors import ConnectionClosed
 from harness.codec.messages import MetadataRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 
 FIRST_WITH_CREATION_ASKED_FOR = 4
 
 
 @judges("CONN-028")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_another_broker_answers_when_one_is_gone(cluster: Cluster) -> None:
     """The connection ends, no client can connect; any other broker returns the metadata."""
     first = cluster.nodes[0]

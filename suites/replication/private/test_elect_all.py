@@ -5,12 +5,13 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.replication.reassigning import ask_to_move, await_moved, elect
 
 
 @judges("ELECT-011")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 @at_versions("ElectLeaders", "1+")
 def test_a_null_list_elects_where_it_is_needed(cluster: Cluster, api_version: int) -> None:
     """Of two topics one is led by another than its preferred leader; the other is not named."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from harness.client.cluster import Cluster
 from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
-from harness.runner.marks import judges, private_cluster
+from harness.runner.marks import judges, needs_broker
 from suites.replication.failover import await_in_sync
 from suites.replication.spread import ring
 
@@ -15,9 +16,12 @@ SHORT_DELAY_MS = 12_000
 
 
 @judges("ELECT-014")
-@private_cluster(
-    auto__leader__rebalance__enable="true",
-    leader__imbalance__check__interval__seconds=str(INTERVAL_S),
+@needs_broker(
+    Use.CLUSTER,
+    {
+        "auto.leader.rebalance.enable": "true",
+        "leader.imbalance.check.interval.seconds": str(INTERVAL_S),
+    },
 )
 def test_preferred_leaders_lead_again_by_themselves(cluster: Cluster) -> None:
     """A broker was lost, and is in sync again."""

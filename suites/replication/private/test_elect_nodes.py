@@ -8,8 +8,9 @@ from harness.base.pace import time_left
 from harness.client.cluster import NOBODY, Cluster
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
 from harness.runner.in_time import in_time
-from harness.runner.marks import judges, private_cluster
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.config_admin import BROKER, values_of
 from suites.protocol.expect import expect_error
@@ -25,7 +26,7 @@ LOOK_MS = 2_000  # no election may happen for so long
 
 
 @judges("ELECT-001")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_another_member_of_the_isr_takes_over(cluster: Cluster) -> None:
     """Any broker that is left names it, it takes records and has those from before."""
     topic = cluster.create_topic()
@@ -41,7 +42,7 @@ def test_another_member_of_the_isr_takes_over(cluster: Cluster) -> None:
 
 
 @judges("ELECT-002")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_it_takes_over_when_the_session_has_ended(cluster: Cluster) -> None:
     """Not much later than the session timeout of the broker that was killed."""
     front, node = cluster.front, cluster.up[0]
@@ -61,7 +62,7 @@ def test_it_takes_over_when_the_session_has_ended(cluster: Cluster) -> None:
 
 
 @judges("ELECT-003")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_first_that_is_alive_and_in_sync_leads(cluster: Cluster) -> None:
     """In the order of the assignment, which differs between two partitions."""
     one, two, three = cluster.nodes[:3]
@@ -74,7 +75,7 @@ def test_the_first_that_is_alive_and_in_sync_leads(cluster: Cluster) -> None:
 
 
 @judges("ELECT-005")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_last_in_sync_leads_when_it_returns(cluster: Cluster) -> None:
     """The other replica is back first, lacks a record, and must not lead.
 
@@ -94,7 +95,7 @@ def test_the_last_in_sync_leads_when_it_returns(cluster: Cluster) -> None:
 
 
 @judges("ISR-011")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_nobody_joins_an_isr_without_a_leader(cluster: Cluster) -> None:
     """While the last in sync is away, the ISR stays; when it leads, the other joins."""
     (topic,), last, lagging = left_behind(cluster, [NO_UNCLEAN])
@@ -113,7 +114,7 @@ def test_nobody_joins_an_isr_without_a_leader(cluster: Cluster) -> None:
 
 
 @judges("ELECT-010")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_preferred_leader_is_elected_when_it_can(cluster: Cluster) -> None:
     """Not while its broker is down; when it is in sync again, it leads."""
     versions = served(cluster.front, "ElectLeaders", "1+")

@@ -7,7 +7,8 @@ from harness.client.cluster import NOBODY, Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import batch_of
 from suites.protocol.config_admin import TOPIC, replace_all
 from suites.protocol.expect import expect_error
@@ -55,7 +56,7 @@ def _expect_values(cluster: Cluster, topic: Topic, node: int, expected: list[byt
 
 
 @judges("ELECT-004")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_by_default_who_lacks_records_does_not_lead(cluster: Cluster) -> None:
     """One is back that is not in sync; then the one that was."""
     (topic,), last, lagging = left_behind(cluster, [{}])
@@ -70,7 +71,7 @@ def test_by_default_who_lacks_records_does_not_lead(cluster: Cluster) -> None:
 
 
 @judges("ELECT-006")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_an_unclean_leader_is_alone_in_sync(cluster: Cluster) -> None:
     """It takes records and gives what it has."""
     (topic,), _last, lagging = left_behind(cluster, [UNCLEAN])
@@ -86,7 +87,7 @@ def test_an_unclean_leader_is_alone_in_sync(cluster: Cluster) -> None:
 
 
 @judges("ELECT-007")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_who_returns_cuts_what_the_unclean_leader_lacks(cluster: Cluster) -> None:
     """It follows; then it leads, and has the same."""
     (topic,), last, lagging = left_behind(cluster, [UNCLEAN])
@@ -104,7 +105,7 @@ def test_who_returns_cuts_what_the_unclean_leader_lacks(cluster: Cluster) -> Non
 
 
 @judges("ELECT-008")
-@private_cluster(unclean__leader__election__interval__ms="500")
+@needs_broker(Use.CLUSTER, {"unclean.leader.election.interval.ms": "500"})
 def test_unclean_elections_are_allowed_while_nobody_leads(cluster: Cluster) -> None:
     """By default they are not; they are by the topic's own configs, of one topic of two."""
     (topic, other), _last, lagging = left_behind(cluster, [{}, {}])
@@ -120,7 +121,7 @@ def test_unclean_elections_are_allowed_while_nobody_leads(cluster: Cluster) -> N
 
 
 @judges("ELECT-012")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_an_unclean_election_that_is_asked_for(cluster: Cluster) -> None:
     """It is requested while no replica is up, when the lagging one is up, and once that leads."""
     versions = served(cluster.front, "ElectLeaders", "1+")
@@ -144,7 +145,7 @@ def test_an_unclean_election_that_is_asked_for(cluster: Cluster) -> None:
 
 
 @judges("ELECT-013")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_preferred_leader_that_lags_is_not_elected(cluster: Cluster) -> None:
     """The broker is up, and no broker leads; ELECT-010 judges the election's response."""
     versions = served(cluster.front, "ElectLeaders", "1+")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.eligible import Eligible, described, described_by, need_eligible_leaders
@@ -38,7 +39,7 @@ def _await(cluster: Cluster, topic: Topic, isr: set[int], elr: set[int], when: s
 
 
 @judges("ELECT-015")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_who_leaves_too_small_an_isr_stays_eligible(cluster: Cluster) -> None:
     """Both are stopped; the first to leave comes back alone, and leads with all records."""
     topic = _topic(cluster)
@@ -60,7 +61,7 @@ def test_who_leaves_too_small_an_isr_stays_eligible(cluster: Cluster) -> None:
 
 
 @judges("ELECT-016")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_who_is_eligible_no_longer(cluster: Cluster) -> None:
     """No replica is eligible when enough are in sync again, nor a killed one when it is back."""
     topic = _topic(cluster)
@@ -81,7 +82,7 @@ def test_who_is_eligible_no_longer(cluster: Cluster) -> None:
 
 
 @judges("ELECT-017")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_last_known_leader_may_lead_again(cluster: Cluster) -> None:
     """Both are killed, so that no replica is eligible; the last leader leads when it is back."""
     topic = _topic(cluster)
@@ -99,7 +100,7 @@ def test_the_last_known_leader_may_lead_again(cluster: Cluster) -> None:
 
 
 @judges("ELECT-018")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_who_is_eligible_is_a_replica_out_of_sync(cluster: Cluster) -> None:
     """By every answer of every broker while both are stopped or killed, and come back."""
     topic = _topic(cluster)

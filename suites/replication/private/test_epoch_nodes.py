@@ -13,7 +13,8 @@ from harness.client.requests import Topic, fetch_partition, fetch_request, fetch
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import values_of
@@ -57,7 +58,7 @@ def _written(cluster: Cluster, changes: int = CHANGES) -> Written:
 
 
 @judges("EPOCH-001")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_epoch_rises_with_each_leader(cluster: Cluster) -> None:
     """The leader's broker dies and comes back, three times."""
     topic = cluster.create_topic()
@@ -70,7 +71,7 @@ def test_the_epoch_rises_with_each_leader(cluster: Cluster) -> None:
 
 
 @judges("EPOCH-002")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_an_epoch_ends_where_the_next_begins(cluster: Cluster) -> None:
     """Three epochs with records; the current one ends at the log's end."""
     written = _written(cluster)
@@ -86,7 +87,7 @@ def test_an_epoch_ends_where_the_next_begins(cluster: Cluster) -> None:
 
 
 @judges("EPOCH-003")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_of_an_epoch_without_records_the_one_before_is_told(cluster: Cluster) -> None:
     """Nothing is written in the epoch between two others."""
     topic = cluster.create_topic()
@@ -106,7 +107,7 @@ def test_of_an_epoch_without_records_the_one_before_is_told(cluster: Cluster) ->
 
 
 @judges("EPOCH-005")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_epoch_that_the_client_knows_is_looked_at(cluster: Cluster) -> None:
     """An older one, a newer one; a follower; a topic that is not there."""
     written = _written(cluster, changes=1)
@@ -130,7 +131,7 @@ def test_the_epoch_that_the_client_knows_is_looked_at(cluster: Cluster) -> None:
 
 
 @judges("EPOCH-006")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_reader_whose_log_diverges_is_told_where(cluster: Cluster) -> None:
     """It says that it read beyond the end of an older epoch."""
     written = _written(cluster, changes=1)
@@ -161,7 +162,7 @@ def _fetched(
 
 
 @judges("EPOCH-011")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_follower_that_restarts_loses_nothing(cluster: Cluster) -> None:
     """It is killed as soon as a record is acknowledged, comes back, and then has to lead."""
     one, two = cluster.nodes[:2]
@@ -188,7 +189,7 @@ def _values_at(cluster: Cluster, node: int, topic: Topic) -> list[bytes | None]:
 
 
 @judges("EPOCH-012")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_batches_keep_the_epoch_of_their_leader(cluster: Cluster) -> None:
     """On all replicas, after each change of the leader."""
     written = _written(cluster)
@@ -204,7 +205,7 @@ def test_batches_keep_the_epoch_of_their_leader(cluster: Cluster) -> None:
 
 
 @judges("EPOCH-013")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_newer_epoch_is_unknown_until_it_begins(cluster: Cluster) -> None:
     """Brokers are asked with the next leader's epoch, and that leader again when it leads."""
     topic = cluster.create_topic()

@@ -7,7 +7,8 @@ from harness.client.only import only
 from harness.client.requests import Topic, fetch_partition, fetch_request, fetch_topic
 from harness.codec.messages import FetchResponse
 from harness.conformance.checks import NotApplicable, requirement
-from harness.runner.marks import at_versions, judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.reading import await_served_by
@@ -26,7 +27,7 @@ def _ask(
 
 
 @judges("FETCH-018")
-@private_cluster(replica__selector__class=SELECTOR)
+@needs_broker(Use.CLUSTER, {"replica.selector.class": SELECTOR})
 @at_versions("Fetch", "11+")
 def test_a_consumer_is_sent_to_its_rack(cluster: Cluster, api_version: int) -> None:
     """The leader names the follower there and gives nothing; in its own rack it gives all."""

@@ -8,7 +8,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.classic_group import Member
 from suites.protocol.committed_offsets import (
     SETTLING,
@@ -53,7 +54,7 @@ def _expect_kept(cluster: Cluster, node: int, topic: Topic, place: Place) -> Non
 
 
 @judges("OFFS-014")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_new_coordinator_loads_before_it_answers(cluster: Cluster) -> None:
     """The new coordinator returns only errors of one not ready, and then every offset."""
     topic, place = _committed(cluster)
@@ -67,7 +68,7 @@ def test_a_new_coordinator_loads_before_it_answers(cluster: Cluster) -> None:
 
 
 @judges("OFFS-015")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_commit_outlives_the_coordinator(cluster: Cluster) -> None:
     """It is killed as soon as the commit is acknowledged, twice."""
     topic, place = cluster.create_topic(), new_group(cluster)
@@ -109,7 +110,7 @@ def _await_offsets_topic(cluster: Cluster) -> None:
 
 
 @judges("COORD-004")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_another_coordinator_is_named(cluster: Cluster) -> None:
     """By all brokers that are left; it has the offsets, and takes more."""
     topic, place = cluster.create_topic(), new_group(cluster)
@@ -134,7 +135,7 @@ def _heard_of(cluster: Cluster, group: PlacedGroup) -> None:
 
 
 @judges("GRP-041")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_members_stay_members_at_the_next_coordinator(cluster: Cluster) -> None:
     """Their heartbeats are taken there, with the ids and the generation that they have."""
     place = new_group(cluster)

@@ -9,13 +9,14 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListGroupsRequest
 from harness.conformance.checks import requirement
-from harness.runner.marks import at_versions, judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import at_versions, judges, needs_broker
 from suites.protocol.classic_group import sync_all
 from suites.protocol.expect import expect_error
 from suites.protocol.internal_topics import OFFSETS_TOPIC
 from suites.replication.coordinators import NO_NODE, Place, PlacedGroup, named, new_group
 
-spread = private_cluster(offsets__topic__num__partitions="9")
+spread = needs_broker(Use.CLUSTER, {"offsets.topic.num.partitions": "9"})
 GROUPS = 12
 GROUPS_LIMIT = 60
 UNSIGNED = 0xFFFFFFFF

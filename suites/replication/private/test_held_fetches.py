@@ -13,8 +13,9 @@ from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
+from harness.runner.broker_request import Use
 from harness.runner.faults import RuledLink, requests, ruled
-from harness.runner.marks import judges, private_cluster
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import batch_of
 from suites.protocol.fetching import records_of
 from suites.replication.cutting import plain_brokers
@@ -51,11 +52,14 @@ class HeldFollower:
     *("REPL-001", "REPL-002", "REPL-003", "REPL-004"),
     *("REPL-005", "REPL-006", "REPL-007", "REPL-008"),
 )
-@private_cluster(
+@needs_broker(
+    Use.CLUSTER,
+    {
+        "replica.lag.time.max.ms": FOREVER_MS,
+        "replica.socket.timeout.ms": str(HELD_MS),
+        "replica.fetch.wait.max.ms": "100",
+    },
     links=True,
-    replica__lag__time__max__ms=FOREVER_MS,
-    replica__socket__timeout__ms=str(HELD_MS),
-    replica__fetch__wait__max__ms="100",
 )
 def test_ten_steps_by_fetches_that_are_let_go(cluster: Cluster) -> None:
     """One topic is all that the followers fetch; no replica leaves the ISR by its silence."""

@@ -6,7 +6,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append
 from suites.protocol.expect import expect_error
 from suites.protocol.idempotent import expect_taken_again, new_producer
@@ -16,7 +17,7 @@ EACH = 5
 
 
 @judges("IDEM-002")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_producer_ids_are_not_given_again(cluster: Cluster) -> None:
     """Each broker gives some, is killed and started again, and gives more."""
     seen: dict[int, str] = {}
@@ -45,7 +46,7 @@ def _expect_known(cluster: Cluster, topic: Topic, batch: bytes, where: str) -> N
 
 
 @judges("IDEM-012")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_batch_is_known_to_the_next_leader(cluster: Cluster) -> None:
     """It is sent again after the leader was killed, and after that one has restarted."""
     topic = cluster.create_topic()
@@ -61,7 +62,7 @@ def test_a_batch_is_known_to_the_next_leader(cluster: Cluster) -> None:
 
 
 @judges("IDEM-012")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_batch_is_known_to_a_leader_that_restarted(cluster: Cluster) -> None:
     """Its only replica is stopped, and killed, and started again."""
     node = cluster.nodes[-1]

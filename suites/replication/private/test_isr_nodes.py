@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from harness.client.cluster import Cluster
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.replication.spread import ring
 
 
 @judges("ISR-007")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_dead_broker_leaves_every_isr(cluster: Cluster) -> None:
     """Of partitions that it led and that others lead."""
     topic = cluster.create_topic(ring(cluster))

@@ -9,7 +9,8 @@ from harness.client.cluster import Cluster, PartitionView
 from harness.client.errors import PreparationFailed
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.replication.failover import await_in_sync, bring_back
 from suites.replication.reassigning import ask_to_move, await_moved
 from suites.replication.sampled import sampled, views_of
@@ -44,7 +45,7 @@ def _lose_each(cluster: Cluster, topic: Topic) -> None:
 
 
 @judges("ISR-008")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_leader_is_in_its_isr(cluster: Cluster) -> None:
     """By every answer of every broker, while each partition loses each of its replicas once."""
     topic = cluster.create_topic(ring(cluster)[:PARTITIONS])
@@ -57,7 +58,7 @@ def test_a_leader_is_in_its_isr(cluster: Cluster) -> None:
 
 
 @judges("META-013")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_who_is_in_sync_is_a_replica(cluster: Cluster) -> None:
     """Every response of every broker has an ISR of replicas alone.
 
@@ -81,7 +82,7 @@ def test_who_is_in_sync_is_a_replica(cluster: Cluster) -> None:
 
 
 @judges("ISR-012")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_all_brokers_tell_of_another_isr(cluster: Cluster) -> None:
     """A follower is killed, and is in sync again."""
     one, two, three = cluster.nodes[:3]

@@ -6,7 +6,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import Inconclusive, requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.log_dirs import (
     DIRECTORIES,
     NOTED_EVERY_MS,
@@ -24,8 +25,9 @@ def _in_second(cluster: Cluster, node: int, topic: Topic) -> set[int]:
 
 
 @judges("LDIR-006")
-@private_cluster(
-    log__dirs=DIRECTORIES, replica__high__watermark__checkpoint__interval__ms=NOTED_EVERY_MS
+@needs_broker(
+    Use.CLUSTER,
+    {"log.dirs": DIRECTORIES, "replica.high.watermark.checkpoint.interval.ms": NOTED_EVERY_MS},
 )
 def test_others_lead_what_was_in_a_failed_directory(cluster: Cluster) -> None:
     """And the broker leads on what is in its other one."""

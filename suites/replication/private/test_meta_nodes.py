@@ -18,7 +18,8 @@ from harness.codec.messages import (
     UnregisterBrokerRequest,
 )
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.expect import expect_error
 from suites.replication.served import checked, served
 from suites.replication.told import Told, told_by
@@ -39,7 +40,7 @@ def _told(cluster: Cluster, topic: Topic, version: int) -> Told:
 
 
 @judges("META-011")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_partition_without_leader_is_told_as_such(cluster: Cluster) -> None:
     """Its only replica is on a broker that was killed; another broker is asked."""
     dead = cluster.nodes[-1]
@@ -56,7 +57,7 @@ def test_a_partition_without_leader_is_told_as_such(cluster: Cluster) -> None:
 
 
 @judges("META-012")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_replicas_are_told_in_their_order(cluster: Cluster) -> None:
     """Also when the preferred leader, and then another of them, is down."""
     one, two, three = cluster.nodes[:3]
@@ -72,7 +73,7 @@ def test_replicas_are_told_in_their_order(cluster: Cluster) -> None:
 
 
 @judges("META-014")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_only_v0_says_that_a_replica_is_down(cluster: Cluster) -> None:
     """REPLICA_NOT_AVAILABLE at v0, no error later."""
     one, two, three = cluster.nodes[:3]
@@ -90,7 +91,7 @@ def _has_offline(dead: list[int], told: Told) -> bool:
 
 
 @judges("META-015")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_replicas_on_dead_brokers_are_offline(cluster: Cluster) -> None:
     """None is while all are there, then that of the one that was killed."""
     one, two, three = cluster.nodes[:3]
@@ -109,7 +110,7 @@ def test_replicas_on_dead_brokers_are_offline(cluster: Cluster) -> None:
 
 
 @judges("META-016")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_only_live_brokers_are_listed(cluster: Cluster) -> None:
     """One is killed: soon no broker lists it, at any version."""
     dead = cluster.nodes[-1]
@@ -128,7 +129,7 @@ def test_only_live_brokers_are_listed(cluster: Cluster) -> None:
 
 
 @judges("META-021")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_leader_epoch_never_goes_back(cluster: Cluster) -> None:
     """Asked of all brokers all the time, while the leader dies and comes back, twice."""
     version = cluster.front.version("Metadata", "7+")
@@ -156,7 +157,7 @@ def test_a_leader_epoch_never_goes_back(cluster: Cluster) -> None:
 
 
 @judges("META-032")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_broker_is_unregistered(cluster: Cluster) -> None:
     """An unknown id returns an error; DescribeCluster no longer has the stopped broker."""
     version = cluster.front.version("UnregisterBroker")
@@ -182,7 +183,7 @@ def _described(door: BrokerUnderTest) -> list[int]:
 
 
 @judges("META-027")
-@private_cluster(auto__create__topics__enable="true", default__replication__factor="4")
+@needs_broker(Use.CLUSTER, {"auto.create.topics.enable": "true", "default.replication.factor": "4"})
 def test_nothing_is_auto_created_with_too_few_brokers(cluster: Cluster) -> None:
     """Four replicas are the default, and there are three brokers."""
     name = cluster.unique_topic()

@@ -14,7 +14,8 @@ from harness.codec.error_code import ErrorCode
 from harness.codec.messages import ListOffsetsResponse
 from harness.codec.records import Record, RecordBatch, encode_batch
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of, now_ms
 from suites.protocol.deleted_records import delete_records
 from suites.protocol.expect import expect_error
@@ -37,7 +38,7 @@ def _offset(
 
 
 @judges("LISTO-010")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_offsets_come_with_the_epoch_of_their_batch(cluster: Cluster) -> None:
     """A batch before the leader changed, one after it; the end has the current epoch."""
     topic, base_ms = cluster.create_topic(), now_ms()
@@ -69,7 +70,7 @@ def _at(time_ms: int) -> bytes:
 
 
 @judges("LISTO-012")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_epoch_is_looked_at_before_offsets_are_told(cluster: Cluster) -> None:
     """One older than the leader's, one newer, none."""
     topic = cluster.create_topic()
@@ -93,7 +94,7 @@ def _expected(current: int) -> dict[int, ErrorCode]:
 
 
 @judges("FETCH-023")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_epoch_is_looked_at_before_records_are_given(cluster: Cluster) -> None:
     """At the leader, and at a follower where that can be read."""
     topic = cluster.create_topic()
@@ -112,7 +113,7 @@ def test_the_epoch_is_looked_at_before_records_are_given(cluster: Cluster) -> No
 
 
 @judges("DELR-007")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_deleted_prefix_stays_deleted(cluster: Cluster) -> None:
     """The log start stays when the leader changes, and when each broker has restarted.
 
@@ -134,7 +135,7 @@ def test_a_deleted_prefix_stays_deleted(cluster: Cluster) -> None:
 
 
 @judges("DELR-008")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_lagging_follower_starts_where_the_log_does(cluster: Cluster) -> None:
     """It is away while records are written and deleted beyond what it has."""
     topic = cluster.create_topic([cluster.nodes[:3]], {"min.insync.replicas": "1"})

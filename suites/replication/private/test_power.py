@@ -5,7 +5,8 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.client.errors import PreparationFailed
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.whole_log import acknowledged, expect_lost_at_most, stored
 
 SENT = 29
@@ -26,7 +27,7 @@ def _lose_power(cluster: Cluster, node: int, value: bytes) -> None:
 
 
 @judges("RECV-014")
-@private_cluster(disks=True)
+@needs_broker(Use.CLUSTER, disks=True)
 def test_what_one_replica_has_lost_the_others_give_back(cluster: Cluster) -> None:
     """The leader's disk loses power; another leads, and what was acknowledged by acks=all is there.
 

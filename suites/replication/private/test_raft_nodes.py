@@ -12,7 +12,8 @@ from harness.codec.messages import (
     DescribeClientQuotasRequest,
 )
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.config_admin import BROKER, TOPIC, Operation, change, expect_values
 from suites.replication.active_controller import (
     active_controller,
@@ -32,7 +33,7 @@ EXACT = 0
 
 
 @judges("RAFT-002")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_what_the_controller_acknowledged_outlives_it(cluster: Cluster) -> None:
     """A topic with a config is created, and the controller is killed at once."""
     cluster.front.version("DescribeConfigs")
@@ -68,7 +69,7 @@ def _assigned(cluster: Cluster, node: int, name: str) -> dict[int, set[int]]:
 
 
 @judges("RAFT-010")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_another_controller_is_elected(cluster: Cluster) -> None:
     """The active one is killed and stays dead; a topic that is created then needs a controller."""
     expect_successor(cluster)
@@ -90,7 +91,7 @@ def test_another_controller_is_elected(cluster: Cluster) -> None:
 
 
 @judges("RAFT-016")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_cluster_that_was_killed_knows_all_that_was_decided(cluster: Cluster) -> None:
     """Topics, configs of a topic and of all brokers, a quota; every node is killed.
 

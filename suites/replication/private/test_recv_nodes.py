@@ -7,7 +7,8 @@ from pathlib import Path
 from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.durability.broken_logs import entries_of, segments_in, stored
 from suites.protocol.appended import append, batch_of
 from suites.replication.failover import bring_back
@@ -24,7 +25,7 @@ def _segment(cluster: Cluster, node: int, topic: Topic) -> Path:
 
 
 @judges("RECV-009")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_replica_that_was_cut_is_whole_again(cluster: Cluster) -> None:
     """Cut inside of an entry while its broker is down and the leader goes on; then it leads."""
     leader, victim = cluster.nodes[:2]

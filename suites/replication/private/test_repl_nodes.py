@@ -10,7 +10,8 @@ from harness.client.errors import BrokerMisbehaved
 from harness.client.requests import LATEST
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.fetching import values_of
 from suites.replication.failover import bring_back
@@ -21,7 +22,7 @@ BATCHES = 20
 
 
 @judges("REPL-019")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_the_high_watermark_is_never_taken_back(cluster: Cluster) -> None:
     """No later leader returns an end offset below the one that the killed leader returned."""
     cluster.front.version("ListOffsets", "1+")
@@ -55,7 +56,7 @@ def _expect_not_below(cluster: Cluster, name: str, told: int) -> int:
 
 
 @judges("REPL-030")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_nothing_is_lost_when_all_are_killed(cluster: Cluster) -> None:
     """All replicas at once, under load; then all are started again."""
     topic = cluster.create_topic()

@@ -6,7 +6,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import fetch_partition, fetch_request, fetch_topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 
@@ -16,7 +17,7 @@ SILENCE_MS = 50
 
 
 @judges("REPL-026")
-@private_cluster(replica__fetch__max__bytes="1024")
+@needs_broker(Use.CLUSTER, {"replica.fetch.max.bytes": "1024"})
 def test_a_record_larger_than_a_fetch_is_replicated(cluster: Cluster) -> None:
     """The first batch of a fetch comes whole: acks=all is answered, and the ISR stays."""
     topic = cluster.create_topic()
@@ -30,8 +31,9 @@ def test_a_record_larger_than_a_fetch_is_replicated(cluster: Cluster) -> None:
 
 
 @judges("REPL-024")
-@private_cluster(
-    replica__fetch__wait__max__ms=str(LONG_WAIT_MS), replica__lag__time__max__ms="60000"
+@needs_broker(
+    Use.CLUSTER,
+    {"replica.fetch.wait.max.ms": str(LONG_WAIT_MS), "replica.lag.time.max.ms": "60000"},
 )
 def test_new_records_end_a_followers_wait(cluster: Cluster) -> None:
     """Records with acks=all are acknowledged during a fetch with half of a follower's wait time.

@@ -8,7 +8,8 @@ from functools import partial
 from harness.client.cluster import NOBODY, Cluster
 from harness.client.errors import ConnectionClosed
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.replication.eligible import eligible_leaders
 from suites.replication.failover import await_in_sync
 from suites.replication.workload import under_load
@@ -18,9 +19,12 @@ AT_ONCE_MS = 3_000
 
 
 @judges("SHUT-001")
-@private_cluster(
-    broker__session__timeout__ms=str(LONG_SESSION_MS),
-    zookeeper__session__timeout__ms=str(LONG_SESSION_MS),
+@needs_broker(
+    Use.CLUSTER,
+    {
+        "broker.session.timeout.ms": str(LONG_SESSION_MS),
+        "zookeeper.session.timeout.ms": str(LONG_SESSION_MS),
+    },
 )
 def test_leadership_moves_before_the_sockets_close(cluster: Cluster) -> None:
     """The partition has a leader at all times, and another one when the connection ends.
@@ -58,7 +62,7 @@ def _is_closed(expect_silence: object) -> bool:
 
 
 @judges("SHUT-002")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_it_leaves_every_isr_but_its_own(cluster: Cluster) -> None:
     """One that it led, one that it followed; where it is alone, it stays, or stays eligible."""
     one, two, three = cluster.nodes[:3]
@@ -77,7 +81,7 @@ def test_it_leaves_every_isr_but_its_own(cluster: Cluster) -> None:
 
 
 @judges("SHUT-003")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_rolling_restart_loses_nothing(cluster: Cluster) -> None:
     """Each broker is stopped and started under load; producers receive only retriable errors."""
     topic = cluster.create_topic()

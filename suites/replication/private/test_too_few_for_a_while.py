@@ -10,7 +10,8 @@ from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.codec.error_details import error_details
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import batch_of
 from suites.protocol.committed_offsets import (
     FIRST_IN_KAFKA,
@@ -54,7 +55,7 @@ def _commit_code(cluster: Cluster, place: Place, topic: Topic, offset: int) -> i
 
 
 @judges("OFFS-016")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_commit_that_is_not_replicated_fails(cluster: Cluster) -> None:
     """The coordinator is alone in the ISR, and returns the offset that was committed before."""
     topic, place = cluster.create_topic(), new_group(cluster)
@@ -68,7 +69,7 @@ def test_a_commit_that_is_not_replicated_fails(cluster: Cluster) -> None:
 
 
 @judges("ERR-004")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_what_is_retriable_goes_away_with_its_cause(cluster: Cluster) -> None:
     """Too few are in sync, for records and for commits; then all are back, and both succeed.
 

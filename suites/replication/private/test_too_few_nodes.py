@@ -9,7 +9,8 @@ from harness.client.cluster import Cluster
 from harness.client.requests import Topic
 from harness.codec.error_code import ErrorCode
 from harness.conformance.checks import NotSupported, requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 from suites.protocol.expect import expect_error
 from suites.protocol.fetching import values_of
@@ -60,7 +61,7 @@ def _expect_read(door: BrokerUnderTest, topic: Topic, values: Sequence[bytes], w
 
 
 @judges("ELECT-009")
-@private_cluster(nodes=4)
+@needs_broker(Use.CLUSTER, nodes=4)
 def test_the_last_follower_in_sync_crashes(cluster: Cluster) -> None:
     """acks=all fails, acks=1 goes on, and consumers read on to the high watermark, which stands."""
     topic = _left(cluster, with_one=True)
@@ -76,7 +77,7 @@ def test_the_last_follower_in_sync_crashes(cluster: Cluster) -> None:
 
 
 @judges("ACKS-013")
-@private_cluster(nodes=4)
+@needs_broker(Use.CLUSTER, nodes=4)
 def test_four_replicas_of_which_two_are_needed_and_acks_1(cluster: Cluster) -> None:
     """Producers with acks=1 can lose three of four; consumers wait for a second in-sync replica."""
     topic = _left(cluster, with_one=False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from harness.client.cluster import Cluster
 from harness.client.deletion import delete_topics
 from harness.conformance.checks import requirement
-from harness.runner.marks import judges, private_cluster
+from harness.runner.broker_request import Use
+from harness.runner.marks import judges, needs_broker
 from suites.protocol.appended import append, batch_of
 
 
 @judges("TOPIC-033")
-@private_cluster()
+@needs_broker(Use.CLUSTER)
 def test_a_deleted_topic_does_not_come_back(cluster: Cluster) -> None:
     """One of its brokers was killed before; when it is back, no broker knows the topic."""
     topic = cluster.create_topic()

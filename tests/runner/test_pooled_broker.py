@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.runner.brokers.disposable_broker import DiscardedBroker
+from harness.runner.brokers.pooled_broker import PooledBroker
 from harness.targets.errors import MissingCapability
 from harness.targets.external import ExternalBroker
 from harness.targets.target import OWN_BROKER, Address, Target
@@ -55,21 +55,21 @@ class Counted(Target):
 
 def test_all_get_the_same_one_until_it_dies() -> None:
     started: list[Counted] = []
-    discarded, like = DiscardedBroker(), Counted(started)
-    first = discarded.lend(lambda: like)
-    assert discarded.lend(lambda: like) is first
+    pooled, like = PooledBroker(), Counted(started)
+    first = pooled.acquire(lambda: like)
+    assert pooled.acquire(lambda: like) is first
     started[0].alive = False
-    second = discarded.lend(lambda: like)
+    second = pooled.acquire(lambda: like)
     assert second is not first
     assert (len(started), second.is_alive(), like.is_alive()) == (2, True, False)
-    discarded.stop()
-    discarded.stop()
+    pooled.stop()
+    pooled.stop()
     assert not second.is_alive()
 
 
 def test_a_target_that_cannot_start_one_says_so() -> None:
     with pytest.raises(MissingCapability, match="own_broker"):
-        DiscardedBroker().lend(lambda: ExternalBroker([Address("127.0.0.1", 1)]))
+        PooledBroker().acquire(lambda: ExternalBroker([Address("127.0.0.1", 1)]))
 
 
 def test_a_test_that_does_not_pass_hands_its_broker_to_no_other(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_test_that_does_not_pass_hands_its_broker_to_no_other(tmp_path: Path) 
                 file.write(str(broker.address) + "\\n")
 
         @judges("CONN-001")
-        @discarded_broker()
+        @needs_broker(Use.DISPOSABLE)
         @pytest.mark.parametrize("passes", [True, False, True, True])
         def test_could_do_harm(broker, passes):
             note(broker)

@@ -1,4 +1,4 @@
-"""Brokers of one process's own that several of its tests get, one after the other."""
+"""A private broker of this process that several of its tests get, one after the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNHURRIED = {
 
 
 @dataclass(slots=True)
-class DiscardedBroker:
+class PooledBroker:
     """A broker that tests may harm: started on first use, replaced if it died, stopped at the end.
 
     ``settings`` by Kafka's names; ``capability``: another one that it must have, "" for none.
@@ -29,7 +29,7 @@ class DiscardedBroker:
     capability: str = ""
     _running: Target | None = None
 
-    def lend(self, like: Callable[[], Target]) -> Target:
+    def acquire(self, like: Callable[[], Target]) -> Target:
         """Return a running broker like ``like()``; raises MissingCapability, TargetError."""
         if self._running is not None and not self._running.is_alive():
             self.stop()
@@ -47,6 +47,6 @@ class DiscardedBroker:
             running.stop()
 
 
-def joined_broker() -> DiscardedBroker:
-    """A discarded broker that virtual brokers join."""
-    return DiscardedBroker(UNHURRIED, JOIN_AS_BROKER)
+def joinable_broker() -> PooledBroker:
+    """A pooled broker that virtual brokers join."""
+    return PooledBroker(UNHURRIED, JOIN_AS_BROKER)
